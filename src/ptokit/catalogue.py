@@ -1,0 +1,156 @@
+"""The catalogue of diagnostics: for each slug its title and what `ptokit explain` says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`title` follows the instruction's name in a message; `text` is the page."""
+
+    title: str
+    text: str
+
+
+CATALOGUE: dict[str, Entry] = {
+    # rules of instructions
+    "window-out-of-bounds": Entry(
+        "the window leaves its tile",
+        "An instruction that moves a window of a tile names the window's upper left corner. The "
+        "window, as large as the smaller tile's valid region, must lie inside the larger tile's "
+        "valid region on every target. On A2/A3 and A5 the declared shape of the smaller tile must "
+        "fit inside the declared shape of the larger one too, because hardware moves whole boxes.",
+    ),
+    "offset-misaligned": Entry(
+        "the offset is not aligned",
+        "Hardware moves boxes of a layout or 32-byte lines, so a window must start on one. The CPU "
+        "simulator has no such rule. The multiples depend on the path, the layouts and the element "
+        "size: the rule in the message has them.",
+    ),
+    "location": Entry(
+        "these locations are not supported",
+        "Each instruction moves data between certain locations only (vec, mat, left, right, acc, "
+        "bias, scaling, scale_left, scale_right), and the set differs by target.",
+    ),
+    "layout": Entry(
+        "this layout is not supported",
+        "Each location and path takes certain layouts. Left tiles are zz on A2/A3 and nz on A5; "
+        "right tiles are zn; accumulators are nz with fractal 1024.",
+    ),
+    "element-type": Entry(
+        "these element types are not supported",
+        "Each path takes certain element types. Types change only on the way out of the "
+        "accumulator, through the fix-pipe.",
+    ),
+    "shape": Entry(
+        "the shapes do not fit",
+        "The static or valid extents of the operands do not go together, or are not whole boxes.",
+    ),
+    "attribute": Entry(
+        "this attribute does not apply here",
+        "An attribute or optional operand was given where the instruction cannot honour it.",
+    ),
+    "operand-value": Entry(
+        "an operand has a value that is not allowed",
+        "The value of a scalar operand is outside the range the instruction defines.",
+    ),
+    "dynamic-valid": Entry(
+        "valid_row and valid_col do not match the type",
+        "Where a tile type says `?` for a valid extent, alloc_tile takes the extent as an operand; "
+        "where the type gives the number, it does not.",
+    ),
+    # tile types and memory
+    "tile-shape": Entry(
+        "this is not a valid tile type",
+        "A tile has positive extents, a valid region inside them, and, in a boxed layout, whole "
+        "boxes: rows a multiple of the box's rows (waived for vec, fractal 32 and single rows), "
+        "columns a multiple of its columns. Rules T1, T2, T3, T6.",
+    ),
+    "tile-alignment": Entry(
+        "the tile's lines are not whole 32-byte lines",
+        "A row of an nd tile, a column of a dn tile, must be a multiple of 32 bytes (T4, T5). "
+        "Declare the shape rounded up and keep the valid region as it is.",
+    ),
+    "address-misaligned": Entry(
+        "the address is not aligned",
+        "Tile addresses are multiples of 32 bytes on every target (SA-0354).",
+    ),
+    "address-out-of-range": Entry(
+        "the tile does not fit at this address",
+        "Address plus size must stay inside the memory of the tile's location (SA-0352, SA-0353). "
+        "`ptokit explain TARGET` lists the capacities.",
+    ),
+    "memory-missing": Entry(
+        "the target has no such memory",
+        "A2/A3 has no memory for MX scales: scale_left and scale_right exist on A5 only (SA-0351).",
+    ),
+    "out-of-memory": Entry(
+        "the tiles do not fit",
+        "Tiles without an address are placed by ptokit, which reuses the bytes of tiles that are no "
+        "longer needed. Even so the tiles that are live at the same time need more bytes than the "
+        "target has in that memory.",
+    ),
+    "type-elided": Entry(
+        "the type is elided and nothing completes it",
+        "The text says `!pto.tile<...>` or nothing at all, and neither a definition, nor another "
+        "use, nor a bound array tells the type. Rules about it were not checked.",
+    ),
+    # running
+    "uninitialised-read": Entry(
+        "a tile is read before it is written",
+        "On-chip memory has no defined content until a program writes it. ptokit tracks every "
+        "byte and reports the first element that was never written.",
+    ),
+    "global-out-of-bounds": Entry(
+        "a view reaches past its array",
+        "Nothing on a device checks the extents of a global tensor view. ptokit knows the size of "
+        "the bound array and checks each access.",
+    ),
+    "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
+    "unknown-op": Entry(
+        "this version does not know this operation",
+        "The operation is kept and printed back, but it can be neither checked nor executed.",
+    ),
+    "negative-stride": Entry(
+        "a stride is negative", "Strides of a global tensor view count elements upward."
+    ),
+    # binding of arrays
+    "missing-argument": Entry(
+        "an argument was not given",
+        "`ptokit run` takes each input as NAME=FILE.npy or NAME=NUMBER.",
+    ),
+    "unknown-argument": Entry(
+        "the program has no such argument", "Arguments are bound by name; see the function's head."
+    ),
+    "argument-type": Entry(
+        "the array does not fit the argument",
+        "The element type of an array must be the one the program declares; its shape must be the "
+        "valid region of a tile.",
+    ),
+    "no-such-function": Entry("there is no such function", "Name one with --func."),
+    # text
+    "syntax-error": Entry("the text cannot be read", "The message says what was expected."),
+    "unknown-word": Entry("an unknown word", "The message lists the words that may stand there."),
+    "undefined-name": Entry("a name is used before it is defined", "Define it above its use."),
+    "redefined-name": Entry("a name is defined twice", "Each name has one definition."),
+    "operand-count": Entry(
+        "the number of operands is wrong", "`ptokit explain NAME` shows an instruction's forms."
+    ),
+    "type-mismatch": Entry(
+        "a use gives another type than the definition",
+        "Every type written at a use must be the type of the definition.",
+    ),
+    "unknown-attribute": Entry(
+        "an unknown attribute", "`ptokit explain NAME` lists an instruction's attributes."
+    ),
+    "unknown-type": Entry("an unknown type", "The message shows the spellings that may stand there."),
+    "nesting-too-deep": Entry("regions nest too deeply", "The limit is far beyond any real kernel."),
+    "conversion": Entry(
+        "the program has no such form",
+        "Tiles with explicit addresses or aliases have no SSA form; a loop-carried tile whose "
+        "old value is still needed has no destination-passing form without a copy.",
+    ),
+    "not-utf8": Entry("the file is not UTF-8 text", "Save it as UTF-8."),
+    "unreadable-file": Entry("the file cannot be read", "Check its name and your permissions."),
+}

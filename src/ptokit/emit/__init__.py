@@ -1,0 +1,1 @@
+"""What is derived for people and other tools: C++ calls, manual pages, stubs."""

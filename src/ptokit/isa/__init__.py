@@ -1,0 +1,48 @@
+"""The instruction set: every page, found by looking, and the index by mnemonic."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+
+from ptokit.isa.lang import PAGES, Instr
+
+
+@cache
+def pages() -> tuple[type[Instr], ...]:
+    """Every page of the package, in the order of the files. There is no hand-kept list."""
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
+    return tuple(PAGES)
+
+
+def _flat(name: str) -> str:
+    """Dots and underscores alike, case aside: `textract.fp`, `TEXTRACT_FP`, `textract_fp`."""
+    return name.replace(".", "_").lower()
+
+
+@cache
+def index() -> Mapping[str, tuple[type[Instr], ...]]:
+    """Every spelling of every mnemonic, with and without its dialect, to the forms it names."""
+    table: dict[str, tuple[type[Instr], ...]] = {}
+    for page in pages():
+        bare = {_flat(n) for n in (page.name, page.cpp, *page.spellings)}
+        full = {f"{page.dialect}_{n}" for n in bare}
+        for name in full | (bare if page.dialect == "pto" else set(page.spellings)):
+            table[name] = (*table.get(name, ()), page)
+    return table
+
+
+def lookup(name: str) -> tuple[type[Instr], ...]:
+    """The forms of the instruction that `name` spells in any text form; none if unknown."""
+    return index().get(_flat(name), ())
+
+
+def replayed(op: str, form: str) -> type[Instr] | None:
+    """The page that executes recorded vectors of `op` in `form`."""
+    for page in lookup(op):
+        if form in page.recorded:
+            return page
+    return None

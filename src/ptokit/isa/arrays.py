@@ -1,0 +1,158 @@
+"""The array vocabulary: all that a body may say about data.
+
+A body reads windows of its operands as `Array` values, computes with them and assigns windows of
+its outputs. Two engines implement the words: the reference on NumPy arrays, the native one by
+recording expressions. Values never change after they are made, so overlapping operands are safe.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Protocol, TypeAlias
+
+from ptokit.isa.dtypes import DType, Kind
+from ptokit.isa.layouts import Layout
+from ptokit.isa.tiles import CustomPad, Shape
+from ptokit.isa.words import Loc, PadValue
+from ptokit.numerics.formats import Rounding
+
+# A truth value per element: what comparisons give and `where` takes.
+BOOL = DType("i1", 8, Kind.UINT, "bool")
+
+Number: TypeAlias = "int | float"
+Term: TypeAlias = "Array | Number"
+Window: TypeAlias = "slice | int"
+
+
+class Array(ABC):
+    """A matrix of elements of one type. Two operands broadcast; a number takes the array's type.
+
+    Arithmetic rounds to the element type after each operation, integers wrap.
+    """
+
+    dtype: DType
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @abstractmethod
+    def apply(self, word: str, *others: Term, **parameters: object) -> Array:
+        """The engine's meaning of one vocabulary word."""
+
+    def __add__(self, other: Term) -> Array:
+        return self.apply("add", other)
+
+    def __sub__(self, other: Term) -> Array:
+        return self.apply("sub", other)
+
+    def __mul__(self, other: Term) -> Array:
+        return self.apply("mul", other)
+
+    def __and__(self, other: Term) -> Array:
+        return self.apply("and", other)
+
+    def __or__(self, other: Term) -> Array:
+        return self.apply("or", other)
+
+    def __rshift__(self, other: Term) -> Array:
+        """Arithmetic for signed types, logical for unsigned ones."""
+        return self.apply("shr", other)
+
+    def __lshift__(self, other: Term) -> Array:
+        return self.apply("shl", other)
+
+    def __lt__(self, other: Term) -> Array:
+        return self.apply("lt", other)
+
+    def __gt__(self, other: Term) -> Array:
+        return self.apply("gt", other)
+
+    def __ge__(self, other: Term) -> Array:
+        return self.apply("ge", other)
+
+    def equals(self, other: Term) -> Array:
+        return self.apply("eq", other)
+
+    def maximum(self, other: Term) -> Array:
+        """`other` where self < other, else self: NaN and equal values keep self (G11)."""
+        return self.apply("max", other)
+
+    def minimum(self, other: Term) -> Array:
+        """`other` where other < self, else self."""
+        return self.apply("min", other)
+
+    def clamp(self, low: Term, high: Term) -> Array:
+        return self.maximum(low).minimum(high)
+
+    def isnan(self) -> Array:
+        return self.apply("isnan")
+
+    def rint(self) -> Array:
+        """Round to an integral value, half to even."""
+        return self.apply("rint")
+
+    def cast(
+        self, dtype: DType, rounding: Rounding = Rounding.NONE, saturate: bool = False
+    ) -> Array:
+        """Convert each element; `numerics.formats` says how."""
+        return self.apply("cast", dtype=dtype, rounding=rounding, saturate=saturate)
+
+    def bitcast(self, dtype: DType) -> Array:
+        """The same bits read as another type of the same width."""
+        return self.apply("bitcast", dtype=dtype)
+
+    def where(self, yes: Term, no: Term) -> Array:
+        """For a truth array: `yes` where true, `no` elsewhere; at least one is an array."""
+        return self.apply("where", yes, no)
+
+    def matmul(self, right: Array) -> Array:
+        """Rows by columns, summed over k ascending with one fused multiply-add per k.
+
+        f32 accumulator for floats, i32 for integers.
+        """
+        return self.apply("matmul", right)
+
+
+class Cells(Protocol):
+    """A tile, global view or convolution tile as a body sees it: a matrix of cells in memory.
+
+    Windows are half-open; an integer keeps its axis. Rows and columns count from the upper left of
+    the static shape; `valid` is the valid region.
+    """
+
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def loc(self) -> Loc: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def cols(self) -> int: ...
+    @property
+    def valid(self) -> Region: ...
+    @property
+    def pad(self) -> PadValue | CustomPad: ...
+    @property
+    def c0(self) -> int: ...
+    @property
+    def box(self) -> Shape: ...
+    def __getitem__(self, window: tuple[Window, Window]) -> Array: ...
+    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None: ...
+    def fill(self, bits: int) -> None:
+        """Set every element of the whole storage to these bits."""
+        ...
+
+
+class Region(Protocol):
+    """Rows and columns of a valid region; unpacks to the two."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def cols(self) -> int: ...
+    def __iter__(self) -> Iterator[int]: ...

@@ -1,0 +1,127 @@
+"""Element types: one row each, the numbers of every format that a tile may hold.
+
+`storage` is the unsigned NumPy type that carries one element's bits; movement uses nothing else.
+Four-bit types are packed: two elements a byte, the even element in the low nibble.
+Sources: spec part 2, OCP MX 1.0 for the 8- and 4-bit floats, table 2.2 for hif8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+
+class Kind(Enum):
+    """How the bits of an element are read."""
+
+    FLOAT = "float"
+    INT = "int"
+    UINT = "uint"
+
+
+@dataclass(frozen=True, repr=False)
+class DType:
+    """An element type of the ISA.
+
+    `exponent`, `mantissa` and `bias` describe floats only; hif8 is tapered and has none.
+    `inf` and `nan` say whether the format can hold them.
+    """
+
+    name: str
+    bits: int
+    kind: Kind
+    cpp: str
+    exponent: int = 0
+    mantissa: int = 0
+    bias: int = 0
+    inf: bool = False
+    nan: bool = False
+    aliases: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind is Kind.FLOAT
+
+    @property
+    def is_int(self) -> bool:
+        return self.kind is not Kind.FLOAT
+
+    @property
+    def signed(self) -> bool:
+        return self.kind is not Kind.UINT and self.name != "f8e8m0"
+
+    @property
+    def packed(self) -> bool:
+        """Two elements share a byte."""
+        return self.bits == 4
+
+    @property
+    def size(self) -> int:
+        """Bytes of one addressable unit: `sizeof` of the C++ type (1 for packed types)."""
+        return max(self.bits // 8, 1)
+
+    def nbytes(self, count: int) -> int:
+        """Bytes that `count` elements occupy."""
+        return (count * self.bits + 7) // 8
+
+    @cached_property
+    def storage(self) -> np.dtype[Any]:  # Any: the width is only known at run time
+        return np.dtype(f"u{self.size}")
+
+
+f32 = DType("f32", 32, Kind.FLOAT, "float", 8, 23, 127, True, True, ("float", "float32"))
+f16 = DType("f16", 16, Kind.FLOAT, "half", 5, 10, 15, True, True, ("half", "float16"))
+bf16 = DType("bf16", 16, Kind.FLOAT, "bfloat16_t", 8, 7, 127, True, True, ("bfloat16",))
+i8 = DType("i8", 8, Kind.INT, "int8_t", aliases=("int8", "si8"))
+u8 = DType("u8", 8, Kind.UINT, "uint8_t", aliases=("uint8", "ui8"))
+i16 = DType("i16", 16, Kind.INT, "int16_t", aliases=("int16", "si16"))
+u16 = DType("u16", 16, Kind.UINT, "uint16_t", aliases=("uint16", "ui16"))
+i32 = DType("i32", 32, Kind.INT, "int32_t", aliases=("int32", "si32"))
+u32 = DType("u32", 32, Kind.UINT, "uint32_t", aliases=("uint32", "ui32"))
+i64 = DType("i64", 64, Kind.INT, "int64_t", aliases=("int64", "si64"))
+u64 = DType("u64", 64, Kind.UINT, "uint64_t", aliases=("uint64", "ui64"))
+i4 = DType("i4", 4, Kind.INT, "int4b_t", aliases=("int4", "si4"))
+hif8 = DType("hif8", 8, Kind.FLOAT, "hifloat8_t", 0, 0, 0, True, True, ("hifloat8", "!pto.hif8"))
+f8e4m3 = DType(
+    "f8e4m3", 8, Kind.FLOAT, "float8_e4m3_t", 4, 3, 7, False, True, ("f8E4M3FN", "float8_e4m3")
+)
+f8e5m2 = DType("f8e5m2", 8, Kind.FLOAT, "float8_e5m2_t", 5, 2, 15, True, True, ("float8_e5m2",))
+f8e8m0 = DType(
+    "f8e8m0", 8, Kind.FLOAT, "float8_e8m0_t", 8, 0, 127, False, True, ("f8E8M0FNU", "float8_e8m0")
+)
+f4e2m1x2 = DType(
+    "f4e2m1x2", 4, Kind.FLOAT, "float4_e2m1x2_t", 2, 1, 1, aliases=("float4_e2m1x2", "f4E2M1FN")
+)
+f4e1m2x2 = DType(
+    "f4e1m2x2", 4, Kind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",)
+)
+
+DTYPES: tuple[DType, ...] = (
+    *(f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64),
+    *(hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2, i4),
+)
+
+
+def _spellings() -> dict[str, DType]:
+    table: dict[str, DType] = {}
+    for dtype in DTYPES:
+        for word in (dtype.name, dtype.cpp, *dtype.aliases):
+            bare = word.removeprefix("!pto.").lower()
+            table[bare] = dtype
+            table[bare.removesuffix("_t")] = dtype
+    return table
+
+
+SPELLINGS = _spellings()
+
+
+def dtype_named(word: str) -> DType | None:
+    """The element type that `word` spells in any text form or in C++; None if it spells none."""
+    return SPELLINGS.get(word.removeprefix("!pto.").lower())

@@ -1,0 +1,288 @@
+"""Formulas: rules written as expressions over operands, kept as data.
+
+`row + dst.valid.rows <= src.valid.rows` builds a tree; the checker evaluates it with three values
+(true, false, unknown), the reference prints it, an error quotes it with the numbers in it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Missing(Enum):
+    """Why a formula has no value."""
+
+    UNKNOWN = "unknown"  # dynamic: decided when the program runs
+    ABSENT = "absent"  # the optional operand it speaks of was not given
+
+
+UNKNOWN, ABSENT = Missing.UNKNOWN, Missing.ABSENT
+
+# The value of a formula may be a number, a type, a location, ...: whatever the field holds.
+Value = Any
+Env = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Many:
+    """A list operand or a shape in a formula: `shape.count`, `offsets + sizes <= view.extents`."""
+
+    values: tuple[Value, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.values)
+
+    @property
+    def least(self) -> Value:
+        """The smallest of the values that are known."""
+        return min((v for v in self.values if isinstance(v, int)), default=UNKNOWN)
+
+    def __add__(self, other: Many) -> Many:
+        return Many(tuple(_sum(a, b) for a, b in zip(self.values, other.values, strict=False)))
+
+    def __le__(self, other: Many) -> Value:
+        pairs = list(zip(self.values, other.values, strict=False))
+        known = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+        if any(a > b for a, b in known):
+            return False
+        return True if len(known) == len(pairs) else UNKNOWN
+
+    def __str__(self) -> str:
+        texts = (str(v) if isinstance(v, int) else "?" for v in self.values)
+        return f"[{', '.join(texts)}]"
+
+
+def _sum(a: Value, b: Value) -> Value:
+    return a + b if isinstance(a, int) and isinstance(b, int) else UNKNOWN
+
+
+class Expr:
+    """A node of a formula. Operators build larger formulas; nothing is evaluated until `eval`."""
+
+    __hash__ = object.__hash__
+
+    def eval(self, env: Env) -> Value:
+        """The value under `env` (operand name -> what it is bound to), UNKNOWN or ABSENT."""
+        raise NotImplementedError
+
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"the formula `{self}` has no truth value: use &, |, ~ and `when`")
+
+    def __add__(self, other: object) -> Expr:
+        return Node("+", self, other)
+
+    def __radd__(self, other: object) -> Expr:
+        return Node("+", other, self)
+
+    def __sub__(self, other: object) -> Expr:
+        return Node("-", self, other)
+
+    def __mul__(self, other: object) -> Expr:
+        return Node("*", self, other)
+
+    def __floordiv__(self, other: object) -> Expr:
+        return Node("//", self, other)
+
+    def __mod__(self, other: object) -> Expr:
+        return Node("%", self, other)
+
+    def __le__(self, other: object) -> Expr:
+        return Node("<=", self, other)
+
+    def __lt__(self, other: object) -> Expr:
+        return Node("<", self, other)
+
+    def __ge__(self, other: object) -> Expr:
+        return Node(">=", self, other)
+
+    def __gt__(self, other: object) -> Expr:
+        return Node(">", self, other)
+
+    # A formula compares as data: the one place where `==` does not answer a bool.
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        return Node("==", self, other)
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return Node("!=", self, other)
+
+    def __and__(self, other: Expr) -> Expr:
+        return Node("and", self, other)
+
+    def __or__(self, other: Expr) -> Expr:
+        return Node("or", self, other)
+
+    def __invert__(self) -> Expr:
+        return Node("not", self)
+
+    def isin(self, *options: object) -> Expr:
+        """True where the value is one of `options`."""
+        return Node("in", self, Const(options))
+
+
+def _divides(left: int, right: int) -> int:
+    return left % right
+
+
+def _contains(value: Value, options: tuple[Value, ...]) -> bool:
+    return value in options
+
+
+# operator -> (binding strength for printing, function)
+OPERATORS: dict[str, tuple[int, Callable[..., Value]]] = {
+    "or": (1, operator.or_),
+    "and": (2, operator.and_),
+    "not": (3, operator.not_),
+    "in": (4, _contains),
+    "==": (4, operator.eq),
+    "!=": (4, operator.ne),
+    "<=": (4, operator.le),
+    "<": (4, operator.lt),
+    ">=": (4, operator.ge),
+    ">": (4, operator.gt),
+    "+": (5, operator.add),
+    "-": (5, operator.sub),
+    "*": (6, operator.mul),
+    "//": (6, operator.floordiv),
+    "%": (6, _divides),
+}
+COMPARISONS = ("in", "==", "!=", "<=", "<", ">=", ">")
+
+
+@dataclass(frozen=True, eq=False)
+class Const(Expr):
+    """A literal: a number, an element type, a location, or the options of `isin`."""
+
+    value: Value
+
+    def eval(self, env: Env) -> Value:
+        return self.value
+
+    def __str__(self) -> str:
+        if isinstance(self.value, tuple):
+            return "(" + ", ".join(str(v) for v in self.value) + ")"  # type: ignore[misc]
+        return str(self.value)
+
+
+class Field(Expr):
+    """A property of an operand, `dst.valid.rows`; with an empty path the operand's own value."""
+
+    def __init__(self, operand: str, path: tuple[str, ...] = (), root: Field | None = None) -> None:
+        self._operand = operand  # a page's operand learns its name after its formulas are built
+        self._root = self if root is None else root
+        self.path = path
+
+    @property
+    def operand(self) -> str:
+        return self._root._operand
+
+    def __getattr__(self, name: str) -> Field:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Field("", (*self.path, name), self._root)
+
+    def eval(self, env: Env) -> Value:
+        value = env.get(self.operand, ABSENT)
+        if self.path == ("given",):
+            return value is not ABSENT
+        for step in self.path:
+            if isinstance(value, Missing):
+                return value
+            value = getattr(value, step)
+        return UNKNOWN if value is None else value
+
+    def __str__(self) -> str:
+        return ".".join((self.operand, *self.path))
+
+
+class Node(Expr):
+    """An operator applied to sub-formulas."""
+
+    def __init__(self, op: str, *args: object) -> None:
+        self.op = op
+        self.args = tuple(a if isinstance(a, Expr) else Const(a) for a in args)
+        self.strength, self.function = OPERATORS[op]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def eval(self, env: Env) -> Value:
+        values = [a.eval(env) for a in self.args]
+        if self.op in ("and", "or"):
+            return _kleene(self.op, values)
+        for missing in (ABSENT, UNKNOWN):
+            if missing in values:
+                return missing
+        return self.function(*values)
+
+    def __str__(self) -> str:
+        texts = [_wrapped(a, self.strength) for a in self.args]
+        if self.op == "not":
+            return f"not {texts[0]}"
+        if self.op == "in" and isinstance(self.args[1], Const) and len(self.args[1].value) == 1:
+            return f"{texts[0]} == {self.args[1].value[0]}"
+        return f" {self.op} ".join(texts)
+
+
+def _kleene(op: str, values: list[Value]) -> Value:
+    """Three-valued `and` / `or`; an absent operand makes its side vacuous."""
+    decided = op == "or"
+    known = [v for v in values if v is not ABSENT]
+    if any(v is decided for v in known):
+        return decided
+    return UNKNOWN if UNKNOWN in known else (not decided if known else ABSENT)
+
+
+def _wrapped(expr: Expr, strength: int) -> str:
+    inner = expr.strength if isinstance(expr, Node) else 9
+    return f"({expr})" if inner < strength else str(expr)
+
+
+def fields(expr: Expr) -> Iterator[Field]:
+    """Every operand property that `expr` mentions, left to right."""
+    if isinstance(expr, Field):
+        yield expr
+    for child in expr.children():
+        yield from fields(child)
+
+
+def operators(expr: Expr) -> set[str]:
+    """Every operator that occurs in `expr`."""
+    own = {expr.op} if isinstance(expr, Node) else set[str]()
+    return own.union(*(operators(c) for c in expr.children()))
+
+
+def _culprit(expr: Expr, env: Env) -> Expr:
+    """The smallest part of a false formula that explains it: the first false conjunct."""
+    if isinstance(expr, Node) and expr.op == "and":
+        for child in expr.args:
+            if child.eval(env) is False:
+                return _culprit(child, env)
+    return expr
+
+
+def seen(expr: Expr, env: Env) -> str:
+    """The numbers behind a false formula: 'row + dst.rows is 36 and src.rows is 32'."""
+    expr = _culprit(expr, env)
+    if isinstance(expr, Node) and expr.op in COMPARISONS:
+        parts: list[Expr] = [a for a in expr.args if not isinstance(a, Const)]
+    else:
+        parts = list(fields(expr))
+    texts = dict.fromkeys(f"{part} is {_shown(part, env)}" for part in parts)
+    return " and ".join(texts)
+
+
+def _shown(expr: Expr, env: Env) -> str:
+    """The value; a sum also shows its terms: '36 (4 + 32)'."""
+    value = expr.eval(env)
+    if not isinstance(expr, Node):
+        return str(value)
+    terms = f" {expr.op} ".join(str(a.eval(env)) for a in expr.args)
+    return f"{value} ({terms})"

@@ -1,0 +1,176 @@
+"""The `arith` dialect: scalar arithmetic on index and integer values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import ClassVar
+
+from ptokit.isa.lang import Attr, In, Instr, Result
+from ptokit.isa.types import Scalar, ScalarType
+from ptokit.isa.words import Word, S
+
+WIDTH_OF_INDEX = 64
+
+
+def wrapped(value: int, kind: ScalarType) -> int:
+    """`value` as a signed integer of the type's width; i1 is 0 or 1."""
+    if kind.name == "i1":
+        return value & 1
+    bits = WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits
+    half = 1 << (bits - 1)
+    return (value + half) % (2 * half) - half
+
+
+class Constant(Instr, name="constant", dialect="arith", syntax="constant", handle=True, pipe=S):
+    """A number known before the program runs."""
+
+    result = Result(Scalar)
+    value = Attr(int, 0)
+
+    @staticmethod
+    def run(value: int | float) -> int | float:
+        return value
+
+
+class Binary(Instr, abstract=True, dialect="arith", handle=True, pipe=S):
+    """result = lhs f rhs on values of one type; integers wrap."""
+
+    f: ClassVar[Callable[[int, int], int]]
+    result = Result(Scalar)
+    lhs = In(Scalar)
+    rhs = In(Scalar)
+
+    @classmethod
+    def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
+        return wrapped(cls.f(lhs, rhs), result)
+
+
+def quotient(a: int, b: int) -> int:
+    """Division that truncates toward zero."""
+    if b == 0:
+        raise ZeroDivisionError
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def remainder(a: int, b: int) -> int:
+    """The remainder that goes with `quotient`: the sign of the dividend."""
+    return a - quotient(a, b) * b
+
+
+class AddI(Binary, f=staticmethod(operator.add)):
+    """result = lhs + rhs."""
+
+
+class SubI(Binary, f=staticmethod(operator.sub)):
+    """result = lhs - rhs."""
+
+
+class MulI(Binary, f=staticmethod(operator.mul)):
+    """result = lhs * rhs."""
+
+
+class DivSI(Binary, f=staticmethod(quotient)):
+    """result = lhs / rhs, truncated toward zero."""
+
+
+class RemSI(Binary, f=staticmethod(remainder)):
+    """result = lhs % rhs, with the sign of lhs."""
+
+
+class CeilDivSI(Binary, f=staticmethod(lambda a, b: -(-a // b))):
+    """result = lhs / rhs, rounded up."""
+
+
+class MinSI(Binary, f=staticmethod(min)):
+    """The smaller of two signed values."""
+
+
+class MaxSI(Binary, f=staticmethod(max)):
+    """The larger of two signed values."""
+
+
+class AndI(Binary, f=staticmethod(operator.and_)):
+    """Bitwise and."""
+
+
+class OrI(Binary, f=staticmethod(operator.or_)):
+    """Bitwise or."""
+
+
+class Predicate(Word):
+    """How `cmpi` compares; u: unsigned."""
+
+    EQ = "eq", "eq"
+    NE = "ne", "ne"
+    SLT = "slt", "slt"
+    SLE = "sle", "sle"
+    SGT = "sgt", "sgt"
+    SGE = "sge", "sge"
+    ULT = "ult", "ult"
+    ULE = "ule", "ule"
+    UGT = "ugt", "ugt"
+    UGE = "uge", "uge"
+
+
+Predicate.mlir, Predicate.cpp_type = "cmpi_predicate", ""
+COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+class CmpI(Instr, name="cmpi", dialect="arith", syntax="compare", handle=True, pipe=S):
+    """result (i1) = lhs compared with rhs."""
+
+    result = Result(Scalar)
+    lhs = In(Scalar)
+    rhs = In(Scalar)
+    predicate = Attr(Predicate, Predicate.EQ)
+
+    @staticmethod
+    def run(lhs: int, rhs: int, predicate: Predicate) -> int:
+        word = predicate.text
+        if word.startswith("u"):
+            lhs, rhs = lhs % (1 << 64), rhs % (1 << 64)
+        return int(COMPARE[word[-2:]](lhs, rhs))
+
+
+class Select(Instr, name="select", dialect="arith", syntax="select", handle=True, pipe=S):
+    """result = yes where condition is 1, else no."""
+
+    result = Result(Scalar)
+    condition = In(Scalar)
+    yes = In(Scalar)
+    no = In(Scalar)
+
+    @staticmethod
+    def run(condition: int, yes: int, no: int) -> int:
+        return yes if condition else no
+
+
+class Cast(Instr, abstract=True, dialect="arith", syntax="cast", handle=True, pipe=S):
+    """The same number in another type."""
+
+    result = Result(Scalar)
+    value = In(Scalar)
+
+    @staticmethod
+    def run(value: int, result: ScalarType) -> int:
+        return wrapped(value, result)
+
+
+class IndexCast(Cast, name="index_cast"):
+    """An integer as index, or an index as integer."""
+
+
+class ExtSI(Cast):
+    """A wider signed integer of the same value."""
+
+
+class TruncI(Cast):
+    """The low bits."""

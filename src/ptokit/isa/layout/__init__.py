@@ -1,0 +1,1 @@
+"""The Layout And Rearrangement instruction set."""

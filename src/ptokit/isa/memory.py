@@ -1,0 +1,226 @@
+"""TLOAD and TSTORE: between global memory and tiles."""
+
+from __future__ import annotations
+
+from ptokit.isa.arrays import Array, Cells
+from ptokit.isa.dtypes import (
+    bf16,
+    f4e1m2x2,
+    f4e2m1x2,
+    f8e4m3,
+    f8e5m2,
+    f8e8m0,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from ptokit.isa.lang import Attr, In, InOut, Instr, Like, Out, path
+from ptokit.isa.layouts import DN, ND, NN, NZ, ZN, ZZ
+from ptokit.isa.pads import pad_bits
+from ptokit.isa.rules import A2A3, A5, HARDWARE, both, either, named, on, when
+from ptokit.isa.types import Global, Scalar, Tile
+from ptokit.isa.windows import pairs
+from ptokit.isa.words import (
+    ACC,
+    FIX,
+    MAT,
+    MTE2,
+    MTE3,
+    SCALING,
+    VEC,
+    AtomicType,
+    GlobalLayout,
+    Phase,
+    ReluPreMode,
+)
+from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+
+G = GlobalLayout
+NORMAL_RELU = ReluPreMode.NORMAL_RELU
+PLAIN = (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32)
+WIDE = (*PLAIN, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
+MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
+VIEW = "make the view's extents and the tile's valid region the same matrix"
+
+
+class TLoad(Instr):
+    """Copy the matrix that `src` describes into the valid region of `dst`.
+
+    All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
+    """
+
+    dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
+    src = In(Global, doc="the global tensor view to read")
+
+    same = (
+        both(src.layout == G.ND, dst.layout == ND),
+        both(src.layout == G.DN, dst.layout == DN),
+        both(src.layout == G.NZ, dst.layout == NZ),
+    )
+    one_matrix = both(src.outer == 1, dst.fractal == 512)
+    pipe = MTE2
+    rules = (
+        named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
+        named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
+        named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+        on(HARDWARE, dst.loc.isin(VEC, MAT)),
+        on(A2A3, dst.dtype.isin(*PLAIN)),
+        on(A5, dst.dtype.isin(*WIDE)),
+        on(HARDWARE, when(dst.loc == VEC, named("layout", either(*same)))),
+        on(
+            A2A3,
+            when(
+                dst.loc == MAT,
+                named(
+                    "layout",
+                    either(
+                        *same,
+                        both(src.layout == G.ND, dst.layout == NZ, one_matrix),
+                        both(src.layout == G.DN, dst.layout == ZN, one_matrix),
+                    ),
+                ),
+                dst.rows <= 16384,
+            ),
+            when(dst.loc == VEC, dst.rows < 4096),
+            when(both(dst.size == 8), dst.layout.isin(ND, DN)),
+        ),
+        on(
+            A5,
+            when(
+                dst.loc == MAT,
+                named(
+                    "layout",
+                    either(
+                        *same,
+                        both(src.layout.isin(G.ND, G.DN), dst.layout == NZ, one_matrix),
+                        both(src.layout == G.DN, dst.layout == ZN, one_matrix),
+                        both(src.layout.isin(*MX_A), dst.layout == ZZ, dst.fractal == 32),
+                        both(src.layout.isin(*MX_B), dst.layout == NN, dst.fractal == 32),
+                    ),
+                ),
+            ),
+        ),
+        on(HARDWARE, when(src.layout == G.NZ, src.n3 == 16, src.n4 == dst.c0)),
+    )
+    recorded = {
+        form: {}
+        for form in (
+            *("nd_vec", "dn_vec", "nz_vec", "nd_mat", "nz_mat"),
+            *("nd2nz_mat", "dn2zn_mat", "dn2nz_mat", "mx_mat"),
+        )
+    }
+    disputes = ("D2", "D3")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = dst.valid
+        dst.fill(pad_bits(dst.pad, dst.dtype))
+        dst[:rows, :cols] = src[:rows, :cols].bitcast(dst.dtype)
+
+
+class TStore(Instr):
+    """Write the valid region of `src` to the matrix that `dst` describes.
+
+    Nothing else in memory changes. An accumulator passes the fix-pipe: it may narrow, `relu` clears
+    negative values, `quant` is the one quantisation parameter of all columns.
+    """
+
+    dst = InOut(Global, doc="the global tensor view to write")
+    src = In(Tile, doc="the tile to store")
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter, 3.1.3")
+    phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
+    atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
+    relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+
+    pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
+    plain_acc = pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,)))
+    rules = (
+        when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
+        named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
+        named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
+        on(A2A3, src.loc.isin(VEC, MAT, ACC)),
+        on(A5, src.loc.isin(VEC, ACC)),
+        on(A2A3, when(src.loc != ACC, src.dtype.isin(*PLAIN))),
+        on(A5, when(src.loc != ACC, src.dtype.isin(*WIDE))),
+        on(
+            HARDWARE,
+            when(
+                src.loc == ACC,
+                src.dtype.isin(f32, i32),
+                named("layout", dst.layout.isin(G.ND, G.NZ), help="store the accumulator as nd or nz"),
+                src.layout == NZ,
+                both(src.cols >= 1, src.cols <= 4095),
+                when(~quant.given, plain_acc),
+            ),
+            when(
+                src.loc != ACC,
+                named(
+                    "layout",
+                    either(
+                        both(dst.layout == G.ND, src.layout == ND),
+                        both(dst.layout == G.DN, src.layout == DN),
+                        both(dst.layout == G.NZ, src.layout == NZ),
+                        src.valid.rows == 1,
+                        src.valid.cols == 1,
+                    ),
+                ),
+                named("attribute", ~quant.given, help="only the accumulator can be quantised"),
+                named("attribute", relu == ReluPreMode.NO_RELU, help="only the accumulator has relu"),
+            ),
+            when(
+                atomic == AtomicType.ADD,
+                dst.dtype.isin(f32, f16, bf16, i32, i16, i8),
+            ),
+        ),
+        on(
+            A2A3,
+            when(
+                both(src.loc == ACC, quant.given),
+                pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16))),
+            ),
+        ),
+        on(
+            A5,
+            when(
+                both(src.loc == ACC, quant.given),
+                pairs(
+                    *(dst, src),
+                    (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)),
+                    (i32, (i8, u8, f16, bf16)),
+                ),
+            ),
+        ),
+    )
+    recorded = {
+        **{form: {} for form in ("nd_vec", "dn_vec", "nz_vec", "nd_acc", "nz_acc", "relu_acc")},
+        "scalar_acc": {"quant": "pre_quant_scalar"},
+        "atomic_add": {},
+    }
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        quant: Array | None,
+        atomic: AtomicType,
+        relu: ReluPreMode,
+        fixpipe: FixPipe,
+    ) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        positive = relu is NORMAL_RELU
+        if quant is not None:
+            value = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        else:
+            value = convert(x, dst.dtype, relu=positive)
+        if atomic is AtomicType.ADD:
+            value = dst[:rows, :cols] + value
+        dst[:rows, :cols] = value

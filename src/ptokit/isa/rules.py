@@ -1,0 +1,135 @@
+"""Rules: formulas with the targets and conditions under which they hold, and the slug they report.
+
+A page lists formulas; `on` restricts them to targets, `when` to a condition, `named` gives a slug
+and advice of its own. Without a name the slug follows from what the formula speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ptokit.isa.formulas import ABSENT, UNKNOWN, Const, Env, Expr, Missing, fields, operators
+
+CPU, A2A3, A5 = "cpu", "a2a3", "a5"
+TARGET_NAMES = (CPU, A2A3, A5)
+HARDWARE = (A2A3, A5)
+
+# what a formula mentions -> the slug of the diagnostic it raises, first match wins
+ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"address"}), "address-out-of-range"),
+    (frozenset({"dtype"}), "element-type"),
+    (frozenset({"layout", "blayout", "slayout", "fractal", "boxed"}), "layout"),
+    (frozenset({"loc"}), "location"),
+    (frozenset({"rows", "cols", "valid", "shape", "stride", "size", "c0"}), "shape"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """One constraint: on `targets`, where `condition` holds, `formula` must hold.
+
+    `help` says what to do about a violation; `slug` names the diagnostic.
+    """
+
+    formula: Expr
+    slug: str
+    targets: tuple[str, ...] = TARGET_NAMES
+    condition: Expr | None = None
+    help: str | None = None
+    warning: bool = False
+
+    def holds(self, env: Env) -> bool | Missing:
+        """True, False, or UNKNOWN until the program runs."""
+        if self.condition is not None:
+            met = self.condition.eval(env)
+            if met is ABSENT or met is False:
+                return True
+            if met is UNKNOWN and self.formula.eval(env) is not True:
+                return UNKNOWN
+        result = self.formula.eval(env)
+        if result is ABSENT:
+            return True
+        return UNKNOWN if result is UNKNOWN else bool(result)
+
+    def __str__(self) -> str:
+        if self.condition is None:
+            return str(self.formula)
+        return f"{self.formula}, when {self.condition}"
+
+
+Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"
+
+
+def rules_of(items: Ruled) -> Iterator[Rule]:
+    """Flatten formulas, rules and groups of them into rules."""
+    if isinstance(items, Rule):
+        yield items
+    elif isinstance(items, Expr):
+        yield Rule(items, slug_of(items))
+    else:
+        for item in items:
+            yield from rules_of(item)
+
+
+def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+    """The rules hold on these targets only."""
+    names = (targets,) if isinstance(targets, str) else targets
+    return tuple(
+        replace(rule, targets=tuple(t for t in rule.targets if t in names))
+        for rule in rules_of(items)
+    )
+
+
+def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:
+    """The rules hold only where `condition` does."""
+    return tuple(
+        replace(rule, condition=condition if rule.condition is None else condition & rule.condition)
+        for rule in rules_of(items)
+    )
+
+
+def named(slug: str, *items: Ruled, help: str | None = None) -> tuple[Rule, ...]:
+    """The rules report `slug`, with `help` as the advice."""
+    return tuple(replace(rule, slug=slug, help=help or rule.help) for rule in rules_of(items))
+
+
+def warns(*items: Ruled) -> tuple[Rule, ...]:
+    """The rules only warn."""
+    return tuple(replace(rule, warning=True) for rule in rules_of(items))
+
+
+def either(*formulas: Expr) -> Expr:
+    """At least one of the formulas holds."""
+    result = formulas[0]
+    for formula in formulas[1:]:
+        result = result | formula
+    return result
+
+
+def both(*formulas: Expr) -> Expr:
+    """All of the formulas hold."""
+    result = formulas[0]
+    for formula in formulas[1:]:
+        result = result & formula
+    return result
+
+
+def slug_of(formula: Expr) -> str:
+    """The slug that follows from what a formula speaks of."""
+    mentioned = list(fields(formula))
+    if any(not f.path for f in mentioned):  # an index, a scalar or an attribute by its own value
+        if "%" in operators(formula):
+            return "offset-misaligned"
+        return "window-out-of-bounds" if "+" in operators(formula) else "operand-value"
+    words = {step for f in mentioned for step in f.path}
+    for aspect, slug in ASPECTS:
+        if words & aspect:
+            return slug
+    return "operand-value"
+
+
+def literal(value: object) -> Expr:
+    """`value` as a formula."""
+    return value if isinstance(value, Expr) else Const(value)

@@ -1,0 +1,1 @@
+"""Arithmetic of the ISA, apart from its control: element formats here, operations on top."""

@@ -1,0 +1,159 @@
+"""The fix-pipe: how an accumulator becomes a narrower type, on its way out (spec 3.1).
+
+Written in the array vocabulary, so both executors share it. Sources disagree on five points; each
+is an option of `FixPipe`, and the defaults are the CPU simulator's reading with saturating shifts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.arrays import Array
+from ptokit.isa.dtypes import DType
+from ptokit.numerics.formats import Rounding
+
+FLT_MAX = 3.4028234663852886e38
+HALF_MAX = 65504.0
+
+
+@dataclass(frozen=True)
+class FixPipe:
+    """The points on which readings of the fix-pipe differ (conflict C21).
+
+    fp19: which modes keep only 19 bits of the scale; "cpu" means VQF322B8, VREQ8 and VDEQF16.
+    signed_offset: the 9-bit offset is two's complement (else 0..511).
+    s9: the scaled value is clipped to -256..255 before the offset is added.
+    relu_first: relu zeroes the multiplier before the offset, and shift modes ignore it.
+    saturating_shift: shift modes saturate to 16 bits (else they wrap).
+    saturate: control bit 48: inf becomes the largest finite value, NaN zero.
+    clip_half: f32 -> f16/bf16 with a scale clips large finite values even when not saturating.
+    wide_vector: a vector of scales also applies to f16, bf16, fp8 and hif8 results (A5).
+    """
+
+    fp19: Literal["cpu", "always"] = "cpu"
+    signed_offset: bool = False
+    s9: bool = False
+    relu_first: bool = False
+    saturating_shift: bool = True
+    saturate: bool = False
+    clip_half: bool = True
+    wide_vector: bool = False
+
+
+CPU_READING = FixPipe()
+HARDWARE_READING = FixPipe(
+    fp19="always", signed_offset=True, s9=True, relu_first=True, clip_half=False
+)
+
+
+class Mode(Enum):
+    """The arithmetic of a (source, destination) pair; codes and names in table 3.1.1."""
+
+    NO_QUANT = "a plain conversion"
+    B8 = "8 bits: scale, round, add the offset, clip"  # QF322B8_PRE, REQ8 and their vector forms
+    HALF = "scale, clip to f16"  # DEQF16, VDEQF16
+    FLOAT = "scale, convert"  # QF322F16, QF322BF16, QF322HIF8, QF322FP8
+    SHIFT = "shift right to 16 bits"  # SHIFTS322S16
+
+
+_B8 = {(src, dst): Mode.B8 for src in (t.f32, t.i32) for dst in (t.i8, t.u8)}
+_INT = {(t.i32, t.f16): Mode.HALF, (t.i32, t.i16): Mode.SHIFT}
+_WIDE = {(t.f32, d): Mode.FLOAT for d in (t.f16, t.bf16, t.hif8, t.f8e4m3)}
+_WIDE |= {(t.i32, t.bf16): Mode.FLOAT}
+
+# table 3.1.2: with one scalar parameter, and with a vector of them
+SCALAR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
+VECTOR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT
+WIDE_VECTOR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
+
+
+def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
+    """Convert without a parameter; relu acts on the source: NaN and -0 become +0."""
+    if relu:
+        x = (x > 0).where(x, 0)
+    return x.cast(dtype)
+
+
+def quantise(
+    x: Array, dtype: DType, params: Array, *, vector: bool, relu: bool, how: FixPipe
+) -> Array:
+    """Convert with the 64-bit parameters `params` (3.1.3): one, or one for each column."""
+    vector_modes = WIDE_VECTOR_MODES if how.wide_vector else VECTOR_MODES
+    mode = (vector_modes if vector else SCALAR_MODES).get((x.dtype, dtype), Mode.NO_QUANT)
+    if mode is Mode.NO_QUANT:
+        return convert(x, dtype, relu=relu)
+    if mode is Mode.SHIFT:
+        return _shift(x, params, relu=relu and not how.relu_first, saturate=how.saturating_shift)
+    scale = _scale(params, how, short=vector and mode is not Mode.FLOAT)
+    if relu and how.relu_first:
+        scale = (x.cast(t.f32) < 0).where(0.0, scale)
+    scaled = x.cast(t.f32) * scale
+    if mode is Mode.B8:
+        return _to_b8(scaled, dtype, params, relu=relu and not how.relu_first, how=how)
+    return _to_float(scaled, dtype, mode, relu=relu and not how.relu_first, how=how)
+
+
+def _scale(params: Array, how: FixPipe, *, short: bool) -> Array:
+    """Bits 31:0 as f32, or their upper 19 bits where the mode keeps only those."""
+    bits = params.cast(t.u32)
+    if not (short or how.fp19 == "always"):
+        return bits.bitcast(t.f32)
+    # FP19 has no denormals: with a zero exponent the mantissa still has its leading one
+    sign, mantissa = bits & 0x80000000, (bits >> 13) & 0x3FF
+    tiny = ((bits & 0x7F800000).equals(0)) & (mantissa > 0)
+    normal = sign | (mantissa << 12) | 0x400000
+    return tiny.where(normal, bits & 0xFFFFE000).bitcast(t.f32)
+
+
+def _offset(params: Array, how: FixPipe) -> Array:
+    """Bits 45:37."""
+    raw = ((params >> 37) & 0x1FF).cast(t.i32)
+    value = (raw > 255).where(raw - 512, raw) if how.signed_offset else raw
+    return value.cast(t.f32)
+
+
+def _to_b8(x: Array, dtype: DType, params: Array, *, relu: bool, how: FixPipe) -> Array:
+    offset = _offset(params, how)
+    # a NaN gives 0; it must go before the clip, which would keep it
+    result = x.rint().clamp(-256.0, 255.0) + offset if how.s9 else (x + offset).rint()
+    signed = ((params >> 46) & 1).equals(1)
+    zero = offset - offset
+    low, high = signed.where(zero - 128.0, zero), signed.where(zero + 127.0, zero + 255.0)
+    result = result.isnan().where(0.0, result).clamp(low, high)
+    if relu:
+        result = result.maximum(0.0)
+    return result.cast(t.i32).cast(dtype)  # the clip follows bit 46, not dtype: may wrap
+
+
+def _to_float(x: Array, dtype: DType, mode: Mode, *, relu: bool, how: FixPipe) -> Array:
+    limit = HALF_MAX if dtype is t.f16 else FLT_MAX
+    if mode is Mode.HALF:
+        x = x.clamp(-limit, limit)
+    elif dtype in (t.f16, t.bf16):
+        x = _clip(x, limit, how)
+    if relu:
+        x = x.maximum(0.0)
+    return x.cast(dtype, Rounding.RINT, saturate=how.saturate)
+
+
+def _clip(x: Array, limit: float, how: FixPipe) -> Array:
+    """Infinities and NaN stay unless saturating."""
+    clipped = x.clamp(-limit, limit)
+    if how.saturate:
+        return x.isnan().where(0.0, clipped)
+    if not how.clip_half:
+        return x
+    infinite = (x.equals(float("inf"))) | (x.equals(float("-inf")))
+    return infinite.where(x, clipped)
+
+
+def _shift(x: Array, params: Array, *, relu: bool, saturate: bool) -> Array:
+    """Bits 35:32 hold N; shift right by N + 1, arithmetically."""
+    amount = ((params >> 32) & 0xF).cast(t.i32) + 1
+    shifted = x >> amount
+    result = shifted.clamp(-32768, 32767) if saturate else shifted
+    narrow = result.cast(t.i16)
+    return narrow.maximum(0) if relu else narrow

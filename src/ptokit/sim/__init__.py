@@ -1,0 +1,1 @@
+"""Execution: memory, tiles, the reference executor, and the interpreter of programs."""

@@ -1,0 +1,144 @@
+"""Memory: bytes, and a shadow that knows which of them were ever written."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.isa.dtypes import DType
+from ptokit.isa.layouts import Axis, Digits, IndexMap
+from ptokit.numerics.formats import pack, unpack
+
+WRITTEN = 0xFF
+
+Bytes: TypeAlias = "NDArray[np.uint8]"
+Codes: TypeAlias = "NDArray[Any]  # Any: unsigned integers as wide as the element"
+
+
+class Memory:
+    """One address space or array: `data` holds the bytes, `shadow` 0xFF where they were written."""
+
+    def __init__(self, name: str, data: Bytes, *, written: bool) -> None:
+        self.name = name
+        self.data = data
+        self.shadow = np.full(data.size, WRITTEN if written else 0, np.uint8)
+        self.growable = False
+        self.shape: tuple[int, ...] | None = None  # extents of the view that an output grew for
+
+    @classmethod
+    def blank(cls, name: str, nbytes: int) -> Memory:
+        """Uninitialised memory."""
+        return cls(name, np.zeros(nbytes, np.uint8), written=False)
+
+    @property
+    def size(self) -> int:
+        return self.data.size
+
+    def grow(self, nbytes: int, shape: tuple[int, ...]) -> None:
+        """Make room for a view of `shape`: an output array whose extent only its views tell."""
+        if nbytes > self.size:
+            self.shape = shape
+            extra = np.zeros(nbytes - self.size, np.uint8)
+            self.data = np.concatenate([self.data, extra])
+            self.shadow = np.concatenate([self.shadow, extra])
+
+
+class Elements:
+    """The elements of one type in a memory, from an address on, through an index map.
+
+    `origin` is the element at the map's offset 0, counted from `address`.
+    """
+
+    def __init__(
+        self, memory: Memory, address: int, dtype: DType, where: IndexMap, origin: int = 0
+    ) -> None:
+        self.memory, self.address, self.dtype = memory, address, dtype
+        self.map, self.origin = where, origin
+
+    def reach(self, rows: range, cols: range) -> tuple[int, int]:
+        """The half-open range of element offsets that a window touches; strides are not negative."""
+        if not rows or not cols:
+            return self.origin, self.origin
+        low = high = self.origin
+        for axis, indices in ((self.map.rows, rows), (self.map.cols, cols)):
+            parts = list(axis.pieces(indices.start, indices.stop))
+            low += min(p.base for p in parts)
+            high += max(p.base + sum((n - 1) * s for n, s in p.digits) for p in parts)
+        return low, high + 1
+
+    def read(self, rows: range, cols: range) -> Codes:
+        """The codes of a window, in logical order, one array element each."""
+        return _read(self._view(self.memory.data), self.map, self.origin, rows, cols)
+
+    def write(self, rows: range, cols: range, codes: Codes) -> None:
+        """Store the codes of a window and mark them written."""
+        ones = np.broadcast_to(np.array(-1).astype(self.dtype.storage), codes.shape)
+        for memory, values in ((self.memory.data, codes), (self.memory.shadow, ones)):
+            view = self._view(memory)
+            _write(view, self.map, self.origin, rows, cols, values)
+            if self.dtype.packed:
+                packed = pack(view)
+                memory[self.address : self.address + packed.size] = packed
+
+    def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
+        """Row and column of the first element of a window that was never written."""
+        low, high = self.reach(rows, cols)
+        first, last = low * self.dtype.bits // 8, self.dtype.nbytes(high)
+        if self.memory.shadow[self.address + first : self.address + last].all():
+            return None
+        codes = _read(self._view(self.memory.shadow), self.map, self.origin, rows, cols)
+        full = 0xF if self.dtype.packed else (1 << self.dtype.bits) - 1
+        missing = np.argwhere(codes != full)
+        if not missing.size:
+            return None
+        row, col = missing[0]
+        return rows.start + int(row), cols.start + int(col)
+
+    def _view(self, memory: Bytes) -> Codes:
+        """The elements from `address` on: a view, or unpacked for 4-bit types."""
+        if self.dtype.packed:
+            last = self.origin + self.map.span
+            chunk = memory[self.address : self.address + self.dtype.nbytes(last)]
+            return unpack(chunk, 2 * chunk.size)
+        size = self.dtype.size
+        count = (memory.size - self.address) // size
+        chunk = memory[self.address : self.address + count * size]
+        return chunk.view(self.dtype.storage)
+
+
+def _counts(row: Digits, col: Digits) -> list[int]:
+    return [n for n, _ in (*row, *col)]
+
+
+def _rectangles(axis: Axis, indices: range) -> list[tuple[slice, int, Digits]]:
+    """The parts of an index range as (slice of the window, base offset, digits)."""
+    return [
+        (slice(p.start - indices.start, p.stop - indices.start), p.base, p.digits)
+        for p in axis.pieces(indices.start, indices.stop)
+    ]
+
+
+def _strided(flat: Codes, base: int, row: Digits, col: Digits) -> Codes:
+    size = flat.itemsize
+    strides = [s * size for _, s in (*row, *col)]
+    return np.ndarray(_counts(row, col), flat.dtype, flat, base * size, strides)
+
+
+def _read(flat: Codes, where: IndexMap, origin: int, rows: range, cols: range) -> Codes:
+    out = np.empty((len(rows), len(cols)), flat.dtype)
+    for down, row_base, row in _rectangles(where.rows, rows):
+        for across, col_base, col in _rectangles(where.cols, cols):
+            box = out[down, across].reshape(_counts(row, col))
+            box[...] = _strided(flat, origin + row_base + col_base, row, col)
+    return out
+
+
+def _write(
+    flat: Codes, where: IndexMap, origin: int, rows: range, cols: range, codes: Codes
+) -> None:
+    for down, row_base, row in _rectangles(where.rows, rows):
+        for across, col_base, col in _rectangles(where.cols, cols):
+            box = codes[down, across].reshape(_counts(row, col))
+            _strided(flat, origin + row_base + col_base, row, col)[...] = box

@@ -1,0 +1,163 @@
+"""The reference executor's arrays: each vocabulary word as a NumPy operation on element codes.
+
+This is the definition: clear before fast. Values are decoded, computed in the element type's own
+precision (f32 for narrower floats, then one rounding) and encoded again; movement never decodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.arrays import BOOL, Array, Term
+from ptokit.isa.dtypes import DType
+from ptokit.numerics.formats import Rounding, convert, decode, encode
+from ptokit.sim.memory import Codes
+
+Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
+
+
+class NumpyArray(Array):
+    """Element codes with their type."""
+
+    def __init__(self, codes: Codes, dtype: DType) -> None:
+        self.codes = codes
+        self.dtype = dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, cols = self.codes.shape
+        return rows, cols
+
+    @property
+    def values(self) -> Values:
+        return self.codes if self.dtype is BOOL else decode(self.codes, self.dtype)
+
+    def apply(self, word: str, *others: Term, **parameters: Any) -> Array:  # Any: per word
+        with np.errstate(all="ignore"):
+            return WORDS[word](self, *others, **parameters)
+
+    def like(self, other: Term) -> Values:
+        """`other` as values of this array's type."""
+        if isinstance(other, NumpyArray):
+            return other.values
+        assert not isinstance(other, Array)
+        return np.asarray(other).astype(self.values.dtype)
+
+    def of(self, values: Values) -> NumpyArray:
+        """Values rounded to this array's type."""
+        if self.dtype is BOOL:
+            return NumpyArray(values, BOOL)
+        return NumpyArray(encode(values, self.dtype), self.dtype)
+
+
+def scalar(value: int | float, dtype: DType) -> NumpyArray:
+    """A 1x1 array."""
+    return NumpyArray(encode(np.asarray([[value]]), dtype), dtype)
+
+
+def _arithmetic(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        return x.of(compute(x.values, x.like(other)))
+
+    return word
+
+
+def _comparison(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        return NumpyArray(compute(x.values, x.like(other)).astype(np.uint8), BOOL)
+
+    return word
+
+
+def _maximum(a: Values, b: Values) -> Values:
+    return np.where(a < b, b, a)
+
+
+def _minimum(a: Values, b: Values) -> Values:
+    return np.where(b < a, b, a)
+
+
+def _where(condition: NumpyArray, yes: Term, no: Term) -> NumpyArray:
+    model = yes if isinstance(yes, NumpyArray) else no
+    assert isinstance(model, NumpyArray)
+    chosen = [c.codes if isinstance(c, NumpyArray) else model.of(model.like(c)).codes for c in (yes, no)]
+    return NumpyArray(np.where(condition.codes != 0, *chosen), model.dtype)
+
+
+def _isnan(x: NumpyArray) -> NumpyArray:
+    return NumpyArray(np.isnan(x.values).astype(np.uint8), BOOL)
+
+
+def _cast(x: NumpyArray, *, dtype: DType, rounding: Rounding, saturate: bool) -> NumpyArray:
+    return NumpyArray(convert(x.codes, x.dtype, dtype, rounding, saturate), dtype)
+
+
+def _bitcast(x: NumpyArray, *, dtype: DType) -> NumpyArray:
+    return NumpyArray(x.codes.view(dtype.storage), dtype)
+
+
+def _rint(x: NumpyArray) -> NumpyArray:
+    return x.of(np.rint(x.values))
+
+
+def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
+    a, b = x.values, other.values
+    if x.dtype.is_int:
+        total = np.matmul(a.astype(np.int32), b.astype(np.int32))  # wraps, any order
+        return NumpyArray(total.view(np.uint32), t.i32)
+    step = _fma if x.dtype is t.f32 else _multiply_add
+    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for k in range(a.shape[1]):
+        total = step(a[:, k, None], b[None, k, :], total)
+    return NumpyArray(total.view(np.uint32), t.f32)
+
+
+def _multiply_add(a: Values, b: Values, c: Values) -> Values:
+    """a * b + c where the f32 product is exact: narrower floats."""
+    return a * b + c
+
+
+def _fma(a: Values, b: Values, c: Values) -> Values:
+    """a * b + c in f32 with one rounding.
+
+    The product of two f32 is exact in f64. The f64 sum is rounded to odd, so that rounding it to
+    f32 is the one rounding of the exact result.
+    """
+    product = a.astype(np.float64) * b
+    addend = c.astype(np.float64)
+    total = product + addend
+    back = total - product
+    lost = (product - (total - back)) + (addend - back)
+    bits = total.view(np.int64)
+    up = (lost > 0) == (total > 0)
+    odd = np.where((lost != 0) & (bits & 1 == 0), bits + np.where(up, 1, -1), bits)
+    finite = np.isfinite(total)
+    return np.where(finite, odd.view(np.float64), total).astype(np.float32)
+
+
+WORDS: dict[str, Callable[..., NumpyArray]] = {
+    "add": _arithmetic(np.add),
+    "sub": _arithmetic(np.subtract),
+    "mul": _arithmetic(np.multiply),
+    "and": _arithmetic(np.bitwise_and),
+    "or": _arithmetic(np.bitwise_or),
+    "shl": _arithmetic(np.left_shift),
+    "shr": _arithmetic(np.right_shift),
+    "max": _arithmetic(_maximum),
+    "min": _arithmetic(_minimum),
+    "lt": _comparison(np.less),
+    "gt": _comparison(np.greater),
+    "ge": _comparison(np.greater_equal),
+    "eq": _comparison(np.equal),
+    "where": _where,
+    "isnan": _isnan,
+    "cast": _cast,
+    "bitcast": _bitcast,
+    "rint": _rint,
+    "matmul": _matmul,
+}

@@ -1,0 +1,219 @@
+"""Handles: tiles, global views, pointers and convolution tiles as a running program sees them.
+
+A handle is a type on top of bytes. Bodies index it; two handles on the same bytes alias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptokit.diagnostics import error
+from ptokit.isa.arrays import Array, Number, Term, Window
+from ptokit.isa.dtypes import DType
+from ptokit.isa.layouts import IndexMap
+from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
+from ptokit.numerics.formats import pack
+from ptokit.sim.memory import WRITTEN, Codes, Elements, Memory
+from ptokit.sim.reference import NumpyArray, scalar
+
+
+@dataclass(frozen=True)
+class Region:
+    """A valid region whose extents are known; unpacks to rows, cols."""
+
+    rows: int
+    cols: int
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.rows, self.cols))
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.cols}"
+
+
+class Matrix:
+    """Elements indexed by row and column: what every handle offers a body.
+
+    `label` names the operand in messages. Formulas read the attributes of the type.
+    """
+
+    def __init__(self, kind: Any, elements: Elements, rows: int, cols: int) -> None:  # Any: a type
+        self.type = kind
+        self.elements = elements
+        self.extent = Region(rows, cols)
+        self.label = ""
+
+    def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
+        if name.startswith("_") or name == "type":
+            raise AttributeError(name)
+        return getattr(self.type, name)
+
+    @property
+    def dtype(self) -> DType:
+        return self.elements.dtype
+
+    @property
+    def rows(self) -> int:
+        return self.extent.rows
+
+    @property
+    def cols(self) -> int:
+        return self.extent.cols
+
+    @property
+    def memory(self) -> Memory:
+        return self.elements.memory
+
+    def __getitem__(self, window: tuple[Window, Window]) -> Array:
+        rows, cols = self._window(window)
+        missing = self.elements.unwritten(rows, cols)
+        if missing is not None:
+            row, col = missing
+            raise error(
+                "uninitialised-read",
+                f"{self.label or 'a tile'} is read before it is written",
+                seen=f"element ({row}, {col}) of {self.type} was never written",
+                help="write the whole region that is read: load it, or make the valid region smaller",
+            )
+        return NumpyArray(self.elements.read(rows, cols), self.dtype)
+
+    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
+        rows, cols = self._window(window)
+        codes = self._codes(value)
+        self.elements.write(rows, cols, np.broadcast_to(codes, (len(rows), len(cols))))
+
+    def _codes(self, value: Term) -> Codes:
+        if isinstance(value, NumpyArray):
+            assert value.dtype == self.dtype, f"a body stored {value.dtype} in {self.dtype}"
+            return value.codes
+        assert not isinstance(value, Array)
+        return scalar(value, self.dtype).codes
+
+    def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
+        rows, cols = (_bounds(w, n) for w, n in zip(window, self.extent, strict=True))
+        return rows, cols
+
+
+def _bounds(window: Window, extent: int) -> range:
+    """A window of an axis; bodies may only name windows that their rules have checked."""
+    if isinstance(window, int):
+        window = slice(window, window + 1)
+    start, stop = window.start or 0, extent if window.stop is None else window.stop
+    assert 0 <= start <= stop <= extent, f"window {start}:{stop} of an extent of {extent}"
+    return range(start, stop)
+
+
+class Tile(Matrix):
+    """A tile: a type whose valid region is known, at an address of a memory."""
+
+    def __init__(self, kind: TileType, memory: Memory, address: int) -> None:
+        rows, cols = kind.valid.rows, kind.valid.cols
+        assert rows is not None
+        assert cols is not None
+        elements = Elements(memory, address, kind.dtype, kind.map)
+        super().__init__(kind, elements, kind.rows, kind.cols)
+        self.type: TileType = kind
+        self.valid = Region(rows, cols)
+
+    @property
+    def address(self) -> int:
+        """Byte offset in its memory."""
+        return self.elements.address
+
+    def fill(self, bits: int) -> None:
+        """Set every element of the storage to these bits."""
+        codes = np.full(self.type.numel, bits, self.dtype.storage)
+        raw = pack(codes) if self.dtype.packed else codes.view(np.uint8)
+        self.bytes()[:] = raw
+        self._range(self.memory.shadow)[:] = WRITTEN
+
+    def bytes(self) -> Codes:
+        """The bytes of the storage, in hardware order: a view."""
+        return self._range(self.memory.data)
+
+    def _range(self, memory: Codes) -> Codes:
+        return memory[self.address : self.address + self.type.nbytes]
+
+    def codes(self) -> Codes:
+        """The element codes of the valid region, in logical order."""
+        return self.elements.read(range(self.valid.rows), range(self.valid.cols))
+
+    def put(self, codes: Codes) -> None:
+        """Store element codes in the valid region."""
+        self.elements.write(range(self.valid.rows), range(self.valid.cols), codes)
+
+
+class GlobalView(Matrix):
+    """A matrix in global memory."""
+
+    def __init__(self, kind: GlobalType, memory: Memory, origin: int) -> None:
+        assert kind.stride is not None
+        where = global_map(kind.layout, _known(kind.shape), _known(kind.stride))
+        elements = Elements(memory, 0, kind.dtype, where, origin)
+        super().__init__(kind, elements, where.rows.extent, where.cols.extent)
+        self.type: GlobalType = kind
+
+    @property
+    def origin(self) -> int:
+        """Elements from the base of the array to the first one of the view."""
+        return self.elements.origin
+
+    def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
+        rows, cols = super()._window(window)
+        _, end = self.elements.reach(rows, cols)
+        count = self.memory.size * 8 // self.dtype.bits
+        if end > count:
+            raise error(
+                "global-out-of-bounds",
+                f"{self.label or 'the view'} reaches past the end of {self.memory.name}",
+                seen=f"element {end - 1} is touched and {self.memory.name} has {count}",
+                help="check the view's extents, strides and offsets against the array",
+            )
+        return rows, cols
+
+    def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
+        """The part of type `kind` that starts at `offsets`."""
+        assert kind.stride is not None
+        shift = sum(o * s for o, s in zip(offsets, _known(kind.stride), strict=True))
+        return GlobalView(kind, self.memory, self.origin + shift)
+
+
+def _known(extents: tuple[int | None, ...]) -> tuple[int, ...]:
+    return tuple(n for n in extents if n is not None)
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A place in global memory, counted in elements of its type."""
+
+    dtype: DType
+    memory: Memory
+    offset: int = 0
+
+    def view(self, kind: GlobalType) -> GlobalView:
+        """The tensor of type `kind` that starts here."""
+        if self.memory.growable:
+            assert kind.stride is not None
+            shape = _known(kind.shape)
+            steps = zip(shape, _known(kind.stride), strict=True)
+            last = self.offset + sum((n - 1) * s for n, s in steps)
+            self.memory.grow(self.dtype.nbytes(last + 1), shape)
+        return GlobalView(kind, self.memory, self.offset)
+
+
+class ConvTile(Matrix):
+    """A convolution tile, read as the weight matrix it holds."""
+
+    def __init__(self, kind: ConvTileType, memory: Memory, address: int) -> None:
+        where: IndexMap = kind.map
+        elements = Elements(memory, address, kind.dtype, where)
+        super().__init__(kind, elements, where.rows.extent, where.cols.extent)
+        self.type: ConvTileType = kind
+
+    @property
+    def inner(self) -> Shape:
+        return self.type.inner

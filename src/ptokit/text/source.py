@@ -1,0 +1,67 @@
+"""Where text came from: sources, spans in them, and the picture with carets that errors show."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+WIDTH = 160  # a longer line is shown as the part around the span
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A named text."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [0]
+        at = self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1."""
+        line = bisect_right(self._starts, offset) - 1
+        return line + 1, offset - self._starts[line] + 1
+
+    def line(self, number: int) -> str:
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The half-open range [start, end) of a source."""
+
+    source: Source
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        line, column = self.source.position(self.start)
+        return f"{self.source.name}:{line}:{column}"
+
+    def picture(self) -> list[str]:
+        """The line of the span with carets below it."""
+        line, column = self.source.position(self.start)
+        text = self.source.line(line).replace("\t", " ")
+        count = max(1, min(self.end - self.start, len(text) - column + 1))
+        if len(text) > WIDTH:
+            cut = max(0, column - 1 - WIDTH // 3)
+            text = ("..." if cut else "") + text[cut : cut + WIDTH] + "..."
+            column -= cut - (3 if cut else 0)
+            count = min(count, max(1, WIDTH - column))
+        label = str(line)
+        bar = " " * len(label)
+        return [
+            f"{bar} |",
+            f"{label} | {text}",
+            f"{bar} | {' ' * (column - 1)}{'^' * count}",
+        ]
