@@ -87,9 +87,9 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "out-of-memory": Entry(
         "the tiles do not fit",
-        "Tiles without an address are placed by ptokit, which reuses the bytes of tiles that are no "
-        "longer needed. Even so the tiles that are live at the same time need more bytes than the "
-        "target has in that memory.",
+        "Tiles without an address are placed by ptokit, which reuses the bytes of tiles that are "
+        "no longer needed. Even so the tiles that are live at the same time need more bytes than "
+        "the target has in that memory.",
     ),
     "type-elided": Entry(
         "the type is elided and nothing completes it",
@@ -144,8 +144,12 @@ CATALOGUE: dict[str, Entry] = {
     "unknown-attribute": Entry(
         "an unknown attribute", "`ptokit explain NAME` lists an instruction's attributes."
     ),
-    "unknown-type": Entry("an unknown type", "The message shows the spellings that may stand there."),
-    "nesting-too-deep": Entry("regions nest too deeply", "The limit is far beyond any real kernel."),
+    "unknown-type": Entry(
+        "an unknown type", "The message shows the spellings that may stand there."
+    ),
+    "nesting-too-deep": Entry(
+        "regions nest too deeply", "The limit is far beyond any real kernel."
+    ),
     "conversion": Entry(
         "the program has no such form",
         "Tiles with explicit addresses or aliases have no SSA form; a loop-carried tile whose "

@@ -116,9 +116,10 @@ def violation(
         message=f"{page.mnemonic()}: {CATALOGUE[rule.slug].title}",
         span=span,
         severity=Severity.WARNING if rule.warning else Severity.ERROR,
-        rule=str(rule),
+        rule=str(rule.formula),
+        when=None if rule.condition is None else str(rule.condition),
         seen=seen(rule.formula, env),
-        help=rule.help,
+        help=rule.help or f"`ptokit explain {page.name}` lists what each target takes",
         targets=(target.name,),
     )
 
@@ -233,6 +234,13 @@ def check_func(
     checker = Checker(target, numbers)
     checker.func(func)
     return checker.found + list(check_addresses(func, checker.facts))
+
+
+def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:
+    """What a walk over the function finds out about its values."""
+    checker = Checker(target, numbers)
+    checker.func(func)
+    return checker.facts
 
 
 def check(module: Module, targets: Iterable[str]) -> list[Diagnostic]:

@@ -30,8 +30,8 @@ class Note:
 class Diagnostic:
     """One thing that is wrong: `slug` names its page in `ptokit explain`.
 
-    `rule` is the violated formula, `seen` the numbers in it, `help` what to do, `targets` who
-    imposes the rule (empty: everyone).
+    `rule` is the violated formula, `when` its condition, `seen` the numbers in it, `help` what to
+    do, `targets` who imposes the rule (empty: everyone).
     """
 
     slug: str
@@ -39,6 +39,7 @@ class Diagnostic:
     span: Span | None = None
     severity: Severity = Severity.ERROR
     rule: str | None = None
+    when: str | None = None
     seen: str | None = None
     help: str | None = None
     targets: tuple[str, ...] = ()
@@ -54,7 +55,8 @@ class Diagnostic:
         if self.span is not None:
             lines += [f"  --> {self.span}", *self.span.picture()]
         targets = f"   ({', '.join(self.targets)})" if self.targets else ""
-        for label, text in (("rule", self.rule), ("seen", self.seen), ("help", self.help)):
+        facts = {"rule": self.rule, "when": self.when, "seen": self.seen, "help": self.help}
+        for label, text in facts.items():
             if text:
                 lines.append(f"  = {label}: {text}{targets if label == 'rule' else ''}")
         for note in self.notes:
@@ -75,6 +77,7 @@ class Diagnostic:
             "message": self.message,
             **place,
             "rule": self.rule,
+            "when": self.when,
             "seen": self.seen,
             "help": self.help,
             "targets": list(self.targets),

@@ -11,17 +11,21 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import Elided, Type
+from ptokit.isa.types import Elided, Kind, Type
 from ptokit.text.source import Span
 
 
 @dataclass(eq=False)
 class Value:
-    """A name with a type: a function argument, a block argument, a result, or a free name."""
+    """A name with a type: a function argument, a block argument, a result, or a free name.
+
+    `literal`: the text gives the number itself; its constant stands at the function's start.
+    """
 
     name: str
     type: Type
     span: Span | None = None
+    literal: bool = False
 
     @property
     def elided(self) -> bool:
@@ -32,6 +36,10 @@ class Value:
 
 
 Binding: TypeAlias = "Value | tuple[Value, ...]"
+STORED = (
+    Kind.TILE,
+    Kind.CONV,
+)  # outputs of these kinds are results in SSA form; others are written
 
 
 @dataclass(frozen=True)
@@ -79,13 +87,27 @@ class Op:
     @property
     def ssa(self) -> bool:
         """Outputs are results instead of operands."""
-        outs = self.page.outs()
-        return bool(outs) and not any(o.name in self.operands for o in outs)
+        return bool(self.page.outs()) and len(self.results) > len(self.page.results())
+
+    @property
+    def dps(self) -> bool:
+        """Outputs that are tiles are operands, written in place."""
+        bound = any(o.name in self.operands for o in self.page.outs() if o.kind in STORED)
+        return bound and not self.ssa
+
+    def named_results(self) -> Iterator[tuple[str, Value]]:
+        """Results by operand name: handles and numbers first, then, in SSA form, the outputs."""
+        outs = [o for o in self.page.outs() if o.kind in STORED]
+        for operand, value in zip((*self.page.results(), *outs), self.results, strict=False):
+            yield operand.name, value
 
 
 @dataclass(eq=False)
 class OpaqueOp:
-    """An op this version does not know: kept as written, printed back, reported when executed."""
+    """An op this version does not know: kept as written, printed back, reported when executed.
+
+    In `text` a NUL stands for each region.
+    """
 
     name: str
     text: str
@@ -117,7 +139,10 @@ class Block:
 
 @dataclass(eq=False)
 class Func:
-    """A function. A flat program is one whose arguments are its free names (`flat`)."""
+    """A function. A flat program is one whose arguments are its free names (`flat`).
+
+    `declared`: only a declaration, without a body. `arg_attrs`: attributes by argument position.
+    """
 
     name: str
     body: Block
@@ -126,10 +151,22 @@ class Func:
     flat: bool = False
     span: Span | None = None
     comments: Comments = Comments()
+    visibility: str = ""
+    declared: bool = False
+    arg_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
 
     @property
     def args(self) -> list[Value]:
         return self.body.args
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A name the text gives a type: `!left = !pto.tile_buf<...>`; `name` with its `!`."""
+
+    name: str
+    type: Type
+    comments: Comments = Comments()
 
 
 @dataclass(eq=False)
@@ -144,3 +181,4 @@ class Module:
     wrapped: bool = True
     comments: Comments = Comments()
     trailing: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()

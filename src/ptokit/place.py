@@ -44,9 +44,10 @@ class Lives:
         for arg in func.args:
             self._born(arg, None)
         self._block(func.body)
-        for arg in func.args:
-            if arg in self.lives:
-                self.lives[arg].last = self.now
+        kept = (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
+        for value in kept:  # arguments and a flat program's results are looked at afterwards
+            if value in self.lives:
+                self.lives[value].last = self.now
 
     def _born(self, value: Value, address: int | None, *, explicit: bool = False) -> None:
         kind = self.facts.type_of(value)
@@ -83,7 +84,9 @@ class Lives:
     def _alias_region(self, op: Op, region: Block) -> None:
         """Block arguments and what a terminator yields name bytes from outside."""
         carried = op.bound("carried")
-        for arg, value in zip(region.args[-len(carried) :] if carried else (), carried, strict=True):
+        for arg, value in zip(
+            region.args[-len(carried) :] if carried else (), carried, strict=True
+        ):
             self.root[arg] = self._root(value)
 
     def _root(self, value: Value) -> Value:
@@ -147,7 +150,9 @@ def _overflow(life: Life, others: list[Life], target: Target) -> Diagnostic:
         seen=f"{len(others) + 1} tiles need {need} bytes",
         help="use smaller tiles, or stop using one before the next is defined",
         targets=(target.name,),
-        notes=tuple(Note(f"alive here: %{o.value.name}, {o.kind.nbytes} bytes") for o in others[:4]),
+        notes=tuple(
+            Note(f"alive here: %{o.value.name}, {o.kind.nbytes} bytes") for o in others[:4]
+        ),
     )
 
 

@@ -130,7 +130,7 @@ def _execute(page: type[Instr], case: Case, handles: Mapping[str, Any]) -> None:
     run(**{name: given[name] for name in page.body_names})
 
 
-def _attribute(kind: type[Word] | type[int] | type[str], word: object) -> object:
+def _attribute(kind: type[Word | int | str], word: object) -> object:
     return kind.named(str(word)) if issubclass(kind, Word) else word
 
 

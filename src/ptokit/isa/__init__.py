@@ -42,7 +42,7 @@ def lookup(name: str) -> tuple[type[Instr], ...]:
 
 def replayed(op: str, form: str) -> type[Instr] | None:
     """The page that executes recorded vectors of `op` in `form`."""
-    for page in lookup(op):
-        if form in page.recorded:
+    for page in pages():
+        if form in page.recorded and op == (page.recorded_op or page.name):
             return page
     return None

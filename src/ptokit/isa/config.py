@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.isa.lang import In, Instr, Result
-from ptokit.isa.rules import both, named, when
+from ptokit.isa.rules import both, named
 from ptokit.isa.tiles import Shape, TileType
 from ptokit.isa.types import Index, Scalar, Tile
 from ptokit.isa.words import S
@@ -19,6 +19,7 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
     `valid_row` and `valid_col` are given exactly where the type says `?`.
     """
 
+    cpp_text = "{type} {result}({valid_row}, {valid_col});"
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
@@ -53,6 +54,7 @@ class TAssign(Instr, handle=True, pipe=S):
     Tiles whose bytes overlap alias: what one writes, the other sees.
     """
 
+    cpp_text = "auto {dst} = {src}; TASSIGN({dst}, {addr});"
     dst = Result(Tile)
     src = In(Tile, doc="the tile whose type the new handle has")
     addr = In(Scalar, scalar="i64", doc="byte offset in the memory of its location")

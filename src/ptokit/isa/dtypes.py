@@ -99,9 +99,7 @@ f8e8m0 = DType(
 f4e2m1x2 = DType(
     "f4e2m1x2", 4, Kind.FLOAT, "float4_e2m1x2_t", 2, 1, 1, aliases=("float4_e2m1x2", "f4E2M1FN")
 )
-f4e1m2x2 = DType(
-    "f4e1m2x2", 4, Kind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",)
-)
+f4e1m2x2 = DType("f4e1m2x2", 4, Kind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",))
 
 DTYPES: tuple[DType, ...] = (
     *(f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64),

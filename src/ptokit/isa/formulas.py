@@ -127,8 +127,16 @@ class Expr:
         return Node("in", self, Const(options))
 
 
-def _divides(left: int, right: int) -> int:
+def _remainder(left: int, right: int) -> int:
     return left % right
+
+
+def _quotient(left: int, right: int) -> int:
+    return left // right
+
+
+def _never(*_: Value) -> Value:
+    raise AssertionError("`and` and `or` have three values: see _kleene")
 
 
 def _contains(value: Value, options: tuple[Value, ...]) -> bool:
@@ -137,8 +145,8 @@ def _contains(value: Value, options: tuple[Value, ...]) -> bool:
 
 # operator -> (binding strength for printing, function)
 OPERATORS: dict[str, tuple[int, Callable[..., Value]]] = {
-    "or": (1, operator.or_),
-    "and": (2, operator.and_),
+    "or": (1, _never),
+    "and": (2, _never),
     "not": (3, operator.not_),
     "in": (4, _contains),
     "==": (4, operator.eq),
@@ -150,8 +158,8 @@ OPERATORS: dict[str, tuple[int, Callable[..., Value]]] = {
     "+": (5, operator.add),
     "-": (5, operator.sub),
     "*": (6, operator.mul),
-    "//": (6, operator.floordiv),
-    "%": (6, _divides),
+    "//": (6, _quotient),
+    "%": (6, _remainder),
 }
 COMPARISONS = ("in", "==", "!=", "<=", "<", ">=", ">")
 

@@ -85,7 +85,7 @@ class Attr(Field):
     """
 
     def __init__(
-        self, kind: type[Word] | type[int] | type[str], default: object, *, key: str | None = None
+        self, kind: type[Word | int | str], default: object, *, key: str | None = None
     ) -> None:
         super().__init__("?")
         self.kind, self.default, self._key = kind, default, key
@@ -187,6 +187,7 @@ class Instr:
     # what a page may say besides its operands; every default is derived from the class
     name: ClassVar[str] = ""
     cpp: ClassVar[str] = ""
+    cpp_text: ClassVar[str | None] = None  # a template where C++ is not a call of `cpp`
     spellings: ClassVar[tuple[str, ...]] = ()  # further names in text, dots and underscores alike
     dialect: ClassVar[str] = "pto"
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
@@ -196,7 +197,9 @@ class Instr:
     paths: ClassVar[tuple[Path, ...]] = ()
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
     elided: ClassVar[dict[str, Like]] = {}
+    asm: ClassVar[str] = ""  # the name in the PTO-AS form, where it differs
     indexed: ClassVar[tuple[str, ...]] = ()  # operands that PTO-AS writes in brackets
+    typed: ClassVar[tuple[str, ...] | None] = None  # operands whose types text lists; None: all
     text_order: ClassVar[tuple[str, ...]] = ()  # inputs in text order, where C++ differs
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
@@ -204,6 +207,7 @@ class Instr:
     disputes: ClassVar[tuple[str, ...]] = ()
     example: ClassVar[Example | None] = None
     recorded: ClassVar[dict[str, dict[str, str]]] = {}  # recorded form -> operand renames
+    recorded_op: ClassVar[str] = ""  # the operation recordings file it under, where not the name
 
     # read off the class
     operands: ClassVar[tuple[Operand, ...]]

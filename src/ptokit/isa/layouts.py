@@ -148,7 +148,7 @@ def box_shape(layout: Layout, fractal: int, c0: int) -> tuple[int, int]:
 
 
 def index_map(layout: Layout, rows: int, cols: int, box: tuple[int, int]) -> IndexMap:
-    """The map of a rows x cols tile (table of 1.3). A single row of boxes one row high is linear."""
+    """The map of a rows x cols tile (table of 1.3). A tile of one row is linear."""
     if layout is ND:
         return IndexMap(axis((rows, cols)), axis((cols, 1)))
     if layout is DN:
@@ -161,7 +161,9 @@ def index_map(layout: Layout, rows: int, cols: int, box: tuple[int, int]) -> Ind
     else:
         row_box, col_box = size, rows * c0
     return IndexMap(
-        axis((rows, row_step)) if row_box == r0 * row_step else axis(_boxes(rows, r0, row_box), (r0, row_step)),
+        axis((rows, row_step))
+        if row_box == r0 * row_step
+        else axis(_boxes(rows, r0, row_box), (r0, row_step)),
         axis(_boxes(cols, c0, col_box), (c0, col_step)),
     )
 

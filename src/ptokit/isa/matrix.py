@@ -66,7 +66,7 @@ class TMatMul(MatMul):
         c[:m, :n] = a[:m, :k].matmul(b[:k, :n])
 
 
-class TMatMulAcc(MatMul, name="tmatmul.acc", text_order=("acc", "a", "b")):
+class TMatMulAcc(MatMul, name="tmatmul.acc", recorded_op="tmatmul", text_order=("acc", "a", "b")):
     """c = acc + a x b; the product is summed first, then added with one rounding."""
 
     c = MatMul.c
@@ -87,7 +87,7 @@ class TMatMulAcc(MatMul, name="tmatmul.acc", text_order=("acc", "a", "b")):
         c[:m, :n] = a[:m, :k].matmul(b[:k, :n]) + acc[:m, :n]
 
 
-class TMatMulBias(MatMul, name="tmatmul.bias"):
+class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul"):
     """c = a x b + bias, one bias for each column, added after the sum with one rounding."""
 
     c, a, b = MatMul.c, MatMul.a, MatMul.b

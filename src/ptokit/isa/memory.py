@@ -22,7 +22,7 @@ from ptokit.isa.dtypes import (
     u32,
     u64,
 )
-from ptokit.isa.lang import Attr, In, InOut, Instr, Like, Out, path
+from ptokit.isa.lang import Attr, In, InOut, Instr, Out
 from ptokit.isa.layouts import DN, ND, NN, NZ, ZN, ZZ
 from ptokit.isa.pads import pad_bits
 from ptokit.isa.rules import A2A3, A5, HARDWARE, both, either, named, on, when
@@ -126,26 +126,53 @@ class TLoad(Instr):
         dst[:rows, :cols] = src[:rows, :cols].bitcast(dst.dtype)
 
 
-class TStore(Instr):
-    """Write the valid region of `src` to the matrix that `dst` describes.
-
-    Nothing else in memory changes. An accumulator passes the fix-pipe: it may narrow, `relu` clears
-    negative values, `quant` is the one quantisation parameter of all columns.
-    """
+class Store(Instr, abstract=True):
+    """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
 
     dst = InOut(Global, doc="the global tensor view to write")
     src = In(Tile, doc="the tile to store")
-    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter, 3.1.3")
-    phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
 
     pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
-    plain_acc = pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,)))
-    rules = (
-        when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
+    transfer = (
         named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
         named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
+        on(
+            HARDWARE,
+            when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),
+            when(
+                src.loc == ACC,
+                src.dtype.isin(f32, i32),
+                named("layout", dst.layout.isin(G.ND, G.NZ), help="store acc as nd or nz"),
+                src.layout == NZ,
+                both(src.cols >= 1, src.cols <= 4095),
+            ),
+        ),
+    )
+    quant_a2a3 = pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16)))
+    quant_a5 = pairs(
+        *(dst, src),
+        (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)),
+        (i32, (i8, u8, f16, bf16)),
+    )
+
+
+class TStore(Store):
+    """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
+
+    An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the
+    one quantisation parameter of all columns.
+    """
+
+    dst, src = Store.dst, Store.src
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
+    atomic, relu = Store.atomic, Store.relu
+
+    rules = (
+        Store.transfer,
+        when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
         on(A2A3, when(src.loc != ACC, src.dtype.isin(*PLAIN))),
@@ -153,12 +180,8 @@ class TStore(Instr):
         on(
             HARDWARE,
             when(
-                src.loc == ACC,
-                src.dtype.isin(f32, i32),
-                named("layout", dst.layout.isin(G.ND, G.NZ), help="store the accumulator as nd or nz"),
-                src.layout == NZ,
-                both(src.cols >= 1, src.cols <= 4095),
-                when(~quant.given, plain_acc),
+                both(src.loc == ACC, ~quant.given),
+                pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,))),
             ),
             when(
                 src.loc != ACC,
@@ -172,32 +195,12 @@ class TStore(Instr):
                         src.valid.cols == 1,
                     ),
                 ),
-                named("attribute", ~quant.given, help="only the accumulator can be quantised"),
-                named("attribute", relu == ReluPreMode.NO_RELU, help="only the accumulator has relu"),
-            ),
-            when(
-                atomic == AtomicType.ADD,
-                dst.dtype.isin(f32, f16, bf16, i32, i16, i8),
+                named("attribute", ~quant.given, help="only acc can be quantised"),
+                named("attribute", relu != NORMAL_RELU, help="only acc has relu"),
             ),
         ),
-        on(
-            A2A3,
-            when(
-                both(src.loc == ACC, quant.given),
-                pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16))),
-            ),
-        ),
-        on(
-            A5,
-            when(
-                both(src.loc == ACC, quant.given),
-                pairs(
-                    *(dst, src),
-                    (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)),
-                    (i32, (i8, u8, f16, bf16)),
-                ),
-            ),
-        ),
+        on(A2A3, when(both(src.loc == ACC, quant.given), Store.quant_a2a3)),
+        on(A5, when(both(src.loc == ACC, quant.given), Store.quant_a5)),
     )
     recorded = {
         **{form: {} for form in ("nd_vec", "dn_vec", "nz_vec", "nd_acc", "nz_acc", "relu_acc")},
@@ -215,12 +218,42 @@ class TStore(Instr):
         fixpipe: FixPipe,
     ) -> None:
         rows, cols = src.valid
-        x = src[:rows, :cols]
-        positive = relu is NORMAL_RELU
-        if quant is not None:
-            value = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
-        else:
+        x, positive = src[:rows, :cols], relu is NORMAL_RELU
+        if quant is None:
             value = convert(x, dst.dtype, relu=positive)
+        else:
+            value = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        if atomic is AtomicType.ADD:
+            value = dst[:rows, :cols] + value
+        dst[:rows, :cols] = value
+
+
+class TStoreFp(Store, name="tstore_fp", recorded_op="tstore"):
+    """Write an accumulator to memory through the fix-pipe, one parameter for each column."""
+
+    dst, src = Store.dst, Store.src
+    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    atomic, relu = Store.atomic, Store.relu
+
+    rules = (
+        Store.transfer,
+        fp.dtype.isin(u64, i64),
+        both(fp.rows == 1, fp.layout == ND),
+        named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
+        on(HARDWARE, src.loc == ACC),
+        on(A2A3, Store.quant_a2a3),
+        on(A5, Store.quant_a5),
+    )
+    recorded = {"fp_acc": {}}
+    disputes = ("D4",)
+
+    @staticmethod
+    def run(
+        dst: Cells, src: Cells, fp: Cells, atomic: AtomicType, relu: ReluPreMode, fixpipe: FixPipe
+    ) -> None:
+        rows, cols = src.valid
+        x, params = src[:rows, :cols], fp[0, :cols]
+        value = quantise(x, dst.dtype, params, vector=True, relu=relu is NORMAL_RELU, how=fixpipe)
         if atomic is AtomicType.ADD:
             value = dst[:rows, :cols] + value
         dst[:rows, :cols] = value

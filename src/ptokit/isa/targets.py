@@ -51,7 +51,9 @@ class Target:
     left: Layout
     wide4: bool
     alignment: int = 32
-    pinned_left: bool = True  # a boxed Left tile has the layout of the alias, whatever the text says
+    pinned_left: bool = (
+        True  # a boxed Left tile has the layout of the alias, whatever the text says
+    )
 
     def __str__(self) -> str:
         return self.name

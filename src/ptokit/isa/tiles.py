@@ -282,7 +282,9 @@ def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return (1,) * (5 - len(extents)) + extents
 
 
-def global_map(layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]) -> IndexMap:
+def global_map(
+    layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]
+) -> IndexMap:
     """The logical matrix of a global tensor as an index map (table of 4.1)."""
     digits = list(zip(shape, stride, strict=True))
     while len(digits) < 5:

@@ -60,7 +60,9 @@ class OpaqueType:
         return self.spelling
 
 
-Type: TypeAlias = "TileType | GlobalType | ConvTileType | PtrType | ScalarType | Elided | OpaqueType"
+Type: TypeAlias = (
+    "TileType | GlobalType | ConvTileType | PtrType | ScalarType | Elided | OpaqueType"
+)
 
 INDEX = ScalarType("index")
 I1, I32, I64 = ScalarType("i1"), ScalarType("i32"), ScalarType("i64")
@@ -78,7 +80,7 @@ class Kind(Enum):
     ANY = "value"
 
     def accepts(self, given: Type) -> bool:
-        """Whether a value of type `given` may stand here; elided types may stand anywhere fitting."""
+        """Whether a value of type `given` may stand here; elided types may where they fit."""
         if self is Kind.ANY:
             return True
         match given:
@@ -96,10 +98,29 @@ class Kind(Enum):
                 return self in (Kind.INDEX, Kind.SCALAR)
             case Elided(""):
                 return True
-            case Elided():
-                return self is Kind.TILE
+            case Elided(spelling):
+                return self is kind_of_elided(spelling)
             case OpaqueType():
                 return False
+
+
+# how a value of a kind is elided
+ELISIONS: dict[Kind, Elided] = {
+    Kind.TILE: Elided("!pto.tile<...>"),
+    Kind.GLOBAL: Elided("!pto.partition_tensor_view<...>"),
+    Kind.CONV: Elided("!pto.conv_tile<...>"),
+    Kind.PTR: Elided("!pto.ptr<...>"),
+    Kind.INDEX: Elided("dtype"),
+    Kind.SCALAR: Elided("dtype"),
+    Kind.ANY: Elided(""),
+}
+
+
+def kind_of_elided(spelling: str) -> Kind:
+    """The kind of value whose type is elided as `spelling`."""
+    if "view" in spelling or "memref" in spelling:
+        return Kind.GLOBAL
+    return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
 
 
 Tile, Global, Conv, Ptr, Index, Scalar, Any_ = (

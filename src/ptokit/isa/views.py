@@ -15,6 +15,7 @@ from ptokit.isa.words import GlobalLayout, S
 class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
+    cpp_text = "{type} {result}({ptr}, {{{shape}}}, {{{strides}}});"
     result = Result(Global)
     ptr = In(Ptr)
     shape = In(Index, many=True, key="shape")
@@ -47,6 +48,7 @@ class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
 class PartitionView(Instr, name="partition_view", handle=True, pipe=S):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
+    cpp_text = "auto {result} = {view}.partition({{{offsets}}}, {{{sizes}}});"
     result = Result(Global)
     view = In(Global)
     offsets = In(Index, many=True, key="offsets")

@@ -20,9 +20,10 @@ from ptokit.isa.dtypes import (
     u32,
 )
 from ptokit.isa.formulas import Expr
-from ptokit.isa.lang import Operand
-from ptokit.isa.rules import HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.words import AccToVecMode
+from ptokit.isa.lang import Attr, Operand, Path, path
+from ptokit.isa.layouts import ND, NZ
+from ptokit.isa.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.words import ACC, FIX, MAT, VEC, AccToVecMode, ReluPreMode
 
 FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
 CUBE_A2A3 = (i8, f16, bf16, f32)
@@ -62,15 +63,15 @@ def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple
 
 
 def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """On hardware the declared shape must fit too."""
-    return on(
-        HARDWARE,
-        named(
-            "window-out-of-bounds",
-            row + window.rows <= whole.rows,
-            col + window.cols <= whole.cols,
-            help="hardware moves the whole declared shape, not only the valid region",
-        ),
+    """On hardware the declared shape must fit too; said only where the valid region does."""
+    why = "hardware moves the whole declared shape, not only the valid region"
+    rows_fit = row + window.valid.rows <= whole.valid.rows
+    cols_fit = col + window.valid.cols <= whole.valid.cols
+    return named(
+        "window-out-of-bounds",
+        on(HARDWARE, when(rows_fit, row + window.rows <= whole.rows)),
+        on(HARDWARE, when(cols_fit, col + window.cols <= whole.cols)),
+        help=why,
     )
 
 
@@ -84,4 +85,56 @@ def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) ->
             named("offset-misaligned", row % n == 0, col % n == 0, help=f"use multiples of {n}"),
         )
         for wide, n in ((whole.size == 1, 32), (whole.size != 1, 16))
+    )
+
+
+def from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
+    """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
+    acc = (src.dtype.isin(f32, i32), src.layout == NZ, dst.cols * dst.size % 32 == 0)
+    return (
+        path(
+            *(ACC, MAT, FIX, acc),
+            on(A2A3, dst.layout == NZ, dst.fractal == 512),
+            on(A5, dst.layout.isin(NZ, ND)),
+        ),
+        path(
+            *(ACC, VEC, FIX, acc, dst.layout.isin(NZ, ND)),
+            named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode"),
+            on=A5,
+        ),
+    )
+
+
+def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator, without a parameter and (where `given`) with one."""
+    plain, scaled = both(src.loc == ACC, ~given), both(src.loc == ACC, given)
+    return (
+        on(
+            A2A3,
+            when(plain, pairs(dst, src, *CAST_A2A3)),
+            when(scaled, pairs(dst, src, *QUANT_A2A3)),
+        ),
+        on(A5, when(plain, pairs(dst, src, *CAST_A5)), when(scaled, pairs(dst, src, *QUANT_A5))),
+        when(src.loc != ACC, dst.dtype == src.dtype),
+    )
+
+
+def fix_pipe(
+    dst: Operand, src: Operand, relu: Attr, mode: Attr, quantised: Expr
+) -> tuple[Ruled, ...]:
+    """Where relu, quantisation and the vector-core mode apply (hardware)."""
+    return on(
+        HARDWARE,
+        named(
+            "attribute",
+            either(relu == ReluPreMode.NO_RELU, src.loc == ACC),
+            either(~quantised, src.loc == ACC),
+            help="relu and quantisation belong to the way out of acc",
+        ),
+        named("attribute", either(~mode.given, dst.loc == VEC), help="the mode is for acc to vec"),
+        when(
+            mode.isin(*SPLIT_MODES),
+            named("attribute", ~quantised, help="split modes do not quantise"),
+        ),
+        when(both(mode == AccToVecMode.DUAL_SPLIT_N, dst.size == 4), dst.valid.cols % 32 == 0),
     )

@@ -6,14 +6,14 @@ Each member carries every spelling that exists: in text, in C++, and short for P
 from __future__ import annotations
 
 from enum import Enum
-from typing import ClassVar, Self
+from typing import Self
 
 
 class Word(Enum):
     """A member is (text spelling, C++ spelling, further spellings...)."""
 
-    mlir: ClassVar[str]  # the name inside `#pto.NAME<...>`
-    cpp_type: ClassVar[str]
+    mlir: str  # the name inside `#pto.NAME<...>`, set on each enumeration below its members
+    cpp_type: str
 
     def __init__(self, text: str, cpp: str, *short: str) -> None:
         self.text = text
@@ -195,3 +195,74 @@ class ConvLayout(Word):
 
 
 ConvLayout.mlir, ConvLayout.cpp_type = "layout", "Layout"
+
+
+class TInsertMode(Word):
+    """In how many parts an insert into L1 is issued; no effect on data."""
+
+    SPLIT2 = "split2", "SPLIT2"
+    SPLIT4 = "split4", "SPLIT4"
+
+
+TInsertMode.mlir, TInsertMode.cpp_type = "insert_mode", "TInsertMode"
+
+
+class MaskPattern(Word):
+    """Which indices a masked gather selects; the digits count from the right."""
+
+    P0101 = "P0101", "P0101"
+    P1010 = "P1010", "P1010"
+    P0001 = "P0001", "P0001"
+    P0010 = "P0010", "P0010"
+    P0100 = "P0100", "P0100"
+    P1000 = "P1000", "P1000"
+    P1111 = "P1111", "P1111"
+
+    @property
+    def period(self) -> int:
+        """Indices repeat with this period."""
+        return {"P0101": 2, "P1010": 2, "P1111": 1}.get(self.text, 4)
+
+    @property
+    def first(self) -> int:
+        """The selected index within a period."""
+        return self.text[::-1].index("1")
+
+
+MaskPattern.mlir, MaskPattern.cpp_type = "mask_pattern", "MaskPattern"
+
+
+class GatherAxis(Word):
+    """Whether a masked gather selects columns of each row, or whole rows."""
+
+    ROW = "row", "GATHER_ROW"
+    COL = "col", "GATHER_COL"
+
+
+GatherAxis.mlir, GatherAxis.cpp_type = "gather_axis", "GatherAxis"
+
+
+class CmpMode(Word):
+    """How elements are compared."""
+
+    EQ = "eq", "EQ"
+    NE = "ne", "NE"
+    LT = "lt", "LT"
+    LE = "le", "LE"
+    GT = "gt", "GT"
+    GE = "ge", "GE"
+
+
+CmpMode.mlir, CmpMode.cpp_type = "cmp", "CmpMode"
+
+
+class GatherOOB(Word):
+    """What an index outside the source gives."""
+
+    WRAP = "wrap", "Wrap"
+    CLAMP = "clamp", "Clamp"
+    ZERO = "zero", "Zero"
+    ERROR = "error", "Error"
+
+
+GatherOOB.mlir, GatherOOB.cpp_type = "gather_oob", "GatherOOB"

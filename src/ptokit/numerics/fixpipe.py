@@ -61,8 +61,8 @@ class Mode(Enum):
 
 _B8 = {(src, dst): Mode.B8 for src in (t.f32, t.i32) for dst in (t.i8, t.u8)}
 _INT = {(t.i32, t.f16): Mode.HALF, (t.i32, t.i16): Mode.SHIFT}
-_WIDE = {(t.f32, d): Mode.FLOAT for d in (t.f16, t.bf16, t.hif8, t.f8e4m3)}
-_WIDE |= {(t.i32, t.bf16): Mode.FLOAT}
+_SCALED = ((t.f32, t.f16), (t.f32, t.bf16), (t.f32, t.hif8), (t.f32, t.f8e4m3), (t.i32, t.bf16))
+_WIDE = {pair: Mode.FLOAT for pair in _SCALED}
 
 # table 3.1.2: with one scalar parameter, and with a vector of them
 SCALAR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE

@@ -6,11 +6,13 @@ time values, where operands come from, what constants attributes are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
-from ptokit.check import Facts, blamed, call, rules_for, unknown_op, violation
+from ptokit.check import Facts, blamed, call, none_if_unknown, rules_for, unknown_op, violation
 from ptokit.diagnostics import Diagnostic, Note, PtoError, Severity, error
 from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
@@ -55,31 +57,20 @@ class Machine:
         return handle
 
 
-@dataclass
-class Count:
-    """How many instructions ran, by mnemonic."""
-
-    by_name: dict[str, int]
-
-    def add(self, name: str) -> None:
-        self.by_name[name] = self.by_name.get(name, 0) + 1
-
-
 class Interpreter:
-    """Compiles blocks to lists of steps and runs them."""
+    """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran."""
 
     def __init__(self, machine: Machine, facts: Facts, addresses: Mapping[Value, int]) -> None:
         self.machine = machine
         self.facts = facts
         self.addresses = addresses
-        self.count = Count({})
+        self.count = Counter[str]()
 
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
         """A function that runs the block and returns what its terminator passes on."""
-        *body, last = (*block.ops, None)
-        if isinstance(body[-1] if body else None, Op) and _terminates(body[-1]):
-            last = body.pop()
-        steps = [self.step(op) for op in body]
+        body = list(block.ops)
+        last = body.pop() if body and _terminates(body[-1]) else None
+        steps = [self._step(op) for op in body]
         passed = last.bound("values") if isinstance(last, Op) else ()
 
         def run(env: Env) -> tuple[Any, ...]:
@@ -89,73 +80,11 @@ class Interpreter:
 
         return run
 
-    def step(self, op: AnyOp) -> Step:
-        if isinstance(op, OpaqueOp):
-            return _refuse(op)
-        return self._step(op)
+    def _step(self, op: AnyOp) -> Step:
+        return _refuse(op) if isinstance(op, OpaqueOp) else _Execution(op, self)
 
-    def _step(self, op: Op) -> Step:
-        page = op.page
-        static = self.facts.environment(op)
-        pending = [r for r in rules_for(page, self.facts.target) if r.holds(static) is UNKNOWN]
-        self.facts.learn(op, static)
-        fixed = self._fixed(op)
-        regions = tuple(self._region(r) for r in op.regions)
-        getters = [(o, op.bound(o.name)) for o in page.operands if op.bound(o.name)]
-        body = _Body(page, fixed)
-        refine = getattr(page, "type_of", None)
-        result_name = page.results()[0].name if page.results() else ""
-        plain, name = not page.handle, page.mnemonic()
-
-        def step(env: Env) -> None:
-            values = {o.name: _fetch(env, o, bound) for o, bound in getters}
-            if pending or refine is not None:
-                seen = environment(page, values, op.attrs)
-                if result_name and result_name not in values:
-                    seen[result_name] = op.results[0].type
-                for rule in pending:
-                    if rule.holds(seen) is False:
-                        where = blamed(op, rule)
-                        raise PtoError(violation(page, rule, seen, self.facts.target, where))
-                if refine is not None:
-                    known = {k: _plain(v) for k, v in seen.items()}
-                    values[result_name] = self.facts.target.resolve_any(call(refine, known))
-            if regions:
-                values["regions"] = tuple(_bind(r, env) for r in regions)
-            try:
-                outcome = body(values)
-            except ZeroDivisionError:
-                raise error("division-by-zero", f"{name}: division by zero", op.span) from None
-            except PtoError as problem:
-                raise problem.at(op.span) from None
-            if plain:
-                self.count.add(name)
-            if op.results:
-                several = outcome if isinstance(outcome, tuple) else (outcome,)
-                for result, value in zip(op.results, several, strict=True):  # pyright: ignore
-                    env[result] = value
-                    if isinstance(value, Matrix):
-                        value.label = f"%{result.name}"
-
-        return step
-
-    def _fixed(self, op: Op) -> dict[str, Any]:
-        """What the body gets every time: attributes, absent operands, the machine, addresses."""
-        fixed: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in op.page.attrs}
-        for operand in op.page.operands:
-            if not operand.required:
-                fixed[operand.name] = operand.default
-        fixed |= {"machine": self.machine, "fixpipe": self.machine.fixpipe}
-        if op.results:
-            results = op.page.results()
-            fixed |= {r.name: v.type for r, v in zip(results, op.results, strict=False)}
-            if op.page.allocates and not op.bound("addr"):
-                fixed |= {"addr": self.addresses[op.results[0]], "fresh": True}
-            elif op.page.allocates:
-                fixed |= {"fresh": False}
-        return fixed
-
-    def _region(self, block: Block) -> Callable[..., tuple[Any, ...]]:
+    def region(self, block: Block) -> Callable[..., tuple[Any, ...]]:
+        """A region as a function of the environment and its arguments."""
         run = self.block(block)
 
         def region(env: Env, *args: Any) -> tuple[Any, ...]:
@@ -169,21 +98,84 @@ class Interpreter:
         return region
 
 
-def _terminates(op: AnyOp | None) -> bool:
-    return isinstance(op, Op) and op.page.terminator
+class _Execution:
+    """One op made ready: where its operands come from, which rules still depend on values."""
 
-
-class _Body:
-    """A page's body with the arguments that never change."""
-
-    def __init__(self, page: Any, fixed: Mapping[str, Any]) -> None:  # Any: `run` is per page
-        self.names = tuple(n for n in page.body_names if n != "cls")
-        self.function = page.run
+    def __init__(self, op: Op, run: Interpreter) -> None:
+        self.op, self.page, self.run = op, op.page, run
+        static = run.facts.environment(op)
+        rules = rules_for(op.page, run.facts.target)
+        self.pending = [r for r in rules if r.holds(static) is UNKNOWN]
+        run.facts.learn(op, static)
+        self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name
+        self.result = next((r.name for r in op.page.results()), None)
+        self.regions = tuple(run.region(r) for r in op.regions)
+        self.inputs = [(o, op.bound(o.name)) for o in op.page.operands if op.bound(o.name)]
+        self.body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
+        self.names = op.page.body_names
+        fixed = self._fixed()
         self.fixed = {n: fixed[n] for n in self.names if n in fixed}
 
-    def __call__(self, values: Mapping[str, Any]) -> Any:  # Any: handles and numbers
+    def _fixed(self) -> dict[str, Any]:  # Any: words, numbers, the machine
+        """What the body gets every time: attributes, defaults, the machine, addresses."""
+        op, page, machine = self.op, self.page, self.run.machine
+        fixed: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
+        fixed |= {o.name: o.default for o in page.operands if not o.required}
+        fixed |= {"machine": machine, "fixpipe": machine.fixpipe}
+        fixed |= {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
+        if page.allocates:
+            fixed["fresh"] = not op.bound("addr")
+            if fixed["fresh"]:
+                fixed["addr"] = self.run.addresses[op.results[0]]
+        return fixed
+
+    def __call__(self, env: Env) -> None:
+        values = {o.name: _fetch(env, o, bound) for o, bound in self.inputs}
+        if self.pending or self.refine is not None:
+            values |= self._checked(values)
+        if self.regions:
+            values["regions"] = tuple(partial(r, env) for r in self.regions)
+        outcome = self._execute(values)
+        if not self.page.handle:
+            self.run.count[self.page.mnemonic()] += 1
+        if self.op.results:
+            self._define(env, outcome)
+
+    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Evaluate the rules that were open; the refined type of the result, if any."""
+        seen = environment(self.page, values, self.op.attrs)
+        if self.result is not None:
+            seen[self.result] = self.op.results[0].type
+        target = self.run.facts.target
+        for rule in self.pending:
+            if rule.holds(seen) is False:
+                where = blamed(self.op, rule)
+                raise PtoError(violation(self.page, rule, seen, target, where))
+        if self.refine is None or self.result is None:
+            return {}
+        known = {k: _plain(v) for k, v in seen.items()}
+        return {self.result: target.resolve_any(call(self.refine, known))}
+
+    def _execute(self, values: Mapping[str, Any]) -> Any:  # Any: handles and numbers
         given = {n: values[n] for n in self.names if n in values}
-        return self.function(**{**self.fixed, **given})
+        try:
+            return self.body(**{**self.fixed, **given})
+        except ZeroDivisionError:
+            name = self.page.mnemonic()
+            raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None
+        except PtoError as problem:
+            raise problem.at(self.op.span) from None
+
+    def _define(self, env: Env, outcome: Any) -> None:
+        several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
+        for result, value in zip(self.op.results, several, strict=True):
+            env[result] = value
+            if isinstance(value, Matrix):
+                value.label = f"%{result.name}"
+
+
+def _terminates(op: AnyOp | None) -> bool:
+    return isinstance(op, Op) and op.page.terminator
 
 
 def _fetch(env: Env, operand: Operand, bound: tuple[Value, ...]) -> Any:  # Any: as in Env
@@ -198,13 +190,7 @@ def _fetch(env: Env, operand: Operand, bound: tuple[Value, ...]) -> Any:  # Any:
 
 
 def _plain(value: Any) -> Any:  # Any: see `environment`
-    from ptokit.check import none_if_unknown
-
     return none_if_unknown(value.type if isinstance(value, Matrix) else value)
-
-
-def _bind(region: Callable[..., tuple[Any, ...]], env: Env) -> Callable[..., tuple[Any, ...]]:
-    return lambda *args: region(env, *args)
 
 
 def _refuse(op: OpaqueOp) -> Step:
@@ -216,7 +202,9 @@ def _refuse(op: OpaqueOp) -> Step:
 
 def _within(problem: PtoError, block: Block, args: tuple[Any, ...]) -> PtoError:
     """Add the iteration: 'with %k = 3'."""
-    numbers = [f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)]
+    numbers = [
+        f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)
+    ]
     if not numbers:
         return problem
     note = Note(f"with {', '.join(numbers)}")

@@ -58,7 +58,7 @@ class Elements:
         self.map, self.origin = where, origin
 
     def reach(self, rows: range, cols: range) -> tuple[int, int]:
-        """The half-open range of element offsets that a window touches; strides are not negative."""
+        """The half-open range of element offsets a window touches; strides are not negative."""
         if not rows or not cols:
             return self.origin, self.origin
         low = high = self.origin

@@ -55,7 +55,7 @@ class NumpyArray(Array):
         return NumpyArray(encode(values, self.dtype), self.dtype)
 
 
-def scalar(value: int | float, dtype: DType) -> NumpyArray:
+def scalar(value: float, dtype: DType) -> NumpyArray:
     """A 1x1 array."""
     return NumpyArray(encode(np.asarray([[value]]), dtype), dtype)
 
@@ -85,7 +85,9 @@ def _minimum(a: Values, b: Values) -> Values:
 def _where(condition: NumpyArray, yes: Term, no: Term) -> NumpyArray:
     model = yes if isinstance(yes, NumpyArray) else no
     assert isinstance(model, NumpyArray)
-    chosen = [c.codes if isinstance(c, NumpyArray) else model.of(model.like(c)).codes for c in (yes, no)]
+    chosen = [
+        c.codes if isinstance(c, NumpyArray) else model.of(model.like(c)).codes for c in (yes, no)
+    ]
     return NumpyArray(np.where(condition.codes != 0, *chosen), model.dtype)
 
 

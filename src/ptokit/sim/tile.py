@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ptokit.diagnostics import error
-from ptokit.isa.arrays import Array, Number, Term, Window
+from ptokit.isa.arrays import Array, Term, Window
 from ptokit.isa.dtypes import DType
 from ptokit.isa.layouts import IndexMap
 from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
@@ -77,7 +77,7 @@ class Matrix:
                 "uninitialised-read",
                 f"{self.label or 'a tile'} is read before it is written",
                 seen=f"element ({row}, {col}) of {self.type} was never written",
-                help="write the whole region that is read: load it, or make the valid region smaller",
+                help="write all of the region that is read, or make the valid region smaller",
             )
         return NumpyArray(self.elements.read(rows, cols), self.dtype)
 

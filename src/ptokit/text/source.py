@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 WIDTH = 160  # a longer line is shown as the part around the span
 
@@ -25,6 +26,9 @@ class Source:
             at = self.text.find("\n", at + 1)
         return starts
 
+    def __deepcopy__(self, memo: object) -> Source:
+        return self  # a program that is copied still comes from the same text
+
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1."""
         line = bisect_right(self._starts, offset) - 1
@@ -36,8 +40,7 @@ class Source:
         return self.text[start : len(self.text) if end < 0 else end]
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """The half-open range [start, end) of a source."""
 
     source: Source

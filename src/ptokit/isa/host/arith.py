@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ptokit.isa.lang import Attr, In, Instr, Result
 from ptokit.isa.types import Scalar, ScalarType
-from ptokit.isa.words import Word, S
+from ptokit.isa.words import S, Word
 
 WIDTH_OF_INDEX = 64
 
@@ -25,11 +25,13 @@ def wrapped(value: int, kind: ScalarType) -> int:
 class Constant(Instr, name="constant", dialect="arith", syntax="constant", handle=True, pipe=S):
     """A number known before the program runs."""
 
+    cpp_text = "constexpr {type} {result} = {value};"
+
     result = Result(Scalar)
     value = Attr(int, 0)
 
     @staticmethod
-    def run(value: int | float) -> int | float:
+    def run(value: float) -> float:
         return value
 
 
@@ -46,6 +48,14 @@ class Binary(Instr, abstract=True, dialect="arith", handle=True, pipe=S):
         return wrapped(cls.f(lhs, rhs), result)
 
 
+def bit_and(a: int, b: int) -> int:
+    return a & b
+
+
+def bit_or(a: int, b: int) -> int:
+    return a | b
+
+
 def quotient(a: int, b: int) -> int:
     """Division that truncates toward zero."""
     if b == 0:
@@ -53,32 +63,37 @@ def quotient(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def quotient_up(a: int, b: int) -> int:
+    """Division that rounds up."""
+    return -(-a // b)
+
+
 def remainder(a: int, b: int) -> int:
     """The remainder that goes with `quotient`: the sign of the dividend."""
     return a - quotient(a, b) * b
 
 
-class AddI(Binary, f=staticmethod(operator.add)):
+class AddI(Binary, f=staticmethod(operator.add), cpp_text="const {type} {result} = {lhs} + {rhs};"):
     """result = lhs + rhs."""
 
 
-class SubI(Binary, f=staticmethod(operator.sub)):
+class SubI(Binary, f=staticmethod(operator.sub), cpp_text="const {type} {result} = {lhs} - {rhs};"):
     """result = lhs - rhs."""
 
 
-class MulI(Binary, f=staticmethod(operator.mul)):
+class MulI(Binary, f=staticmethod(operator.mul), cpp_text="const {type} {result} = {lhs} * {rhs};"):
     """result = lhs * rhs."""
 
 
-class DivSI(Binary, f=staticmethod(quotient)):
+class DivSI(Binary, f=staticmethod(quotient), cpp_text="const {type} {result} = {lhs} / {rhs};"):
     """result = lhs / rhs, truncated toward zero."""
 
 
-class RemSI(Binary, f=staticmethod(remainder)):
+class RemSI(Binary, f=staticmethod(remainder), cpp_text="const {type} {result} = {lhs} % {rhs};"):
     """result = lhs % rhs, with the sign of lhs."""
 
 
-class CeilDivSI(Binary, f=staticmethod(lambda a, b: -(-a // b))):
+class CeilDivSI(Binary, f=staticmethod(quotient_up)):
     """result = lhs / rhs, rounded up."""
 
 
@@ -90,11 +105,11 @@ class MaxSI(Binary, f=staticmethod(max)):
     """The larger of two signed values."""
 
 
-class AndI(Binary, f=staticmethod(operator.and_)):
+class AndI(Binary, f=staticmethod(bit_and), cpp_text="const {type} {result} = {lhs} & {rhs};"):
     """Bitwise and."""
 
 
-class OrI(Binary, f=staticmethod(operator.or_)):
+class OrI(Binary, f=staticmethod(bit_or), cpp_text="const {type} {result} = {lhs} | {rhs};"):
     """Bitwise or."""
 
 

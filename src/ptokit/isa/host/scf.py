@@ -18,11 +18,12 @@ class Control(Instr, abstract=True, dialect="scf", handle=True, pipe=S):
 
 
 class For(Control, syntax="for"):
-    """Run the region for each value from `lower` up to but not including `upper` in steps of `step`.
+    """Run the region for each value from `lower` up to, not including, `upper` by `step`.
 
     Values named by iter_args pass from one iteration to the next; the last ones are the results.
     """
 
+    cpp_text = "for (int64_t {iv} = {lower}; {iv} < {upper}; {iv} += {step})"
     lower = In(Index)
     upper = In(Index)
     step = In(Index)
@@ -42,6 +43,7 @@ class For(Control, syntax="for"):
 class If(Control, syntax="if"):
     """Run the first region where `condition` is 1, the second (if any) otherwise."""
 
+    cpp_text = "if ({condition})"
     condition = In(Scalar)
 
     @staticmethod
@@ -54,6 +56,7 @@ class If(Control, syntax="if"):
 class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S, syntax="yield"):
     """Ends a region; its operands are what the region gives."""
 
+    cpp_text = ""
     values = In(Any_, (), many=True)
 
     @staticmethod
@@ -67,5 +70,3 @@ class Yield(Terminator, dialect="scf"):
 
 class Return(Terminator, dialect="func", spellings=("return",)):
     """Leave the function."""
-
-

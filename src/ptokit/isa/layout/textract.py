@@ -7,31 +7,27 @@ meaning is the same everywhere.
 from __future__ import annotations
 
 from ptokit.isa.arrays import Array, Cells
-from ptokit.isa.dtypes import f32, i32, i64, u64
+from ptokit.isa.dtypes import i32, i64, u64
 from ptokit.isa.lang import Attr, In, Instr, Like, Out, path
 from ptokit.isa.layouts import ND, NN, NZ, ZN, ZZ
-from ptokit.isa.rules import A2A3, A5, HARDWARE, both, either, named, on, when
+from ptokit.isa.rules import A2A3, A5, HARDWARE, both, named, on, when
 from ptokit.isa.types import Conv, Index, Scalar, Tile
 from ptokit.isa.windows import (
     BOXES,
-    CAST_A2A3,
-    CAST_A5,
     CUBE_A2A3,
     CUBE_A5,
     FP4,
     LINES,
-    QUANT_A2A3,
-    QUANT_A5,
-    SPLIT_MODES,
     VEC_A2A3,
     VEC_A5,
+    casting,
+    fix_pipe,
+    from_acc,
     inside,
     inside_static,
-    pairs,
     whole_blocks,
 )
 from ptokit.isa.words import (
-    ACC,
     FIX,
     LEFT,
     MAT,
@@ -54,7 +50,7 @@ NORMAL_RELU = ReluPreMode.NORMAL_RELU
 
 
 class Extract(Instr, abstract=True):
-    """What every window read has: a window (`row`, `col`) of `src` the size of dst's valid region."""
+    """What every window read has: a place (`row`, `col`) in `src` and the size of `dst`."""
 
     dst = Out(Tile, doc="receives the window; its valid region is the window's size")
     src = In(Tile, doc="the tile to extract from")
@@ -64,24 +60,6 @@ class Extract(Instr, abstract=True):
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     indexed = ("row", "col")
 
-    from_acc = (src.dtype.isin(f32, i32), src.layout == NZ, dst.cols * dst.size % 32 == 0)
-    acc_paths = (
-        path(
-            *(ACC, MAT, FIX, from_acc),
-            on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(NZ, ND)),
-        ),
-        path(
-            *(ACC, VEC, FIX, from_acc, dst.layout.isin(NZ, ND)),
-            named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode"),
-            on=A5,
-        ),
-    )
-    mode_rules = on(
-        HARDWARE,
-        named("attribute", either(~mode.given, dst.loc == VEC), help="the mode is for acc to vec"),
-        when(both(mode == AccToVecMode.DUAL_SPLIT_N, dst.size == 4), dst.valid.cols % 32 == 0),
-    )
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 
@@ -165,29 +143,15 @@ class TExtract(Extract):
             on=A5,
         ),
         path(VEC, VEC, V, between_vec),
-        *Extract.acc_paths,
+        *from_acc(dst, src, mode),
     )
-    plain, quantised = both(src.loc == ACC, ~quant.given), both(src.loc == ACC, quant.given)
     rules = (
         inside(row, col, dst, src),
         when(~both(src.loc == VEC, dst.loc == VEC), inside_static(row, col, dst, src)),
-        when(src.loc != ACC, dst.dtype == src.dtype),
         on(A2A3, when(src.loc == MAT, src.dtype.isin(*CUBE_A2A3))),
         on(A5, when(src.loc == MAT, src.dtype.isin(*CUBE_A5))),
-        on(A2A3, when(plain, pairs(dst, src, *CAST_A2A3))),
-        on(A2A3, when(quantised, pairs(dst, src, *QUANT_A2A3))),
-        on(A5, when(plain, pairs(dst, src, *CAST_A5))),
-        on(A5, when(quantised, pairs(dst, src, *QUANT_A5))),
-        on(
-            HARDWARE,
-            named("attribute", either(relu != NORMAL_RELU, src.loc == ACC), help="relu needs acc"),
-            named("attribute", either(~quant.given, src.loc == ACC), help="quant needs acc"),
-            when(
-                mode.isin(*SPLIT_MODES),
-                named("attribute", ~quant.given, help="split modes do not quantise"),
-            ),
-        ),
-        Extract.mode_rules,
+        casting(dst, src, quant.given),
+        fix_pipe(dst, src, relu, mode, quant.given),
     )
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = ("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28", "C34", "C44", "C45", "C46")
@@ -211,7 +175,7 @@ class TExtract(Extract):
         dst[:rows, :cols] = y
 
 
-class TExtractFp(Extract, name="textract_fp"):
+class TExtractFp(Extract, name="textract_fp", recorded_op="textract"):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.
 
     Element (i, j) of the window uses fp[0, col + j]: `col` indexes both the source and `fp`. The
@@ -219,11 +183,13 @@ class TExtractFp(Extract, name="textract_fp"):
     """
 
     dst, src = Extract.dst, Extract.src
-    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each source column (3.1.3)")
+    fp = In(
+        Tile, loc=SCALING, doc="quantisation parameters, one u64 for each source column (3.1.3)"
+    )
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
 
-    paths = Extract.acc_paths
+    paths = from_acc(dst, src, mode)
     rules = (
         inside(row, col, dst, src),
         inside_static(row, col, dst, src),
@@ -234,8 +200,6 @@ class TExtractFp(Extract, name="textract_fp"):
             col + dst.valid.cols <= fp.valid.cols,
             help="fp is indexed by the source column: it needs a parameter for each of them",
         ),
-        on(A2A3, pairs(dst, src, *QUANT_A2A3)),
-        on(A5, pairs(dst, src, *QUANT_A5)),
         on(
             HARDWARE,
             named(
@@ -243,12 +207,9 @@ class TExtractFp(Extract, name="textract_fp"):
                 col % 16 == 0,
                 help="the fix-pipe fetches its parameters in granules of 128 bytes",
             ),
-            when(
-                mode.isin(*SPLIT_MODES),
-                named("attribute", ~fp.given, help="split modes do not quantise"),
-            ),
         ),
-        Extract.mode_rules,
+        casting(dst, src, fp.given),
+        fix_pipe(dst, src, relu, mode, fp.given),
     )
     recorded = {"fp": {}}
     disputes = ("C2", "C4", "C23", "C42")
@@ -266,9 +227,7 @@ class TExtractFp(Extract, name="textract_fp"):
         rows, cols = dst.valid
         x, params = src[row : row + rows, col : col + cols], fp[0, col : col + cols]
         positive = relu is NORMAL_RELU
-        dst[:rows, :cols] = quantise(
-            x, dst.dtype, params, vector=True, relu=positive, how=fixpipe
-        )
+        dst[:rows, :cols] = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
 
 
 class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):

@@ -1,0 +1,37 @@
+# Every target sets up what it needs: a fresh machine with git, make and python3 >= 3.11 is enough.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+
+.PHONY: demo test bench docs format clean
+
+demo: $(VENV)/run
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/dev
+	$(BIN)/ruff check src tests examples bench
+	$(BIN)/ruff format --check src tests examples bench
+	$(BIN)/pyright
+	$(BIN)/pytest -n 2
+
+bench: $(VENV)/run
+	@$(BIN)/python bench/run.py
+
+docs: $(VENV)/run
+	@$(BIN)/python -m ptokit.emit.files
+
+format: $(VENV)/dev
+	$(BIN)/ruff check --fix-only src tests examples bench
+	$(BIN)/ruff format src tests examples bench
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/run: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/run
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,212 @@
+"""Binding: host arrays and numbers to arguments, and outputs back to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.catalogue import CATALOGUE
+from ptokit.complete import complete
+from ptokit.convert import func_to_dps
+from ptokit.diagnostics import PtoError, error
+from ptokit.ir import Func, Op, Value
+from ptokit.isa.targets import Target
+from ptokit.isa.tiles import GlobalType, TileType
+from ptokit.isa.types import Elided, Kind, PtrType, ScalarType, Type
+from ptokit.numerics.arrays import codes_of, values_of
+from ptokit.sim.interpreter import Env, Machine
+from ptokit.sim.memory import Memory
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+
+@dataclass
+class Bound:
+    """A function with complete types, ready to run on the values it was given."""
+
+    func: Func
+    arrays: Mapping[str, Any]  # Any: arrays and numbers
+    numbers: dict[Value, Any]
+
+    def environment(self, machine: Machine, addresses: Mapping[Value, int]) -> Env:
+        """Handles and numbers for every argument."""
+        return {arg: self._handle(arg, machine, addresses) for arg in self.func.args}
+
+    def _handle(self, arg: Value, machine: Machine, addresses: Mapping[Value, int]) -> Any:
+        given, kind = self.arrays.get(arg.name), arg.type
+        if isinstance(kind, PtrType):
+            return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
+        if isinstance(kind, GlobalType):
+            return _tensor(arg, given, kind)
+        if isinstance(kind, TileType):
+            handle = machine.fresh(machine.target.resolve(kind), addresses[arg])
+            handle.label = f"%{arg.name}"
+            if given is not None:
+                assert isinstance(handle, Tile)
+                handle.put(_codes(arg, given, kind, tuple(handle.valid)))
+            return handle
+        return self.numbers[arg]
+
+    def outputs(self, env: Env) -> dict[str, AnyArray]:
+        """Arrays by name: pointers and tiles that were written, and a flat program's results."""
+        found: dict[str, AnyArray] = {}
+        for value in (*written(self.func), *(_results(self.func) if self.func.flat else ())):
+            handle = env.get(value)
+            if isinstance(handle, Tile):
+                found[value.name] = values_of(handle.codes(), handle.dtype)
+            elif isinstance(handle, Pointer):
+                found[value.name] = _array(handle, self.arrays.get(value.name))
+        return found
+
+
+def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
+    """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
+    name = f"%{arg.name}"
+    if given is None:
+        memory = Memory.blank(name, 0)
+        memory.growable = True
+        return memory
+    raw = _codes(arg, given, PtrType(dtype), None).reshape(-1)
+    return Memory(name, raw.view(np.uint8).copy(), written=True)
+
+
+def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
+    codes = _codes(arg, given, kind, None)
+    stride = tuple(int(np.prod(codes.shape[i + 1 :])) for i in range(codes.ndim))
+    memory = Memory(f"%{arg.name}", codes.reshape(-1).view(np.uint8).copy(), written=True)
+    return GlobalView(GlobalType(kind.dtype, codes.shape, stride, kind.stated), memory, 0)
+
+
+def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
+    """The array's element codes; PtoError where element type or shape are not the argument's."""
+    array = np.asarray(given)
+    try:
+        codes = codes_of(array, kind.dtype)
+    except ValueError:
+        raise _mismatch(
+            arg, f"%{arg.name} has elements of {kind.dtype}", f"the array has {array.dtype}"
+        ) from None
+    if shape is not None and array.shape != shape:
+        wanted = "x".join(map(str, shape))
+        raise _mismatch(
+            arg,
+            f"%{arg.name} has the valid region {wanted}",
+            f"the array has shape {'x'.join(map(str, array.shape))}",
+        )
+    return codes
+
+
+def _mismatch(arg: Value, rule: str, seen: str) -> PtoError:
+    return error(
+        "argument-type",
+        f"%{arg.name}: {CATALOGUE['argument-type'].title}",
+        arg.span,
+        rule=rule,
+        seen=seen,
+        help="convert the array first, for example with numpy's astype or reshape",
+    )
+
+
+def _array(pointer: Pointer, given: Any) -> AnyArray:
+    codes = pointer.memory.data.view(pointer.dtype.storage)
+    values = values_of(codes, pointer.dtype)
+    if given is not None:
+        return values.reshape(np.asarray(given).shape)
+    shape = pointer.memory.shape
+    return values.reshape(shape) if shape and int(np.prod(shape)) == values.size else values
+
+
+def bind(
+    func: Func,
+    arrays: Mapping[str, Any],  # Any: arrays and numbers
+    target: Target,
+    types: Mapping[str, Type],
+) -> Bound:
+    """Bind arguments by name; PtoError names the first that is missing, unknown or does not fit."""
+    func = deepcopy(func)
+    names = [arg.name for arg in func.args]
+    for name in arrays:
+        if name not in names:
+            takes = ", ".join(names) or "none"
+            raise error(
+                "unknown-argument", f"there is no argument {name!r}", seen=f"it takes {takes}"
+            )
+    numbers = dict(_numbers(func, arrays))
+    complete(func, target, arrays, numbers, types)
+    _require(func, arrays)
+    converted = func_to_dps(func)
+    return Bound(converted, arrays, _by_name(converted, numbers))
+
+
+def _by_name(func: Func, numbers: Mapping[Value, Any]) -> dict[Value, Any]:
+    named = {value.name: number for value, number in numbers.items()}
+    return {arg: named[arg.name] for arg in func.args if arg.name in named}
+
+
+def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int | float]]:
+    """Scalar arguments and their values."""
+    for arg in func.args:
+        given = arrays.get(arg.name)
+        scalar = isinstance(arg.type, ScalarType) or (
+            isinstance(arg.type, Elided) and isinstance(given, int | float)
+        )
+        if given is None or not scalar:
+            continue
+        whole = isinstance(given, int) or getattr(given, "dtype", np.dtype(float)).kind in "iu"
+        if not whole and isinstance(arg.type, ScalarType) and not arg.type.is_float:
+            kind = type(given).__name__
+            raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {kind}")
+        yield arg, int(given) if whole else float(given)
+
+
+def _require(func: Func, arrays: Mapping[str, Any]) -> None:
+    outs = written(func)
+    for arg in func.args:
+        if arg.name in arrays:
+            continue
+        if arg in outs and isinstance(arg.type, PtrType | TileType):
+            continue
+        raise error(
+            "missing-argument",
+            f"%{arg.name}: {CATALOGUE['missing-argument'].title}",
+            arg.span,
+            seen=f"its type is {arg.type or 'not known'}",
+            help=f"give {arg.name}=FILE.npy, or {arg.name}=NUMBER for a number",
+        )
+
+
+def written(func: Func) -> list[Value]:
+    """Arguments that some instruction writes, through whatever views and handles lead there."""
+    roots: dict[Value, Value] = {arg: arg for arg in func.args}
+    found: dict[Value, None] = {}
+    for op in func.body.walk():
+        if not isinstance(op, Op):
+            continue
+        if op.page.handle and op.results:
+            sources = [roots[v] for _, v in op.values() if v in roots and _names_memory(op, v)]
+            if sources:
+                roots |= {result: sources[0] for result in op.results}
+        for operand in op.page.outs():
+            found |= {roots[v]: None for v in op.bound(operand.name) if v in roots}
+    return list(found)
+
+
+def _names_memory(op: Op, value: Value) -> bool:
+    return any(
+        op.page.operand(name).kind in (Kind.PTR, Kind.GLOBAL, Kind.TILE)
+        for name, used in op.values()
+        if used is value
+    )
+
+
+def _results(func: Func) -> list[Value]:
+    return [v for op in func.body.ops for v in op.results if isinstance(v.type, TileType)]
+
+
+__all__ = ["Bound", "Matrix", "bind", "written"]

@@ -1,0 +1,304 @@
+"""The command line: run, check, fmt, convert, explain, layout, replay.
+
+Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from ptokit.diagnostics import Diagnostic, PtoError
+from ptokit.isa.targets import TARGETS
+
+F = TypeVar("F", bound=Callable[..., None])
+KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
+TARGET = click.option(
+    *("--target", "target"),
+    type=click.Choice([*TARGETS, "all"]),
+    default="cpu",
+    show_default=True,
+    help="The machine to check and run for.",
+)
+
+
+def usage(message: str) -> NoReturn:
+    """The call is wrong: one line, status 2."""
+    raise click.UsageError(message)
+
+
+def program_errors(command: F) -> F:
+    """Show a PtoError as diagnostics with status 1; a wrong call as one line with status 2."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **options: Any) -> None:  # Any: click's parameters
+        try:
+            command(*args, **options)
+        except PtoError as problem:
+            click.echo(str(problem), err=True)
+            sys.exit(1)
+        except ValueError as problem:
+            usage(str(problem))
+        except RecursionError:
+            click.echo("error[nesting-too-deep]: the program nests too deeply", err=True)
+            sys.exit(1)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
+    from ptokit.program import decoded, load, loads
+
+    if str(kernel) == "-":
+        return loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+    if not kernel.is_file():
+        usage(f"{kernel}: there is no such file")
+    return load(kernel)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ptokit")
+def main() -> None:
+    """Write, check and run PTO tile kernels on a laptop."""
+
+
+@main.command()
+@KERNEL
+@click.argument("arguments", nargs=-1, metavar="[NAME=FILE.npy | NAME=NUMBER]...")
+@TARGET
+@click.option("-o", "--output", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save.")
+@click.option(
+    "--type", "types", multiple=True, metavar="NAME=TYPE", help="Complete an elided type."
+)
+@click.option("--func", help="The function to run, where there are several.")
+@click.option(
+    "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
+)
+@click.option("--report", is_flag=True, help="Say what ran and how long it took.")
+@program_errors
+def run(
+    kernel: Path,
+    arguments: tuple[str, ...],
+    target: str,
+    outputs: tuple[str, ...],
+    types: tuple[str, ...],
+    func: str | None,
+    fixpipe: str,
+    report: bool,
+) -> None:
+    """Run KERNEL (a file, or - for standard input) on arrays."""
+    from ptokit.text.types import read_type
+
+    if target == "all":
+        usage("run takes one target")
+    given = {name: _argument(text) for name, text in map(_pair, arguments)}
+    wanted = dict(map(_pair, outputs))
+    completed = {name: read_type(text) for name, text in map(_pair, types)}
+    program = read_program(kernel)
+    start = time.perf_counter()
+    result = program.execute(given, target=target, func=func, fixpipe=fixpipe, types=completed)
+    seconds = time.perf_counter() - start
+    for name in wanted:
+        if name not in result.outputs:
+            made = ", ".join(result.outputs) or "none"
+            usage(f"the program has no output {name!r}; it has {made}")
+    _save({wanted[name]: result.outputs[name] for name in wanted})
+    for name, array in result.outputs.items():
+        if name not in wanted and not report:
+            click.echo(f"{name}: {array.dtype} {'x'.join(map(str, array.shape))}\n{array}")
+    if report:
+        _report(result.instructions, target, seconds)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        usage(f"{text!r} is not of the form NAME=VALUE")
+    return name.removeprefix("%"), value
+
+
+def _argument(text: str) -> Any:  # Any: an array or a number
+    import numpy as np
+
+    for number in (lambda: int(text, 0), lambda: float(text)):
+        try:
+            return number()
+        except ValueError:
+            continue
+    if not Path(text).is_file():
+        usage(f"{text}: there is no such file (an argument is a .npy file or a number)")
+    try:
+        return np.load(text, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as problem:
+        usage(f"{text}: not a .npy array ({problem})")
+
+
+def _save(arrays: dict[str, Any]) -> None:
+    """Write every file under another name first, then move all: whole or not at all."""
+    import numpy as np
+
+    written: list[tuple[Path, Path]] = []
+    try:
+        for name, array in arrays.items():
+            path = Path(name)
+            partial = path.with_name(f".{path.name}.partial")
+            with partial.open("wb") as file:
+                np.save(file, array, allow_pickle=False)
+            written.append((partial, path))
+    except OSError as problem:
+        for partial, _ in written:
+            partial.unlink(missing_ok=True)
+        usage(f"cannot write {problem.filename}: {problem.strerror}")
+    for partial, path in written:
+        partial.replace(path)
+
+
+def _report(instructions: dict[str, int], target: str, seconds: float) -> None:
+    total = sum(instructions.values())
+    click.echo(f"{total} instructions on {target} in {seconds * 1000:.0f} ms")
+    for name, count in sorted(instructions.items(), key=lambda item: -item[1]):
+        click.echo(f"  {count:>8}  {name}")
+
+
+@main.command()
+@KERNEL
+@TARGET
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
+@program_errors
+def check(kernel: Path, target: str, style: str) -> None:
+    """Check KERNEL (a file, or - for standard input); status 1 if it has errors."""
+    program = read_program(kernel)
+    names = tuple(TARGETS) if target == "all" else (target,)
+    found: list[Diagnostic] = program.check(*names)
+    if style == "json":
+        click.echo(json.dumps([d.to_json() for d in found], indent=2))
+    else:
+        for diagnostic in found:
+            click.echo(diagnostic.render() + "\n")
+        for name in names:
+            click.echo(verdict(name, found))
+    if any(d.is_error for d in found):
+        sys.exit(1)
+
+
+def verdict(target: str, found: list[Diagnostic]) -> str:
+    """One line: legal, or how many errors."""
+    here = [d for d in found if not d.targets or target in d.targets]
+    errors = sum(d.is_error for d in here)
+    warnings = len(here) - errors
+    also = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
+    said = f"refused, {errors} error{'s' * (errors != 1)}" if errors else "legal"
+    return f"{target + ':':<6} {said}{also}"
+
+
+@main.command()
+@KERNEL
+@click.option("-i", "--in-place", is_flag=True, help="Write the file instead of standard output.")
+@program_errors
+def fmt(kernel: Path, in_place: bool) -> None:
+    """Print KERNEL in canonical form, comments kept."""
+    from ptokit.text.printer import print_as_written
+
+    text = print_as_written(read_program(kernel).module)
+    if in_place and str(kernel) != "-":
+        partial = kernel.with_name(f".{kernel.name}.partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(kernel)
+    else:
+        click.echo(text, nl=False)
+
+
+@main.command()
+@KERNEL
+@click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
+@program_errors
+def convert(kernel: Path, form: str) -> None:
+    """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls."""
+    click.echo(read_program(kernel).text(form), nl=False)
+
+
+@main.command()
+@click.argument("name")
+def explain(name: str) -> None:
+    """Explain an instruction, a diagnostic, a target or a layout."""
+    from ptokit.emit.manual import explain as manual
+    from ptokit.emit.manual import suggestions
+
+    page = manual(name)
+    if page is None:
+        near = suggestions(name)
+        usage(f"nothing is called {name!r}" + (f"; near: {', '.join(near)}" if near else ""))
+    click.echo(page)
+
+
+@main.command()
+@click.argument("dtype")
+@click.argument("shape")
+@click.argument("layout")
+@click.option("--fractal", type=int, help="512, 1024 or 32.  [default: 512]")
+@click.option("--loc", default="mat", show_default=True, help="Location of the tile.")
+@click.option("--at", metavar="ROW,COL", help="Also say where this element lives.")
+@program_errors
+def layout(
+    dtype: str, shape: str, layout: str, fractal: int | None, loc: str, at: str | None
+) -> None:
+    """Draw where the elements of a tile live: `ptokit layout f16 64x256 nz`."""
+    from ptokit.check import tile_type_errors
+    from ptokit.emit.draw import layout_picture
+    from ptokit.isa.layouts import Layout
+    from ptokit.isa.tiles import tile_type
+    from ptokit.isa.words import Loc
+    from ptokit.tensors import dtype_of, word
+
+    rows, cols = _numbers(shape, "x", "SHAPE is ROWSxCOLS, as in 64x256")
+    kind = tile_type(
+        word(Loc, loc, "location"),
+        dtype_of(dtype),
+        rows,
+        cols,
+        layout=word(Layout, layout, "layout"),
+        fractal=fractal or 512,
+    )
+    for problem in tile_type_errors(kind, None, TARGETS["cpu"], "the tile"):
+        raise PtoError(problem)
+    click.echo(layout_picture(kind))
+    if at is not None:
+        row, col = _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
+        if not (0 <= row < rows and 0 <= col < cols):
+            usage(f"({row}, {col}) is outside the tile")
+        offset = kind.map.offset(row, col)
+        click.echo(f"({row}, {col}) is element {offset}, byte {offset * kind.dtype.bits // 8}")
+
+
+def _numbers(text: str, separator: str, form: str) -> tuple[int, int]:
+    parts = text.lower().split(separator)
+    if len(parts) != 2 or not all(p.strip().isdigit() for p in parts):
+        usage(f"{text!r}: {form}")
+    return int(parts[0]), int(parts[1])
+
+
+@main.command()
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def replay(directory: Path) -> None:
+    """Replay the recorded vectors in DIRECTORY; status 1 if a case fails."""
+    from ptokit.replay import replay as replay_all
+
+    tally = replay_all(directory)
+    for name, count in tally.unknown.items():
+        click.echo(f"skipped: {name} ({count} cases): no page replays them yet")
+    for failure in tally.failures:
+        click.echo(f"FAILED {failure}")
+    click.echo(str(tally))
+    if tally.failures:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Completion of elided types: from bound arrays, and from what each page says of its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from ptokit.check import Facts
+from ptokit.ir import Block, Func, Op, Value
+from ptokit.isa.dtypes import DTYPES, DType
+from ptokit.isa.lang import Like
+from ptokit.isa.layouts import ND
+from ptokit.isa.targets import Target
+from ptokit.isa.tiles import ALIASES, Shape, TileType
+from ptokit.isa.types import INDEX, Elided, ScalarType, Type
+from ptokit.isa.words import VEC, Loc
+from ptokit.numerics.arrays import numpy_dtype
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+
+def dtype_of_array(array: AnyArray) -> DType | None:
+    """The element type whose NumPy type is the array's."""
+    return next((d for d in DTYPES if array.dtype == numpy_dtype(d)), None)
+
+
+def enclosing(
+    loc: Loc, dtype: DType, rows: int, cols: int, target: Target, model: TileType | None = None
+) -> TileType:
+    """A legal tile type at `loc` with this valid region: whole boxes and lines around it.
+
+    `model` gives layout, fractal and pad where it lives in the same location.
+    """
+    layout, fractal = target.alias(loc) if loc in ALIASES else (ND, 512)
+    kind = TileType(loc, dtype, rows, cols, Shape(rows, cols), layout, fractal)
+    if model is not None and model.loc is loc:
+        kind = replace(kind, layout=model.layout, fractal=model.fractal, pad=model.pad)
+    box = kind.box
+    line = max(32 // dtype.size, 1)
+    down = line if kind.layout.name == "DN" else (box.rows or 1)
+    across = line if kind.layout is ND else (box.cols or 1)
+    return replace(kind, rows=-(-rows // down) * down, cols=-(-cols // across) * across)
+
+
+def complete(
+    func: Func,
+    target: Target,
+    arrays: Mapping[str, Any],  # Any: arrays and numbers
+    numbers: Mapping[Value, Any],
+    types: Mapping[str, Type],
+) -> None:
+    """Give elided arguments and outputs of `func` their types, in place, as far as they follow."""
+    for arg in func.args:
+        if not isinstance(arg.type, Elided):
+            continue
+        given = arrays.get(arg.name)
+        if arg.name in types:
+            arg.type = types[arg.name]
+        elif arg in numbers:
+            arg.type = INDEX if isinstance(given, int) else ScalarType("f32")
+        elif given is not None and getattr(given, "ndim", 0) == 2:
+            dtype = dtype_of_array(given)
+            if dtype is not None:
+                arg.type = enclosing(
+                    _location(func, arg), dtype, given.shape[0], given.shape[1], target
+                )
+    facts = Facts(target, dict(numbers))
+    _block(func.body, facts, types)
+
+
+def _location(func: Func, value: Value) -> Loc:
+    """Where an operand that uses `value` must be; vec if none says."""
+    for op in func.body.walk():
+        if isinstance(op, Op):
+            for name, used in op.values():
+                fixed = op.page.operand(name).fixed_loc
+                if used is value and fixed is not None:
+                    return fixed
+    return VEC
+
+
+def _block(block: Block, facts: Facts, types: Mapping[str, Type]) -> None:
+    for op in block.ops:
+        if not isinstance(op, Op):
+            continue
+        for name, value in _outputs(op):
+            if isinstance(value.type, Elided):
+                kind = types.get(value.name) or _like(op, name, facts)
+                value.type = kind or value.type
+        facts.learn(op, facts.environment(op))
+        for region in op.regions:
+            _block(region, facts, types)
+
+
+def _outputs(op: Op) -> Iterator[tuple[str, Value]]:
+    for position, operand in enumerate(op.page.outs()):
+        bound = op.bound(operand.name) or tuple(op.results[position : position + 1])
+        if bound:
+            yield operand.name, bound[0]
+
+
+def _like(op: Op, name: str, facts: Facts) -> TileType | None:
+    like: Like | None = op.page.elided.get(name)
+    if like is None or like.model is None:
+        return None
+    env = facts.environment(op)
+    model, rows, cols = like.model.eval(env), like.rows.eval(env), like.cols.eval(env)
+    if not (isinstance(model, TileType) and isinstance(rows, int) and isinstance(cols, int)):
+        return None
+    dtype = like.dtype(model.dtype) if like.dtype else model.dtype
+    if rows <= 0 or cols <= 0:
+        return None
+    return enclosing(like.loc or model.loc, dtype, rows, cols, facts.target, model)

@@ -1,0 +1,56 @@
+"""The typed signatures of the instruction functions, for editors and type checkers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+from ptokit.intrinsics import instructions, signature
+from ptokit.isa.lang import Attr, Instr, Operand
+from ptokit.isa.types import Kind
+from ptokit.isa.words import Word
+
+HEAD = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
+
+from typing import Literal, overload
+
+from ptokit.sim.tile import ConvTile, GlobalView, Tile
+'''
+TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "GlobalView", Kind.CONV: "ConvTile"}
+
+
+def stub() -> str:
+    """The text of intrinsics.pyi."""
+    forms = instructions()
+    names = "".join(f'    "{name}",\n' for name in forms)
+    lines = [HEAD, f"__all__ = [\n{names}]\n"]
+    for name, pages in forms.items():
+        for page in pages:
+            lines += ["@overload"] if len(pages) > 1 else []
+            lines += _function(name, page)
+    return "\n".join(lines) + "\n"
+
+
+def _function(name: str, page: type[Instr]) -> Iterator[str]:
+    fields = {f.name: f for f in (*page.operands, *page.attrs)}
+    parameters: list[str] = []
+    keyword_only = False
+    for parameter in signature(page).parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
+            parameters.append("*")
+            keyword_only = True
+        default = "" if parameter.default is inspect.Parameter.empty else " = ..."
+        parameters.append(f"{parameter.name}: {_annotation(fields[parameter.name])}{default}")
+    yield f"def {name}("
+    yield from (f"    {parameter}," for parameter in parameters)
+    yield ") -> None: ..."
+
+
+def _annotation(field: Operand | Attr) -> str:
+    optional = " | None" if field.default is None else ""
+    if isinstance(field, Operand):
+        return TYPES.get(field.kind, "int") + optional
+    if not issubclass(field.kind, Word):
+        return field.kind.__name__ + optional
+    words = ", ".join(f'"{word}"' for word in field.kind.options())
+    return f"Literal[{words}]{optional}"

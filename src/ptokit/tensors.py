@@ -1,0 +1,246 @@
+"""Tiles and global tensors that a Python program makes: bytes of their own, data in and out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ptokit.callsite import caller
+from ptokit.check import tile_type_errors
+from ptokit.diagnostics import PtoError
+from ptokit.isa.dtypes import DType, dtype_named
+from ptokit.isa.layouts import Layout
+from ptokit.isa.tiles import (
+    ConvTileType,
+    CustomPad,
+    GlobalType,
+    Shape,
+    TileType,
+)
+from ptokit.isa.words import (
+    ACC,
+    LEFT,
+    RIGHT,
+    SCALE_LEFT,
+    SCALE_RIGHT,
+    CompactMode,
+    ConvLayout,
+    GlobalLayout,
+    Loc,
+    PadValue,
+    Word,
+)
+from ptokit.numerics.arrays import numpy_dtype, rounded, values_of
+from ptokit.numerics.formats import unpack
+from ptokit.settings import current_target
+from ptokit.sim import tile as handles
+from ptokit.sim.memory import Memory
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+
+class Tile(handles.Tile):
+    """A tile with bytes of its own. Make one with `ptokit.tile` or an alias like `tile_left`."""
+
+    def numpy(self) -> AnyArray:
+        """The valid region as values, in logical order: a copy."""
+        return values_of(self.codes(), self.dtype)
+
+    def storage(self) -> NDArray[np.uint8]:
+        """All bytes of the tile, in hardware order: a copy."""
+        return self.bytes().copy()
+
+    def __repr__(self) -> str:
+        return f"<Tile {self.type}>"
+
+
+class Tensor(handles.GlobalView):
+    """A view of a NumPy array as global memory; stores write into the array."""
+
+    array: AnyArray
+
+    def numpy(self) -> AnyArray:
+        """The array."""
+        return self.array
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.type}>"
+
+
+class ConvTile(handles.ConvTile):
+    """A convolution tile with bytes of its own."""
+
+    def __repr__(self) -> str:
+        return f"<ConvTile {self.type}>"
+
+
+N = TypeVar("N", Loc, PadValue, CompactMode, ConvLayout, GlobalLayout, Layout, Word)
+
+
+def word(kind: type[N], given: N | str, what: str) -> N:
+    """A member of an enumeration from any of its spellings; ValueError lists them."""
+    if isinstance(given, kind):
+        return given
+    found = kind.named(str(given))
+    if found is None:
+        options = ", ".join(str(member) for member in kind)
+        raise ValueError(f"{what} {given!r}: choose one of {options}")
+    return found
+
+
+def dtype_of(given: DType | str) -> DType:
+    """An element type from itself or any spelling."""
+    found = given if isinstance(given, DType) else dtype_named(given)
+    if found is None:
+        raise ValueError(f"no element type {given!r}")
+    return found
+
+
+def tile(
+    loc: Loc | str,
+    dtype: DType | str,
+    rows: int,
+    cols: int,
+    *,
+    layout: Layout | str = "nd",
+    valid: tuple[int, int] | None = None,
+    fractal: int = 512,
+    pad: PadValue | CustomPad | str = "null",
+    compact: CompactMode | str = "null",
+    data: ArrayLike | None = None,
+) -> Tile:
+    """A new tile of `rows` x `cols` elements; `valid` is its valid region (default: all of it).
+
+    `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
+    element type, else rounded half to even. Without data the tile is uninitialised: reading it is
+    an error. PtoError if the type breaks one of the rules T1 to T7.
+    """
+    pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
+    kind = TileType(
+        word(Loc, loc, "location"),
+        dtype_of(dtype),
+        rows,
+        cols,
+        Shape(*(valid or (rows, cols))),
+        word(Layout, layout, "layout"),
+        fractal,
+        pad_value,
+        word(CompactMode, compact, "compact mode"),
+    )
+    return _made(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
+
+
+def _made(kind: TileType, data: ArrayLike | None) -> Tile:
+    for problem in tile_type_errors(kind, caller(), current_target(), "the tile"):
+        raise PtoError(problem)
+    made = Tile(kind, Memory.blank("tile", kind.nbytes), 0)
+    if data is not None:
+        array = np.asarray(data)
+        if array.shape != tuple(made.valid):
+            raise ValueError(f"data has shape {array.shape}, the valid region {made.valid}")
+        made.put(rounded(array, kind.dtype))
+    return made
+
+
+def _alias(loc: Loc, name: str) -> Any:  # Any: the function below
+    def make(
+        dtype: DType | str,
+        rows: int,
+        cols: int,
+        *,
+        valid: tuple[int, int] | None = None,
+        data: ArrayLike | None = None,
+    ) -> Tile:
+        layout, fractal = current_target().alias(loc)
+        return tile(loc, dtype, rows, cols, layout=layout, fractal=fractal, valid=valid, data=data)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"A new {loc} tile in the layout the current target has for it; see `tile`."
+    return make
+
+
+tile_left = _alias(LEFT, "tile_left")
+tile_right = _alias(RIGHT, "tile_right")
+tile_acc = _alias(ACC, "tile_acc")
+tile_left_scale = _alias(SCALE_LEFT, "tile_left_scale")
+tile_right_scale = _alias(SCALE_RIGHT, "tile_right_scale")
+
+
+def tensor(
+    array: AnyArray,
+    *,
+    dtype: DType | str | None = None,
+    shape: tuple[int, ...] | None = None,
+    stride: tuple[int, ...] | None = None,
+    offset: int = 0,
+    layout: GlobalLayout | str | None = None,
+) -> Tensor:
+    """A global tensor view of an array of up to five dimensions; stores change the array.
+
+    `shape` and `stride` (in elements) and `offset` choose a part; by default all of the array.
+    `dtype` is needed where NumPy has no such type (raw codes in unsigned integers).
+    """
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        raise ValueError("a tensor needs a writeable, C-contiguous array")
+    element = _element(array, dtype)
+    extents = shape or array.shape
+    steps = stride or tuple(int(np.prod(extents[i + 1 :])) for i in range(len(extents)))
+    if not 1 <= len(extents) <= 5 or len(extents) != len(steps):
+        raise ValueError("a tensor has one to five extents and as many strides")
+    stated = None if layout is None else word(GlobalLayout, layout, "layout")
+    memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True)
+    made = Tensor(GlobalType(element, extents, steps, stated), memory, offset)
+    made.array = array
+    return made
+
+
+def _element(array: AnyArray, dtype: DType | str | None) -> DType:
+    from ptokit.isa.dtypes import DTYPES
+
+    if dtype is not None:
+        return dtype_of(dtype)
+    for known in DTYPES:
+        if not known.packed and array.dtype == numpy_dtype(known):
+            return known
+    raise ValueError(f"no element type is like {array.dtype}: give dtype")
+
+
+def conv_tile(
+    dtype: DType | str,
+    shape: tuple[int, ...],
+    *,
+    layout: ConvLayout | str = "fractal_z",
+    data: AnyArray | None = None,
+) -> ConvTile:
+    """A new convolution tile in L1 whose `shape` is stored row-major; see `tile` for data."""
+    kind = ConvTileType(dtype_of(dtype), shape, word(ConvLayout, layout, "layout"))
+    memory = Memory.blank("tile", kind.nbytes)
+    made = ConvTile(kind, memory, 0)
+    if data is not None:
+        if data.shape != shape:
+            raise ValueError(f"data has shape {data.shape}, the tile {shape}")
+        codes = rounded(data, kind.dtype).reshape(-1)
+        from ptokit.numerics.formats import pack
+
+        memory.data[:] = pack(codes) if kind.dtype.packed else codes.view(np.uint8)
+        memory.shadow[:] = 0xFF
+    return made
+
+
+__all__ = [
+    "ConvTile",
+    "Tensor",
+    "Tile",
+    "conv_tile",
+    "tensor",
+    "tile",
+    "tile_acc",
+    "tile_left",
+    "tile_left_scale",
+    "tile_right",
+    "tile_right_scale",
+    "unpack",
+]

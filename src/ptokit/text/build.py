@@ -1,0 +1,124 @@
+"""From a bound call to an op: values for operands, types that must agree, results, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptokit.ir import Op, Value
+from ptokit.isa.lang import Instr
+from ptokit.isa.types import ELISIONS, INDEX, I64, Kind, Type
+from ptokit.text.attributes import Given, bind_attributes
+from ptokit.text.binding import F32, bind
+from ptokit.text.call import Call, Item
+from ptokit.text.cursor import Cursor
+from ptokit.text.names import UNKNOWN, Names
+from ptokit.text.signature import Signature, Slot
+
+Named = tuple[str, int]  # a result as written: its name and its token
+
+
+def build(
+    cursor: Cursor, names: Names, forms: Sequence[type[Instr]], call: Call, results: list[Named]
+) -> Op:
+    """The op that `call` writes."""
+    sig, pairs = bind(cursor, forms, call, len(results))
+    op = Op(sig.page)
+    op.spans[""] = cursor.span(call.at)
+    rebound: Value | None = None
+    for slot, items in pairs:
+        values = tuple(_value(names, slot, item) for item in items)
+        if slot.operand.role.value == "defined":  # a handle in outs(...): its name changes meaning
+            rebound = values[0]
+            continue
+        op.operands[slot.name] = values if slot.many else values[0]
+        if items:
+            op.spans[slot.name] = cursor.span(items[0].at, items[-1].at)
+    keyed = {s.key for s, _ in pairs}
+    given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]
+    if given:
+        op.attrs = bind_attributes(cursor, sig.page, given)
+    op.regions = call.regions
+    op.results = _results(cursor, names, op, sig, call, results, rebound)
+    return op
+
+
+def _attribute(key: str, items: list[Item]) -> Given:
+    return Given(key, items[0].at, items[0].number, items[0].at)
+
+
+def _value(names: Names, slot: Slot, item: Item) -> Value:
+    """The value an item stands for, its type checked against the one written here."""
+    value = item.value
+    if value is None:
+        return names.literal(item.number, item.type or literal_type(slot, item), item.at)
+    if item.type is not None and item.type is not value.type:
+        names.agree(value, item.type, item.type_at)
+    names.serve(value, slot.operand)
+    return value
+
+
+def literal_type(slot: Slot, item: Item) -> Type:
+    """The type of a number where the text gives none."""
+    if slot.kind is Kind.INDEX:
+        return INDEX
+    if slot.scalar is not None:
+        return slot.scalar
+    return F32 if isinstance(item.number, float) else I64
+
+
+def _results(
+    cursor: Cursor,
+    names: Names,
+    op: Op,
+    sig: Signature,
+    call: Call,
+    results: list[Named],
+    rebound: Value | None,
+) -> list[Value]:
+    slots = (*sig.results, *(sig.fresh if results and call.outs is None else ()))
+    types = _result_types(cursor, slots, call)
+    if not results:
+        return [_unnamed(names, op, slots, types, rebound, call.at)] if slots else []
+    expect_results(cursor, sig.page, len(slots), results)
+    values = [names.define(n, kind, at) for (n, at), kind in zip(results, types, strict=True)]
+    for slot, value in zip(slots, values, strict=True):
+        names.serve(value, slot.operand)
+    return values
+
+
+def expect_results(cursor: Cursor, page: type[Instr], count: int, results: list[Named]) -> None:
+    """The op must define as many values as the text names."""
+    if len(results) != count:
+        plural = "" if count == 1 else "s"
+        message = f"{page.mnemonic()} defines {count} value{plural}; {len(results)} named"
+        raise cursor.wrong("operand-count", message, results[0][1])
+
+
+def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Type]:
+    """The written types of the results, or elided ones."""
+    written = call.results or []
+    if not written:
+        return [ELISIONS.get(s.kind, UNKNOWN) for s in slots]
+    if len(written) != len(slots):
+        if not slots:  # destination first: the type of the destination, again
+            return []
+        message = f"{len(slots)} results, but {len(written)} types"
+        raise cursor.wrong("operand-count", message, written[0][1])
+    for slot, (kind, at) in zip(slots, written, strict=True):
+        if not slot.kind.accepts(kind) and str(kind)[:1] != "!":
+            message = f"{slot.name} is a {slot.kind.value}, not {kind}"
+            raise cursor.wrong("type-mismatch", message, at)
+    return [kind for kind, _ in written]
+
+
+def _unnamed(
+    names: Names, op: Op, slots: Sequence[Slot], types: list[Type], rebound: Value | None, at: int
+) -> Value:
+    """The result of a handle op that names none: the handle it was given means the result now."""
+    source = rebound
+    if source is None and slots[0].kind is Kind.TILE:
+        source = next((v for _, v in op.values() if Kind.TILE.accepts(v.type)), None)
+    if source is None:
+        return names.anonymous(types[0])
+    kind = source.type if rebound is not None or types[0] == ELISIONS[Kind.TILE] else types[0]
+    return names.rebind(source, kind, at)

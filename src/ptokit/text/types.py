@@ -1,0 +1,132 @@
+"""Reading type spellings: tiles, views, pointers, scalars, elided and unknown types.
+
+A type is one token, so most are found in a table of spellings seen before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ptokit.isa.dtypes import SPELLINGS, dtype_named
+from ptokit.isa.tiles import ConvTileType, GlobalType
+from ptokit.isa.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.words import ConvLayout, GlobalLayout, Loc
+from ptokit.text.parts import BadType, Parts, element, extents, number, unknown, word_of
+from ptokit.text.tiles import tile_of
+
+# types of other dialects, and numbers wider than any element: kept as written
+FOREIGN = re.compile(
+    r"(?:[su]?i\d+|f64|f80|f128|tf32|f\d+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
+)
+SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
+SPELLED: dict[str, Type] = {}
+LIMIT = 4096  # spellings remembered; a program has some tens
+
+
+def type_named(spelling: str) -> Type:
+    """The type that a token spells; raises BadType."""
+    known = SPELLED.get(spelling)
+    if known is None:
+        if len(SPELLED) > LIMIT:
+            SPELLED.clear()
+        known = SPELLED[spelling] = _read(spelling)
+    return known
+
+
+def _read(spelling: str) -> Type:
+    if spelling.startswith("!"):
+        return _dialect_type(spelling)
+    if spelling in ("index", "i1"):
+        return ScalarType(spelling)
+    if spelling == "dtype":
+        return Elided(spelling)
+    dtype = dtype_named(spelling)
+    if dtype is not None:
+        return ScalarType(dtype.name)
+    if FOREIGN.match(spelling):
+        return OpaqueType(spelling)
+    problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")
+    help = problem.help if problem.help and problem.help.startswith("did") else None
+    raise BadType("unknown-type", problem.message, 0, len(spelling), help)
+
+
+def _dialect_type(spelling: str) -> Type:
+    name, angle, inner = spelling.partition("<")
+    reader = READERS.get(name)
+    if reader is None:
+        return _other(spelling, name, angle)
+    if angle and not inner.endswith(">"):
+        raise BadType("syntax-error", "the type is not closed: '>' is missing", 0, len(spelling))
+    body = inner[:-1]
+    if body.strip() in ("", "..."):
+        return Elided(f"{name.removesuffix('_buf')}<...>")  # a form has its own spelling
+    return reader(Parts(body, len(name) + 1))
+
+
+def _other(spelling: str, name: str, angle: str) -> Type:
+    """An element type written as a dialect type, an alias that is missing, or an unknown type."""
+    if angle:
+        return OpaqueType(spelling)
+    dtype = dtype_named(name)
+    if dtype is not None:
+        return ScalarType(dtype.name)
+    if "." not in name:
+        help = f"define it at the top of the file: {name} = !pto.tile_buf<...>"
+        raise BadType("unknown-type", f"the type {name} is not defined", 0, len(name), help)
+    return OpaqueType(spelling)
+
+
+def _pointer(parts: Parts) -> Type:
+    if parts.fields[0][0] in ("dtype", "T"):
+        return Elided("!pto.ptr<...>")
+    dtype = element(*parts.fields[0])
+    for space, at in parts.fields[1:]:
+        if space.strip('"') != "gm":
+            help = "a pointer of the host points to gm"
+            raise BadType("unknown-word", f"{space!r} is not gm", at, at + len(space), help)
+    return PtrType(dtype)
+
+
+def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
+    def read(parts: Parts) -> Type:
+        if SCHEMATIC.match(parts.body.strip()):
+            return Elided(f"{name}<...>")
+        shape, dtype = extents(*parts.fields[0])
+        stride: tuple[int | None, ...] | None = None
+        stated: GlobalLayout | None = None
+        for key, value, at in parts.keyed(("stride", "layout"), after=1):
+            if key == "layout":
+                stated = word_of(GlobalLayout, value, at)
+            else:
+                steps = value.split("x")
+                stride = tuple(None if s == "?" else number(s, at, "a stride") for s in steps)
+        return GlobalType(dtype, shape, stride, stated, partition)
+
+    return read
+
+
+def _conv(parts: Parts) -> Type:
+    word, at = parts.fields[0]
+    layout = word_of(ConvLayout, word, at)
+    if len(parts.fields) < 2:
+        raise BadType("syntax-error", "the extents are missing", at, at + len(word))
+    text, at = parts.fields[1]
+    shape, dtype = extents(text, at)
+    sizes = tuple(n for n in shape if n is not None)
+    if len(sizes) < len(shape):
+        raise BadType("syntax-error", "give every extent", at, at + len(text))
+    loc = Loc.MAT
+    for _, value, place in parts.keyed(("loc",), after=2):
+        loc = word_of(Loc, value, place)
+    return ConvTileType(dtype, sizes, layout, loc)
+
+
+READERS: dict[str, Callable[[Parts], Type]] = {
+    "!pto.tile": tile_of,
+    "!pto.tile_buf": tile_of,
+    "!pto.ptr": _pointer,
+    "!pto.tensor_view": _view("!pto.tensor_view", partition=False),
+    "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
+    "!pto.conv_tile": _conv,
+}
