@@ -49,7 +49,7 @@ class Bound:
             handle.label = f"%{arg.name}"
             if given is not None:
                 assert isinstance(handle, Tile)
-                handle.put(_codes(arg, given, kind, tuple(handle.valid)))
+                handle.assign(_codes(arg, given, kind, tuple(handle.valid)))
             return handle
         return self.numbers[arg]
 

@@ -107,6 +107,12 @@ CATALOGUE: dict[str, Entry] = {
         "Nothing on a device checks the extents of a global tensor view. ptokit knows the size of "
         "the bound array and checks each access.",
     ),
+    "gather-out-of-bounds": Entry(
+        "an index lies outside the source",
+        "On A2/A3 and A5 an index outside the source of a gather reads whatever lies there: ptokit "
+        "reports it. On the CPU simulator it wraps; the option `outside` chooses wrap, clamp, zero "
+        "or error.",
+    ),
     "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
     "unknown-op": Entry(
         "this version does not know this operation",

@@ -20,6 +20,7 @@ from ptokit.isa.lang import Attr, Instr, Operand
 from ptokit.isa.types import Kind, ScalarType
 from ptokit.isa.words import Word
 from ptokit.settings import current_fixpipe, current_target
+from ptokit.sim.execute import run_body
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 from ptokit.tensors import word
@@ -104,7 +105,7 @@ def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> 
     from dataclasses import replace
 
     how = replace(current_fixpipe(), wide_vector=current_target().name == "a5")
-    available: dict[str, Any] = {**attrs, "fixpipe": how}
+    available: dict[str, Any] = {**attrs, "fixpipe": how, "gathers": current_target().gathers}
     for operand in page.operands:
         value = operands.get(operand.name, operand.default)
         kind = ScalarType(operand.scalar or "").dtype
@@ -113,9 +114,8 @@ def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> 
         if isinstance(value, Tile | GlobalView | ConvTile):
             value.label = operand.name
         available[operand.name] = value
-    run: Any = getattr(page, "run")  # noqa: B009 - bodies are declared by pages, not by Instr
     try:
-        run(**{n: available[n] for n in page.body_names})
+        run_body(page, available)
     except PtoError as problem:
         raise problem.at(caller()) from None
 

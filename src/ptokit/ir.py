@@ -182,3 +182,4 @@ class Module:
     comments: Comments = Comments()
     trailing: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
+    inner: tuple[str, ...] = ()  # comments after the last function, inside the braces

@@ -70,6 +70,8 @@ class Lives:
         if op.regions:
             self.now += 1
             self._extend_over_loop(start)
+        if op.page.aliases:
+            self._alias_output(op)
         addresses = op.bound("addr")
         for result in op.results:
             sources = [v for _, v in op.values() if self._root(v) in self.lives]
@@ -80,6 +82,12 @@ class Lives:
                 self.root[result] = self._root(sources[0])
             elif not op.page.handle:
                 self._born(result, None)
+
+    def _alias_output(self, op: Op) -> None:
+        """The output's handle names the input's bytes from here on."""
+        (output, *_), (source, *_) = op.page.outs(), op.page.ins()
+        for target in op.bound(output.name):
+            self.root[target] = self._root(op.bound(source.name)[0])
 
     def _alias_region(self, op: Op, region: Block) -> None:
         """Block arguments and what a terminator yields name bytes from outside."""

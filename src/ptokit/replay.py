@@ -20,14 +20,15 @@ from ptokit.isa.dtypes import SPELLINGS, DType
 from ptokit.isa.lang import Instr
 from ptokit.isa.layouts import Layout
 from ptokit.isa.targets import CPU_TARGET
-from ptokit.isa.tiles import CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
 from ptokit.isa.types import ScalarType
-from ptokit.isa.words import GlobalLayout, Loc, PadValue, Word
+from ptokit.isa.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.formats import decode
+from ptokit.sim.execute import run_body
 from ptokit.sim.interpreter import Machine
 from ptokit.sim.memory import Memory
 from ptokit.sim.reference import scalar
-from ptokit.sim.tile import GlobalView, Tile
+from ptokit.sim.tile import ConvTile, GlobalView, Tile
 
 Case = Mapping[str, Any]  # Any: JSON
 Bytes = NDArray[np.uint8]
@@ -83,20 +84,41 @@ def run_case(page: type[Instr], case: Case, arrays: Mapping[str, Bytes]) -> Iter
     }
     for name, other in case["attrs"].get("alias", {}).items():
         memories[name] = memories[other]
-    handles = {name: _handle(o, memories[name]) for name, o in case["operands"].items()}
+    handles = {
+        name: _handle(o, memories[name], case["attrs"]) for name, o in case["operands"].items()
+    }
     _execute(page, case, handles)
+    if not case["outs"] and f"{prefix}/dst.logical" in arrays:
+        yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
     for name in case["outs"]:
         handle = handles[name]
         yield from _differences(name, handle, arrays[f"{prefix}/{name}.after"], case)
 
 
-def _handle(described: Case, memory: Memory) -> Tile | GlobalView:
+def _handle(described: Case, memory: Memory, attrs: Case) -> Tile | GlobalView | ConvTile:
     dtype = SPELLINGS[described["dtype"]]
     if described.get("global"):
         layout = GlobalLayout.named(described["layout"])
         shape, stride = tuple(described["shape"]), tuple(described["stride"])
         return GlobalView(GlobalType(dtype, shape, stride, layout), memory, 0)
+    if "shape" in described:
+        return ConvTile(_conv_type(described, dtype, attrs), memory, 0)
     return Tile(tile_type_of(described, dtype), memory, 0)
+
+
+def _conv_type(described: Case, dtype: DType, attrs: Case) -> ConvTileType:
+    layout = ConvLayout.named(described["layout"])
+    assert layout is not None
+    return ConvTileType(
+        dtype,
+        tuple(described["shape"]),
+        layout,
+        padding=tuple(attrs["pad_list_lrtb"]),
+        filter=tuple(attrs["filter"]),
+        stride=tuple(attrs["stride"]),
+        dilation=tuple(attrs["dilation"]),
+        pad_value=attrs["pad_value"],
+    )
 
 
 def tile_type_of(described: Case, dtype: DType) -> TileType:
@@ -112,7 +134,8 @@ def tile_type_of(described: Case, dtype: DType) -> TileType:
 
 def _execute(page: type[Instr], case: Case, handles: Mapping[str, Any]) -> None:  # Any: handles
     renamed = page.recorded[case["form"]]
-    given: dict[str, Any] = {"fixpipe": Machine(CPU_TARGET).fixpipe}
+    machine = Machine(CPU_TARGET)
+    given: dict[str, Any] = {"fixpipe": machine.fixpipe, "gathers": machine.gathers}
     for operand in page.operands:
         name = renamed.get(operand.name, operand.name)
         if name in handles:
@@ -126,16 +149,22 @@ def _execute(page: type[Instr], case: Case, handles: Mapping[str, Any]) -> None:
     for attr in page.attrs:
         word = case["attrs"].get(renamed.get(attr.name, attr.name))
         given[attr.name] = attr.default if word is None else _attribute(attr.kind, word)
-    run: Any = getattr(page, "run")  # noqa: B009 - bodies are declared by pages, not by Instr
-    run(**{name: given[name] for name in page.body_names})
+    run_body(page, given)
 
 
 def _attribute(kind: type[Word | int | str], word: object) -> object:
     return kind.named(str(word)) if issubclass(kind, Word) else word
 
 
+def _logical_differences(view: object, expected: Bytes) -> Iterator[str]:
+    """A view moves nothing: its valid elements are what was recorded."""
+    assert isinstance(view, Tile)
+    if view.codes().tobytes() != expected.tobytes():
+        yield "dst shows other elements"
+
+
 def _differences(
-    name: str, handle: Tile | GlobalView, expected: Bytes, case: Case
+    name: str, handle: Tile | GlobalView | ConvTile, expected: Bytes, case: Case
 ) -> Iterator[str]:
     actual = handle.memory.data
     if np.array_equal(actual, expected):

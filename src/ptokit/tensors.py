@@ -141,7 +141,7 @@ def _made(kind: TileType, data: ArrayLike | None) -> Tile:
         array = np.asarray(data)
         if array.shape != tuple(made.valid):
             raise ValueError(f"data has shape {array.shape}, the valid region {made.valid}")
-        made.put(rounded(array, kind.dtype))
+        made.assign(rounded(array, kind.dtype))
     return made
 
 

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 from ptokit.isa.dtypes import DType, Kind
 from ptokit.isa.layouts import Layout
 from ptokit.isa.tiles import CustomPad, Shape
-from ptokit.isa.words import Loc, PadValue
+from ptokit.isa.words import GatherOOB, Loc, PadValue
 from ptokit.numerics.formats import Rounding
 
 # A truth value per element: what comparisons give and `where` takes.
@@ -73,6 +73,9 @@ class Array(ABC):
     def __ge__(self, other: Term) -> Array:
         return self.apply("ge", other)
 
+    def __le__(self, other: Term) -> Array:
+        return self.apply("le", other)
+
     def equals(self, other: Term) -> Array:
         return self.apply("eq", other)
 
@@ -86,6 +89,34 @@ class Array(ABC):
 
     def clamp(self, low: Term, high: Term) -> Array:
         return self.maximum(low).minimum(high)
+
+    def __mod__(self, other: Term) -> Array:
+        """The remainder of integers, with the sign of the divisor."""
+        return self.apply("mod", other)
+
+    def __floordiv__(self, other: Term) -> Array:
+        """The quotient of integers, rounded down."""
+        return self.apply("floordiv", other)
+
+    @property
+    def T(self) -> Array:
+        """The transpose."""
+        return self.apply("transpose")
+
+    def reshaped(self, rows: int, cols: int) -> Array:
+        """The same elements in row-major order in another shape."""
+        return self.apply("reshape", rows=rows, cols=cols)
+
+    def repeated(self, count: int) -> Array:
+        """Each column `count` times in a row."""
+        return self.apply("repeat", count=count)
+
+    def compacted(self, keep: Array) -> tuple[Array, Array]:
+        """The elements of each row where `keep` holds, moved left in order; and how many (R x 1, i32).
+
+        What stands to the right of them has no meaning.
+        """
+        return self.apply("compact", keep), keep.apply("count")
 
     def isnan(self) -> Array:
         return self.apply("isnan")
@@ -146,6 +177,69 @@ class Cells(Protocol):
     def fill(self, bits: int) -> None:
         """Set every element of the whole storage to these bits."""
         ...
+
+    def constant(self, bits: int) -> Array:
+        """A 1x1 array of this element type with these bits."""
+        ...
+
+    def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
+        """Row numbers (rows x 1) and column numbers (1 x cols), i64."""
+        ...
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        """The elements at these row-major indices over the whole static shape.
+
+        `outside` says what an index beyond it gives; where `where` does not hold, nothing is read
+        and the result is 0.
+        """
+        ...
+
+    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+        """Assign a window only where `where` holds."""
+        ...
+
+    def alias(self, other: Cells, row: int, col: int) -> None:
+        """From now on these cells are the bytes of `other`, from its element (row, col) on."""
+        ...
+
+    def flat(self) -> Cells:
+        """The whole storage as one row of elements, in storage order."""
+        ...
+
+    def raw(self) -> Cells:
+        """The whole storage as one row of bytes."""
+        ...
+
+    def octets(self) -> Cells:
+        """A row-major tile as bytes: the same rows, `size` columns for each column."""
+        ...
+
+
+class Images(Cells, Protocol):
+    """A convolution tile as a body sees it: cells that are feature maps."""
+
+    @property
+    def images(self) -> int: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def steps(self) -> Shape: ...
+    @property
+    def filter(self) -> tuple[int, int]: ...
+    @property
+    def stride(self) -> tuple[int, int]: ...
+    @property
+    def dilation(self) -> tuple[int, int]: ...
+    @property
+    def padding(self) -> tuple[int, int, int, int]: ...
+    @property
+    def pad_value(self) -> float: ...
 
 
 class Region(Protocol):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ptokit.isa.lang import In, Instr, Result
-from ptokit.isa.rules import both, named
+from ptokit.isa.arrays import Cells
+from ptokit.isa.formulas import Const
+from ptokit.isa.lang import In, Instr, Like, Out, Result
+from ptokit.isa.rules import both, named, warns, when
 from ptokit.isa.tiles import Shape, TileType
 from ptokit.isa.types import Index, Scalar, Tile
+from ptokit.isa.windows import inside
 from ptokit.isa.words import S
 
 
@@ -48,7 +51,68 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
         return machine.fresh(result, addr) if fresh else machine.tile(result, addr)
 
 
-class TAssign(Instr, handle=True, pipe=S):
+class SubView(Instr, name="subview", spellings=("tsubview", "subset"), aliases=True, pipe=S):
+    """`dst` becomes a view of the part of `src` that starts at (`row`, `col`): nothing is copied.
+
+    What one writes, the other sees. No synchronisation edges are made.
+    """
+
+    dst = Out(Tile, doc="the view; its valid region is the part's size")
+    src = In(Tile, doc="the tile to look into")
+    row = In(Index, 0, cpp="rowIdx", doc="first row, counted in src's valid region")
+    col = In(Index, 0, cpp="colIdx", doc="first column, counted in src's valid region")
+
+    boxes = "a view of a boxed tile starts on a box"
+    rules = (
+        named("location", dst.loc == src.loc, help="a view lives where its source lives"),
+        named("element-type", dst.dtype == src.dtype),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="same capacity"),
+        named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
+        inside(row, col, dst, src),
+        when(
+            src.boxed == Const(True),
+            named(
+                "offset-misaligned", row % src.box.rows == 0, col % src.box.cols == 0, help=boxes
+            ),
+        ),
+    )
+    elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
+    recorded = {"nd": {}}
+    disputes = ("C18",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, row: int, col: int) -> None:
+        dst.alias(src, row, col)
+
+
+class TReshape(Instr, aliases=True, pipe=S):
+    """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
+
+    dst = Out(Tile, doc="the new reading")
+    src = In(Tile, doc="the tile whose bytes are read")
+
+    rules = (
+        named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
+        named("shape", dst.nbytes == src.nbytes, help="the bytes stay: keep rows x cols x size"),
+        named("layout", dst.boxed == src.boxed, help="both boxed or both unboxed"),
+        warns(
+            named(
+                "shape",
+                dst.valid.rows * dst.valid.cols == src.valid.rows * src.valid.cols,
+                help="the valid element count changes: is that meant?",
+            )
+        ),
+    )
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    recorded = {"nd": {}}
+    disputes = ("C13",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst.alias(src, 0, 0)
+
+
+class TAssign(Instr, handle=True, typed=("src",), pipe=S):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.

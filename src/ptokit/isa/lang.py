@@ -197,12 +197,13 @@ class Instr:
     paths: ClassVar[tuple[Path, ...]] = ()
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
     elided: ClassVar[dict[str, Like]] = {}
-    asm: ClassVar[str] = ""  # the name in the PTO-AS form, where it differs
+    asm: ClassVar[str] = ""  # the name in the PTO-AS form (of a foreign op: in all), if it differs
     indexed: ClassVar[tuple[str, ...]] = ()  # operands that PTO-AS writes in brackets
     typed: ClassVar[tuple[str, ...] | None] = None  # operands whose types text lists; None: all
     text_order: ClassVar[tuple[str, ...]] = ()  # inputs in text order, where C++ differs
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
+    aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
     allocates: ClassVar[bool] = False  # its result is new storage
     disputes: ClassVar[tuple[str, ...]] = ()
     example: ClassVar[Example | None] = None

@@ -17,6 +17,7 @@ from ptokit.isa.words import (
     SCALE_RIGHT,
     SCALING,
     VEC,
+    GatherOOB,
     Loc,
 )
 
@@ -51,9 +52,8 @@ class Target:
     left: Layout
     wide4: bool
     alignment: int = 32
-    pinned_left: bool = (
-        True  # a boxed Left tile has the layout of the alias, whatever the text says
-    )
+    gathers: GatherOOB = GatherOOB.ERROR  # an index outside: undefined on hardware, so reported
+    pinned_left: bool = True  # a boxed Left tile has the alias's layout, whatever the text says
 
     def __str__(self) -> str:
         return self.name
@@ -88,7 +88,13 @@ def _sizes(ub: int, l0c: int, bt: int, fb: int, mx: int) -> dict[str, int]:
 # The CPU simulator keeps Bias and Scaling tiles in UB; here they have spaces of their own, of A5's
 # size, so that equal addresses in different locations never alias.
 CPU_TARGET = Target(
-    "cpu", "CPU simulator", _sizes(512, 128, 4, 4, 4), left=NZ, wide4=False, pinned_left=False
+    "cpu",
+    "CPU simulator",
+    _sizes(512, 128, 4, 4, 4),
+    left=NZ,
+    wide4=False,
+    gathers=GatherOOB.WRAP,
+    pinned_left=False,
 )
 A2A3_TARGET = Target("a2a3", "Ascend A2/A3", _sizes(192, 128, 1, 2, 0), left=ZZ, wide4=False)
 A5_TARGET = Target("a5", "Ascend A5", _sizes(256, 256, 4, 4, 4), left=NZ, wide4=True)

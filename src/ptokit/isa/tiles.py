@@ -305,12 +305,21 @@ def global_map(
 
 @dataclass(frozen=True)
 class ConvTileType:
-    """A convolution tile: up to six extents stored row-major in L1 (spec 1.6)."""
+    """A convolution tile: up to six extents stored row-major in L1 (spec 1.6).
+
+    Feature maps carry how they are unrolled: `padding` (left, right, top, bottom), and `filter`,
+    `stride`, `dilation` as (height, width); elements outside the map are `pad_value`.
+    """
 
     dtype: DType
     shape: tuple[int, ...]
     layout: ConvLayout
     loc: Loc = Loc.MAT
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
+    filter: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    pad_value: float = 0
 
     def __str__(self) -> str:
         return f"conv {self.dtype} {'x'.join(map(str, self.shape))} {self.layout}"
@@ -339,6 +348,34 @@ class ConvTileType:
     def inner(self) -> Shape:
         """The last two extents: a block of N0 x C0 elements."""
         return Shape(self.shape[-2], self.shape[-1])
+
+    @property
+    def images(self) -> int:
+        """Feature maps: N, or N x D."""
+        return prod(self.shape[:-4])
+
+    @property
+    def channels(self) -> int:
+        """C1, the number of channel blocks."""
+        return self.shape[-4]
+
+    @property
+    def height(self) -> int:
+        return self.shape[-3]
+
+    @property
+    def width(self) -> int:
+        return self.shape[-2]
+
+    @property
+    def steps(self) -> Shape:
+        """How many positions the filter takes, down and across."""
+        left, right, top, bottom = self.padding
+        reach = [d * (f - 1) + 1 for d, f in zip(self.dilation, self.filter, strict=True)]
+        return Shape(
+            (self.height + top + bottom - reach[0]) // self.stride[0] + 1,
+            (self.width + left + right - reach[1]) // self.stride[1] + 1,
+        )
 
     @property
     def matrix(self) -> Shape:

@@ -12,7 +12,7 @@ from ptokit.isa.types import Global, Index, Ptr
 from ptokit.isa.words import GlobalLayout, S
 
 
-class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
+class MakeTensorView(Instr, name="make_tensor_view", handle=True, typed=(), pipe=S):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
     cpp_text = "{type} {result}({ptr}, {{{shape}}}, {{{strides}}});"

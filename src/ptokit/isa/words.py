@@ -128,6 +128,7 @@ class ReluPreMode(Word):
     NORMAL_RELU = "normal_relu", "NormalRelu", "normal"
 
 
+ReluPreMode.bare = True
 ReluPreMode.mlir, ReluPreMode.cpp_type = "relu_pre_mode", "ReluPreMode"
 
 
@@ -150,6 +151,7 @@ class AtomicType(Word):
     ADD = "atomic_add", "AtomicAdd", "add"
 
 
+AtomicType.bare = True
 AtomicType.mlir, AtomicType.cpp_type = "atomic_type", "AtomicType"
 
 
@@ -161,6 +163,7 @@ class Phase(Word):
     FINAL = "final", "Final"
 
 
+Phase.bare = True
 Phase.mlir, Phase.cpp_type = "st_phase", "STPhase"
 
 

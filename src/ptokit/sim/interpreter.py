@@ -23,6 +23,7 @@ from ptokit.isa.tiles import ConvTileType, TileType
 from ptokit.isa.types import Kind, ScalarType
 from ptokit.numerics.fixpipe import CPU_READING, FixPipe
 from ptokit.place import address_errors
+from ptokit.sim.execute import run_body
 from ptokit.sim.memory import Memory
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, Matrix, Tile
@@ -37,6 +38,7 @@ class Machine:
     def __init__(self, target: Target, fixpipe: FixPipe = CPU_READING) -> None:
         self.target = target
         self.fixpipe = replace(fixpipe, wide_vector=fixpipe.wide_vector or target.name == "a5")
+        self.gathers = target.gathers
         self.spaces = {
             name: Memory.blank(name, size) for name, size in target.capacity.items() if size
         }
@@ -111,17 +113,14 @@ class _Execution:
         self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(r) for r in op.regions)
         self.inputs = [(o, op.bound(o.name)) for o in op.page.operands if op.bound(o.name)]
-        self.body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
-        self.names = op.page.body_names
-        fixed = self._fixed()
-        self.fixed = {n: fixed[n] for n in self.names if n in fixed}
+        self.fixed = self._fixed()
 
     def _fixed(self) -> dict[str, Any]:  # Any: words, numbers, the machine
         """What the body gets every time: attributes, defaults, the machine, addresses."""
         op, page, machine = self.op, self.page, self.run.machine
         fixed: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
         fixed |= {o.name: o.default for o in page.operands if not o.required}
-        fixed |= {"machine": machine, "fixpipe": machine.fixpipe}
+        fixed |= {"machine": machine, "fixpipe": machine.fixpipe, "gathers": machine.gathers}
         fixed |= {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
         if page.allocates:
             fixed["fresh"] = not op.bound("addr")
@@ -157,9 +156,8 @@ class _Execution:
         return {self.result: target.resolve_any(call(self.refine, known))}
 
     def _execute(self, values: Mapping[str, Any]) -> Any:  # Any: handles and numbers
-        given = {n: values[n] for n in self.names if n in values}
         try:
-            return self.body(**{**self.fixed, **given})
+            return run_body(self.page, {**self.fixed, **values})
         except ZeroDivisionError:
             name = self.page.mnemonic()
             raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None

@@ -14,6 +14,7 @@ from ptokit.numerics.formats import pack, unpack
 WRITTEN = 0xFF
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
+Index: TypeAlias = "NDArray[np.int64]"
 Codes: TypeAlias = "NDArray[Any]  # Any: unsigned integers as wide as the element"
 
 
@@ -72,15 +73,48 @@ class Elements:
         """The codes of a window, in logical order, one array element each."""
         return _read(self._view(self.memory.data), self.map, self.origin, rows, cols)
 
+    def take(self, rows: Index, cols: Index) -> Codes:
+        """The codes at row and column numbers given element by element."""
+        return self._view(self.memory.data)[self._offsets(rows, cols)]
+
+    def taken_unwritten(self, rows: Index, cols: Index) -> tuple[int, int] | None:
+        """Row and column of the first of these elements that was never written."""
+        found = self._view(self.memory.shadow)[self._offsets(rows, cols)] != self._full
+        if not found.any():
+            return None
+        at = tuple(np.argwhere(found)[0])
+        return int(rows[at]), int(cols[at])
+
+    def _offsets(self, rows: Index, cols: Index) -> Index:
+        return self.origin + _along(self.map.rows, rows) + _along(self.map.cols, cols)
+
+    @property
+    def _full(self) -> int:
+        """The shadow of a written element."""
+        return 0xF if self.dtype.packed else (1 << self.dtype.bits) - 1
+
     def write(self, rows: range, cols: range, codes: Codes) -> None:
         """Store the codes of a window and mark them written."""
         ones = np.broadcast_to(np.array(-1).astype(self.dtype.storage), codes.shape)
         for memory, values in ((self.memory.data, codes), (self.memory.shadow, ones)):
             view = self._view(memory)
             _write(view, self.map, self.origin, rows, cols, values)
-            if self.dtype.packed:
-                packed = pack(view)
-                memory[self.address : self.address + packed.size] = packed
+            self._put_back(view, memory)
+
+    def write_where(self, rows: range, cols: range, codes: Codes, keep: NDArray[np.bool_]) -> None:
+        """Store the codes of a window where `keep` holds; other elements and their shadow stay."""
+        ones = np.broadcast_to(np.array(-1).astype(self.dtype.storage), codes.shape)
+        for memory, values in ((self.memory.data, codes), (self.memory.shadow, ones)):
+            view = self._view(memory)
+            old = _read(view, self.map, self.origin, rows, cols)
+            _write(view, self.map, self.origin, rows, cols, np.where(keep, values, old))
+            self._put_back(view, memory)
+
+    def _put_back(self, view: Codes, memory: Bytes) -> None:
+        """Packed elements were unpacked into a copy: pack them again."""
+        if self.dtype.packed:
+            packed = pack(view)
+            memory[self.address : self.address + packed.size] = packed
 
     def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
         """Row and column of the first element of a window that was never written."""
@@ -89,8 +123,7 @@ class Elements:
         if self.memory.shadow[self.address + first : self.address + last].all():
             return None
         codes = _read(self._view(self.memory.shadow), self.map, self.origin, rows, cols)
-        full = 0xF if self.dtype.packed else (1 << self.dtype.bits) - 1
-        missing = np.argwhere(codes != full)
+        missing = np.argwhere(codes != self._full)
         if not missing.size:
             return None
         row, col = missing[0]
@@ -106,6 +139,15 @@ class Elements:
         count = (memory.size - self.address) // size
         chunk = memory[self.address : self.address + count * size]
         return chunk.view(self.dtype.storage)
+
+
+def _along(axis: Axis, index: Index) -> Index:
+    """`Axis.offset` of many indices at once."""
+    total = np.zeros_like(index)
+    for count, stride in reversed(axis.digits[1:]):
+        index, digit = np.divmod(index, count)
+        total = total + digit * stride
+    return total + index * axis.digits[0][1]
 
 
 def _counts(row: Digits, col: Digits) -> list[int]:

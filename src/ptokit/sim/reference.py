@@ -107,6 +107,29 @@ def _rint(x: NumpyArray) -> NumpyArray:
     return x.of(np.rint(x.values))
 
 
+def _transpose(x: NumpyArray) -> NumpyArray:
+    return NumpyArray(x.codes.T, x.dtype)
+
+
+def _reshape(x: NumpyArray, *, rows: int, cols: int) -> NumpyArray:
+    return NumpyArray(x.codes.reshape(rows, cols), x.dtype)
+
+
+def _repeat(x: NumpyArray, *, count: int) -> NumpyArray:
+    return NumpyArray(np.repeat(x.codes, count, axis=1), x.dtype)
+
+
+def _compact(x: NumpyArray, keep: NumpyArray) -> NumpyArray:
+    order = np.argsort(keep.codes == 0, axis=1, kind="stable")
+    values = np.broadcast_to(x.codes, keep.codes.shape)
+    return NumpyArray(np.take_along_axis(values, order, axis=1), x.dtype)
+
+
+def _count(keep: NumpyArray) -> NumpyArray:
+    total = np.count_nonzero(keep.codes, axis=1)[:, None]
+    return NumpyArray(total.astype(np.uint32), t.i32)
+
+
 def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
     a, b = x.values, other.values
     if x.dtype.is_int:
@@ -150,9 +173,17 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "or": _arithmetic(np.bitwise_or),
     "shl": _arithmetic(np.left_shift),
     "shr": _arithmetic(np.right_shift),
+    "mod": _arithmetic(np.remainder),
+    "floordiv": _arithmetic(np.floor_divide),
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "repeat": _repeat,
+    "compact": _compact,
+    "count": _count,
     "max": _arithmetic(_maximum),
     "min": _arithmetic(_minimum),
     "lt": _comparison(np.less),
+    "le": _comparison(np.less_equal),
     "gt": _comparison(np.greater),
     "ge": _comparison(np.greater_equal),
     "eq": _comparison(np.equal),

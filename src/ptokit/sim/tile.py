@@ -13,11 +13,12 @@ import numpy as np
 
 from ptokit.diagnostics import error
 from ptokit.isa.arrays import Array, Term, Window
-from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import IndexMap
+from ptokit.isa.dtypes import DType, i64, u8
+from ptokit.isa.layouts import Axis, IndexMap
 from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
+from ptokit.isa.words import GatherOOB
 from ptokit.numerics.formats import pack
-from ptokit.sim.memory import WRITTEN, Codes, Elements, Memory
+from ptokit.sim.memory import WRITTEN, Codes, Elements, Index, Memory
 from ptokit.sim.reference import NumpyArray, scalar
 
 
@@ -70,7 +71,18 @@ class Matrix:
 
     def __getitem__(self, window: tuple[Window, Window]) -> Array:
         rows, cols = self._window(window)
-        missing = self.elements.unwritten(rows, cols)
+        if rows.step > 1 or cols.step > 1:
+            return self._sampled(rows, cols)
+        self._require_written(self.elements.unwritten(rows, cols))
+        return NumpyArray(self.elements.read(rows, cols), self.dtype)
+
+    def _sampled(self, rows: range, cols: range) -> Array:
+        """Every step-th row and column."""
+        grid = np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
+        self._require_written(self.elements.taken_unwritten(*grid))
+        return NumpyArray(self.elements.take(*grid), self.dtype)
+
+    def _require_written(self, missing: tuple[int, int] | None) -> None:
         if missing is not None:
             row, col = missing
             raise error(
@@ -79,7 +91,69 @@ class Matrix:
                 seen=f"element ({row}, {col}) of {self.type} was never written",
                 help="write all of the region that is read, or make the valid region smaller",
             )
-        return NumpyArray(self.elements.read(rows, cols), self.dtype)
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        """The elements at row-major indices over the static shape, 0 where `where` fails."""
+        assert isinstance(index, NumpyArray)
+        wanted, count = index.values.astype(np.int64), self.rows * self.cols
+        if where is not None:
+            return self._taken_where(wanted, outside, where)
+        inside = (wanted >= 0) & (wanted < count)
+        if outside is GatherOOB.ERROR and not inside.all():
+            row, col = np.argwhere(~inside)[0]
+            raise error(
+                "gather-out-of-bounds",
+                f"{self.label or 'the source'} is read outside its {count} elements",
+                seen=f"the index at ({row}, {col}) is {wanted[row, col]}",
+                help="keep indices inside the source; hardware reads whatever lies there",
+            )
+        held = np.mod(wanted, count) if outside is GatherOOB.WRAP else wanted.clip(0, count - 1)
+        rows, cols = np.divmod(held, self.cols)
+        self._require_written(self.elements.taken_unwritten(rows, cols))
+        codes = self.elements.take(rows, cols)
+        if outside is GatherOOB.ZERO:
+            codes = np.where(inside, codes, 0).astype(codes.dtype)
+        return NumpyArray(codes, self.dtype)
+
+    def _taken_where(self, wanted: Index, outside: GatherOOB, where: Array) -> Array:
+        assert isinstance(where, NumpyArray)
+        chosen = np.broadcast_to(where.codes != 0, wanted.shape)
+        codes = np.zeros(wanted.shape, self.dtype.storage)
+        picked = NumpyArray(wanted[chosen][None, :].view(np.uint64), i64)
+        found = self.take(picked, outside)
+        assert isinstance(found, NumpyArray)
+        codes[chosen] = found.codes[0]
+        return NumpyArray(codes, self.dtype)
+
+    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+        """Assign a window only where `where` holds; the other elements stay as they are."""
+        rows, cols = self._window(window)
+        assert isinstance(where, NumpyArray)
+        shape = (len(rows), len(cols))
+        keep = np.broadcast_to(where.codes != 0, shape)
+        new = np.broadcast_to(self._codes(value), shape)
+        self.elements.write_where(rows, cols, new, keep)
+
+    def constant(self, bits: int) -> Array:
+        """A 1x1 array of this element type with these bits."""
+        return NumpyArray(np.full((1, 1), bits, self.dtype.storage), self.dtype)
+
+    def flat(self) -> Matrix:
+        """The whole storage as one row, in storage order."""
+        line = IndexMap(Axis(((1, 1),)), Axis(((self.type.numel, 1),)))
+        elements = Elements(self.memory, self.elements.address, self.dtype, line)
+        return self._relabelled(Matrix(self.type, elements, 1, self.type.numel))
+
+    def _relabelled(self, other: Matrix) -> Matrix:
+        other.label = self.label
+        return other
+
+    def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
+        """Row numbers (rows x 1) and column numbers (1 x cols)."""
+        down, across = np.arange(rows, dtype=np.uint64), np.arange(cols, dtype=np.uint64)
+        return NumpyArray(down[:, None], i64), NumpyArray(across[None, :], i64)
 
     def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
         rows, cols = self._window(window)
@@ -104,7 +178,7 @@ def _bounds(window: Window, extent: int) -> range:
         window = slice(window, window + 1)
     start, stop = window.start or 0, extent if window.stop is None else window.stop
     assert 0 <= start <= stop <= extent, f"window {start}:{stop} of an extent of {extent}"
-    return range(start, stop)
+    return range(start, stop, window.step or 1)
 
 
 class Tile(Matrix):
@@ -131,6 +205,26 @@ class Tile(Matrix):
         self.bytes()[:] = raw
         self._range(self.memory.shadow)[:] = WRITTEN
 
+    def alias(self, other: Tile, row: int, col: int) -> None:
+        """Become a handle on the bytes of `other`, from its element (row, col) on."""
+        offset = other.type.map.offset(row, col) * other.dtype.bits // 8
+        address = other.address + offset
+        self.elements = Elements(other.memory, address, self.dtype, self.type.map)
+
+    def raw(self) -> Matrix:
+        """The whole storage as one row of bytes."""
+        count = self.type.nbytes
+        line = IndexMap(Axis(((1, 1),)), Axis(((count, 1),)))
+        elements = Elements(self.memory, self.address, u8, line)
+        return self._relabelled(Matrix(self.type, elements, 1, count))
+
+    def octets(self) -> Matrix:
+        """A row-major tile as bytes."""
+        width = self.cols * self.dtype.size
+        rows = IndexMap(Axis(((self.rows, width),)), Axis(((width, 1),)))
+        elements = Elements(self.memory, self.address, u8, rows)
+        return self._relabelled(Matrix(self.type, elements, self.rows, width))
+
     def bytes(self) -> Codes:
         """The bytes of the storage, in hardware order: a view."""
         return self._range(self.memory.data)
@@ -142,7 +236,7 @@ class Tile(Matrix):
         """The element codes of the valid region, in logical order."""
         return self.elements.read(range(self.valid.rows), range(self.valid.cols))
 
-    def put(self, codes: Codes) -> None:
+    def assign(self, codes: Codes) -> None:
         """Store element codes in the valid region."""
         self.elements.write(range(self.valid.rows), range(self.valid.cols), codes)
 

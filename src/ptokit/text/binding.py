@@ -40,6 +40,8 @@ def bind(
         for reading in _readings(sig, call, results):
             pairs = _match(sig, reading, call)
             if pairs is not None:
+                if call.keyed or call.index:
+                    pairs.sort(key=lambda pair: pair[1][0].at if pair[1] else 0)
                 return sig, pairs
     raise _misfit(cursor, forms, call, results)
 

@@ -30,8 +30,8 @@ def build(
         if slot.operand.role.value == "defined":  # a handle in outs(...): its name changes meaning
             rebound = values[0]
             continue
-        op.operands[slot.name] = values if slot.many else values[0]
         if items:
+            op.operands[slot.name] = values if slot.many else values[0]
             op.spans[slot.name] = cursor.span(items[0].at, items[-1].at)
     keyed = {s.key for s, _ in pairs}
     given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]

@@ -95,7 +95,7 @@ class Parser(Cursor):
             following, after = [after, *following], None
         if before or inner or after:
             head = op.comments.after
-            op.comments = Comments((*trimmed(before), *inner), after or head)
+            op.comments = Comments((*before, *inner), after or head)
         return following
 
     def operation(self) -> AnyOp:

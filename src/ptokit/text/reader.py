@@ -7,14 +7,15 @@ know are kept; legality is the checker's business.
 from __future__ import annotations
 
 from ptokit.ir import Alias, Block, Comments, Func, Module, Op, Value
-from ptokit.isa.types import Elided, Type
+from ptokit.isa.types import Type
 from ptokit.text.attributes import dictionary, generic
 from ptokit.text.lexer import tokenise
 from ptokit.text.names import Names, constant_page
 from ptokit.text.parser import Parser, trimmed
+from ptokit.text.shapes import SHAPES
 from ptokit.text.source import Source
 
-FLAT = "main"
+FLAT, FUNC = "main", "func.func"
 
 
 def read(text: str, name: str = "<text>") -> Module:
@@ -22,6 +23,8 @@ def read(text: str, name: str = "<text>") -> Module:
     p = Parser(tokenise(Source(name, text)))
     after, before = p.gap(0)
     comments = [*([after] if after else []), *before]
+    while comments and not comments[0]:
+        del comments[0]
     aliases, comments = _aliases(p, comments)
     if p.texts[p.i] == "module":
         module = _module(p, comments)
@@ -32,9 +35,6 @@ def read(text: str, name: str = "<text>") -> Module:
         module = _flat(p, comments)
     module.aliases = (*aliases, *module.aliases)
     return module
-
-
-FUNC = "func.func"
 
 
 def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]]:
@@ -50,14 +50,9 @@ def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]
         p.i += 2
         kind = p.aliases[name] = p.type()
         after, following = p.gap(p.i)
-        found.append(Alias(name, kind, Comments(_head(before), after)))
+        found.append(Alias(name, kind, Comments(tuple(before), after)))
         before = following
     return tuple(found), before
-
-
-def _head(lines: list[str]) -> tuple[str, ...]:
-    """Comment lines before something; a blank first line says nothing at the top of a file."""
-    return trimmed(lines)
 
 
 def _module(p: Parser, before: list[str]) -> Module:
@@ -78,11 +73,9 @@ def _module(p: Parser, before: list[str]) -> Module:
     tail, rest = p.gap(p.i)
     if p.texts[p.i]:
         p.fail("expected the end of the text after the module")
-    comments = Comments(_head(before), after)
+    comments = Comments(tuple(before), after)
     end = trimmed([*([tail] if tail else []), *rest])
-    module = Module(funcs, attrs, True, comments, end, aliases)
-    module.inner = trailing
-    return module
+    return Module(funcs, attrs, True, comments, end, aliases, trailing)
 
 
 def _functions(p: Parser, before: list[str], end: str) -> tuple[list[Func], tuple[str, ...]]:
@@ -118,7 +111,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
         func.results = _result_types(p)
     if p.accept("attributes"):
         func.attrs = generic(dictionary(p))
-    func.comments = Comments(_head(before))
+    func.comments = Comments(tuple(before))
     if p.texts[p.i] == "{" and (named or not func.args):
         _body(p, func)
     else:
@@ -202,36 +195,33 @@ def _flat(p: Parser, before: list[str]) -> Module:
     while p.texts[p.i]:
         if p.texts[p.i] in ("}", FUNC, "module"):
             p.fail("expected an operation")
-        before = _directive(p, before) if p.texts[p.i][:1] == "." else p.statement(func.body, before)
+        if p.texts[p.i][:1] == ".":
+            before = _directive(p, func.body, before)
+        else:
+            before = p.statement(func.body, before)
     func.body.trailing = trimmed(before)
     p.names.finish(func.body)
     return Module([func], wrapped=False)
 
 
-def _directive(p: Parser, before: list[str]) -> list[str]:
+def _directive(p: Parser, block: Block, before: list[str]) -> list[str]:
     """`.arg %a : T` and `.const %c = 0 : index` of the PTO-AS form."""
-    at = p.i
-    word = p.texts[at]
+    word, at = p.texts[p.i], p.i + 1
     if word not in (".arg", ".const"):
         p.fail("expected an operation, .arg or .const")
-    p.i += 1
-    name = p.texts[p.i]
+    name = p.texts[at]
+    p.i = at
     if name[:1] != "%" or len(name) == 1:
         p.fail("expected a name")
     p.i += 1
     if word == ".arg":
         p.expect(":")
-        value = p.names.resolve(p.i - 2)
-        p.names.agree(value, p.type(), p.i - 1)
-        return _skip_end(p, before)
-    raise NotImplementedError
-
-
-def _skip_end(p: Parser, before: list[str]) -> list[str]:
+        p.names.agree(p.names.resolve(at), p.type(), p.i - 1)
+    else:
+        p.expect("=")
+        page = constant_page()
+        block.ops.append(SHAPES[page.syntax](p, (page,), at, [(name[1:], at)]))
     while p.accept(";"):
         pass
     after, following = p.gap(p.i)
     return [*before, *([after] if after else []), *following]
-
-
-__all__ = ["Elided", "constant_page", "read"]

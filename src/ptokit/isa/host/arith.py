@@ -35,7 +35,7 @@ class Constant(Instr, name="constant", dialect="arith", syntax="constant", handl
         return value
 
 
-class Binary(Instr, abstract=True, dialect="arith", handle=True, pipe=S):
+class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, pipe=S):
     """result = lhs f rhs on values of one type; integers wrap."""
 
     f: ClassVar[Callable[[int, int], int]]

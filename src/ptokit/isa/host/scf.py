@@ -68,5 +68,5 @@ class Yield(Terminator, dialect="scf"):
     """Pass values to the next iteration, or out of a branch."""
 
 
-class Return(Terminator, dialect="func", spellings=("return",)):
+class Return(Terminator, dialect="func", spellings=("return",), asm="return"):
     """Leave the function."""

@@ -175,7 +175,7 @@ class TExtract(Extract):
         dst[:rows, :cols] = y
 
 
-class TExtractFp(Extract, name="textract_fp", recorded_op="textract"):
+class TExtractFp(Extract, name="textract_fp", asm="textract.fp", recorded_op="textract"):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.
 
     Element (i, j) of the window uses fp[0, col + j]: `col` indexes both the source and `fp`. The

@@ -1,0 +1,1 @@
+"""The Irregular And Complex instruction set."""

@@ -1,0 +1,63 @@
+"""TIMG2COL: unroll the patches of a feature map into the rows of a matrix (spec 3.10)."""
+
+from __future__ import annotations
+
+from ptokit.isa.arrays import Array, Cells, Images
+from ptokit.isa.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32
+from ptokit.isa.lang import In, Instr, Out
+from ptokit.isa.layouts import NZ, ZZ
+from ptokit.isa.rules import A2A3, A5, both, named, on
+from ptokit.isa.types import Conv, Index, Tile
+from ptokit.isa.words import LEFT, MTE1, ConvLayout
+
+MAPS = (ConvLayout.NC1HWC0, ConvLayout.NDC1HWC0)
+
+
+class TImg2Col(Instr, pipe=MTE1):
+    """Row m of `dst` is the patch of `src` under the filter's m-th position.
+
+    Positions count across, then down, then over the images. Along a row the channel within a block
+    is innermost, then the filter's column and row, then the channel block. Positions and channels
+    outside the map have the map's pad value. `pos_m` and `pos_k` choose the part that dst holds.
+    """
+
+    dst = Out(Tile, loc=LEFT, doc="receives rows pos_m.. and columns pos_k.. of the matrix")
+    src = In(Conv, doc="the feature map, with its filter, stride, dilation and padding")
+    pos_m = In(Index, 0, cpp="posM", doc="first row of the matrix")
+    pos_k = In(Index, 0, cpp="posK", doc="first column of the matrix")
+
+    rules = (
+        src.layout.isin(*MAPS),
+        dst.dtype == src.dtype,
+        named("operand-value", both(pos_m >= 0, pos_k >= 0), help="positions count from 0"),
+        named("shape", both(src.steps.rows >= 1, src.steps.cols >= 1), help="the filter must fit"),
+        on(A2A3, dst.layout == ZZ, dst.dtype.isin(i8, f16, bf16, f32)),
+        on(A5, dst.layout == NZ, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),
+    )
+    recorded = {"nc1hwc0": {}}
+    disputes = ("C38",)
+
+    @staticmethod
+    def run(dst: Cells, src: Images, pos_m: int, pos_k: int) -> None:
+        rows, cols = dst.valid
+        row, col = dst.iota(rows, cols)
+        across, down, image = digits(row + pos_m, src.steps.cols, src.steps.rows)
+        inner, x, y, block = digits(col + pos_k, src.c0, src.filter[1], src.filter[0])
+        left, _, top, _ = src.padding
+        h = down * src.stride[0] + y * src.dilation[0] - top
+        w = across * src.stride[1] + x * src.dilation[1] - left
+        inside = (h >= 0) & (h < src.height) & (w >= 0) & (w < src.width)
+        inside = inside & (image < src.images) & (block < src.channels)
+        pixel = ((image * src.channels + block) * src.height + h) * src.width + w
+        found = src.flat().take(pixel * src.c0 + inner, where=inside)
+        dst[:rows, :cols] = inside.where(found, src.pad_value)
+
+
+def digits(number: Array, *bases: int | None) -> list[Array]:
+    """The mixed-radix digits of numbers, innermost first; the last has no bound."""
+    result: list[Array] = []
+    for base in bases:
+        assert base is not None
+        result.append(number % base)
+        number = number // base
+    return [*result, number]

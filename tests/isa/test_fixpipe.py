@@ -1,0 +1,496 @@
+"""The fix-pipe: every mode of 3.1.2 against the formulas of 3.1.3 to 3.1.5, one element at a time.
+
+The reference below computes in NumPy's f32 scalars and leaves the last rounding to ml_dtypes and
+en_dtypes. The worked examples are those of 3.1.6.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from by_hand import FORMATS, Array, codes_of, made, parameter, result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ptokit as pto
+from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+
+F32 = np.float32
+HALF_MAX = F32(65504)
+FLT_MAX = F32(np.finfo(np.float32).max)
+NPU_GOLDEN = replace(HARDWARE_READING, relu_first=False, signed_offset=False, clip_half=True)
+
+# Table 3.1.2: (source, destination) -> how, by target and kind of parameter.
+NARROW = {
+    ("f32", "i8"): "b8",
+    ("f32", "u8"): "b8",
+    ("i32", "i8"): "b8",
+    ("i32", "u8"): "b8",
+    ("i32", "f16"): "half",
+}
+SHIFT = {("i32", "i16"): "shift"}
+FLOATS = {("f32", "f16"): "clipped", ("f32", "bf16"): "clipped"}
+A5_ONLY = {("f32", "hif8"): "scaled", ("f32", "f8e4m3"): "scaled", ("i32", "bf16"): "scaled"}
+MODES: dict[tuple[str, str], dict[tuple[str, str], str]] = {
+    ("cpu", "scalar"): NARROW | SHIFT | FLOATS,
+    ("a2a3", "scalar"): NARROW | SHIFT | FLOATS,
+    ("a5", "scalar"): NARROW | FLOATS | A5_ONLY,
+    ("cpu", "vector"): NARROW | SHIFT,
+    ("a2a3", "vector"): NARROW | SHIFT,
+    ("a5", "vector"): NARROW | FLOATS | A5_ONLY,
+}
+
+
+# The scalar reference ----------------------------------------------------------------------------
+
+
+def fp19(scale: np.float32) -> np.float32:
+    """1-8-10 of bits 31:13; a zero exponent is a normal one."""
+    bits = int(scale.view(np.uint32))
+    sign, exponent, mantissa = bits >> 31, bits >> 23 & 255, bits >> 13 & 1023
+    if exponent == 0 and mantissa == 0:
+        return F32(0)
+    if exponent == 255:
+        return F32(math.copysign(math.inf, -sign or 1))
+    value = Fraction(2) ** (exponent - 127) * (1 + Fraction(mantissa, 1024))
+    return F32(float(-value if sign else value))
+
+
+def clamp(x: np.float32, low: float, high: float) -> np.float32:
+    return F32(low) if x < low else F32(high) if x > high else x
+
+
+def wrapped(value: int, dtype: str) -> int:
+    """The code of an integer's low bits."""
+    return value & (1 << FORMATS[dtype][0]) - 1
+
+
+def code(x: np.float32, dtype: str, saturate: bool) -> int:
+    """The final conversion to a float type."""
+    if saturate:
+        kind = np.dtype(FORMATS[dtype][1])
+        top = {"f16": 65504.0, "bf16": 255 / 128 * 2.0**127, "hif8": 32768.0, "f8e4m3": 448.0}[dtype]
+        x = F32(0) if np.isnan(x) else clamp(x, -top, top)
+        assert kind.itemsize <= 2
+    return int(codes_of(np.array([x], np.float32), dtype)[0])
+
+
+@np.errstate(all="ignore")
+def reference(
+    x: np.float32 | np.int32, dtype: str, how: str, param: int, *, short: bool, relu: bool, o: FixPipe
+) -> int:
+    """The code of one element; `short`: the mode takes 19 bits of the scale even on the CPU."""
+    raw = F32(np.uint32(param & 0xFFFFFFFF).view(np.float32))
+    if how == "shift":
+        y = int(x) >> ((param >> 32 & 15) + 1)
+        if o.saturating_shift:
+            y = min(max(y, -32768), 32767)
+        y = wrapped(y, "i16")
+        return 0 if relu and not o.relu_first and y >= 0x8000 else y
+    scale = fp19(raw) if short or o.fp19 == "always" else raw
+    if relu and o.relu_first and x < 0:
+        scale = F32(0)
+    t = F32(F32(x) * scale)
+    late_relu = relu and not o.relu_first
+    if how == "b8":
+        offset = param >> 37 & 511
+        if o.signed_offset and offset > 255:
+            offset -= 512
+        if o.s9:
+            t = F32(clamp(np.rint(t), -256, 255) + F32(offset))
+        else:
+            t = np.rint(F32(t + F32(offset)))
+        low, high = (-128, 127) if param >> 46 & 1 else (0, 255)
+        value = 0 if np.isnan(t) else int(clamp(t, low, high))
+        return wrapped(max(value, 0) if late_relu else value, dtype)
+    limit = HALF_MAX if dtype == "f16" else FLT_MAX
+    if how == "half":
+        t = clamp(t, -limit, limit)
+    elif how == "clipped":
+        if o.saturate:
+            t = F32(0) if np.isnan(t) else clamp(t, -limit, limit)
+        elif o.clip_half and np.isfinite(t):
+            t = clamp(t, -limit, limit)
+    if late_relu and t < 0:
+        t = F32(0)
+    return code(t, dtype, o.saturate)
+
+
+def same(got: Array, wanted: Array, dtype: str) -> bool:
+    """Equal codes, any NaN being like any other."""
+    kind = FORMATS[dtype][1]
+    both = np.isnan(got.view(kind).astype(np.float32)) & np.isnan(wanted.view(kind).astype(np.float32))
+    return bool(np.all(both | (got == wanted)))
+
+
+# Running -----------------------------------------------------------------------------------------
+
+
+def through(acc: pto.Tile, text: str, params: int | list[int], relu: bool) -> Array:
+    """The codes in a new tile of this text after the accumulator went through the fix-pipe."""
+    out = made(text)
+    mode = "normal" if relu else "none"
+    if isinstance(params, int):
+        pto.textract(out, acc, quant=params, relu=mode)
+    else:
+        row = params + [0] * (-len(params) % 16)
+        pto.textract_fp(out, acc, made(f"scaling u64 1x{len(row)}", np.array([row], np.uint64)), relu=mode)
+    return result(out, text)
+
+
+def quantised(
+    values: Array, src: str, dst: str, params: int | list[int], *, relu: bool = False, to: str = "vec nd"
+) -> Array:
+    """The codes that an accumulator of these values gives, row by row."""
+    rows, cols = values.shape
+    wide = -(-cols // 32) * 32
+    acc = made(f"acc {src} 16x{wide} nz valid {rows}x{cols}", values)
+    loc, layout = to.split()
+    return through(acc, f"{loc} {dst} 16x{wide} {layout} valid {rows}x{cols}", params, relu)
+
+
+def one(x: float, src: str, dst: str, param: int, how: Any = "cpu", *, relu: bool = False) -> Any:
+    """One value through the scalar form, as a Python number."""
+    with pto.target("cpu", fixpipe=how):
+        values = np.array([[x]], FORMATS[src][1])
+        codes = quantised(values, src, dst, param, relu=relu)
+    return codes.view(FORMATS[dst][1]).astype(np.float64)[0, 0]
+
+
+SPECIAL = [0.0, -0.0, 0.5, 1.5, 2.5, -2.5, 127.5, 1e-40, -1e-45, 65504.0, 65519.0, 65520.0, 1e6]
+SPECIAL += [-1e6, 3.4e38, -3.4e38, math.inf, -math.inf, math.nan, 448.0, 464.0, 465.0, 40000.0]
+SCALES = [0.0, 1.0, -1.0, 0.5, 1.1, 0.3, 1e-3, 1e-39, 1e-45, 1e10, 3.4e38, 2.0**-126]
+
+f32_values = st.one_of(st.sampled_from(SPECIAL), st.floats(width=32), st.floats(-600, 600, width=32))
+i32_values = st.one_of(
+    st.integers(-(2**31), 2**31 - 1), st.integers(-600, 600), st.integers(-140000, 140000)
+)
+scales = st.one_of(
+    st.sampled_from(SCALES), st.floats(width=32, allow_nan=False), st.floats(0, 4, width=32)
+)
+parameters = st.builds(
+    lambda scale, offset, signed, shift, sat: parameter(
+        scale + 0.0, offset, signed=signed, shift=shift, saturate=sat
+    ),
+    scales,
+    st.integers(0, 511) | st.integers(0, 8),
+    st.booleans(),
+    st.integers(0, 15),
+    st.integers(0, 1),
+)
+readings = st.builds(
+    FixPipe,
+    fp19=st.sampled_from(["cpu", "always"]),
+    signed_offset=st.booleans(),
+    s9=st.booleans(),
+    relu_first=st.booleans(),
+    saturating_shift=st.booleans(),
+    saturate=st.booleans(),
+    clip_half=st.booleans(),
+) | st.sampled_from([CPU_READING, HARDWARE_READING, NPU_GOLDEN])
+
+# what a2a3 refuses cannot be run there
+LEGAL_A2A3 = {("f32", "i8"), ("i32", "i8"), ("i32", "u8"), ("i32", "f16"), ("i32", "i16")}
+CASES = [
+    (target, form, pair)
+    for (target, form), modes in MODES.items()
+    for pair in modes
+    if target == "cpu" or (target == "a2a3" and pair in LEGAL_A2A3)
+]
+CASES += [("a5", form, pair) for form in ("scalar", "vector") for pair in MODES["a5", form]]
+
+
+@pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_every_mode_is_its_formula(
+    target: str, form: str, pair: tuple[str, str], data: st.DataObject
+) -> None:
+    src, dst = pair
+    how = MODES[target, form][pair]
+    draw = data.draw
+    cols = draw(st.integers(1, 8))
+    cells = f32_values if src == "f32" else i32_values
+    values = np.array([draw(st.lists(cells, min_size=cols, max_size=cols))]).astype(FORMATS[src][1])
+    params = [draw(parameters) for _ in range(cols if form == "vector" else 1)]
+    relu, reading = draw(st.booleans()), draw(readings)
+    given = params[0] if form == "scalar" else params
+    with pto.target(target, fixpipe=reading):
+        got = quantised(values, src, dst, given, relu=relu, to="mat nz")
+    short = form == "vector" and how in ("b8", "half")
+    wanted = [
+        reference(x, dst, how, params[i % len(params)], short=short, relu=relu, o=reading)
+        for i, x in enumerate(values[0])
+    ]
+    assert same(got[0], np.array(wanted).astype(got.dtype), dst), (values, params, relu, reading)
+
+
+@pytest.mark.parametrize(
+    ("form", "pair"),
+    [("vector", p) for p in (*FLOATS, *A5_ONLY)] + [("scalar", p) for p in A5_ONLY],
+    ids=str,
+)
+def test_pairs_outside_the_cpu_table_are_plain_conversions(form: str, pair: tuple[str, str]) -> None:
+    """Table 3.1.2: `else NoQuant`, so the parameter has no effect there."""
+    src, dst = pair
+    values = np.array([[3, -5, 100, 7]], FORMATS[src][1])
+    param = parameter(0.5)
+    got = quantised(values, src, dst, param if form == "scalar" else [param] * 4)
+    assert np.array_equal(got, codes_of(values.astype(np.float32), dst))
+
+
+# Conversions without a parameter -----------------------------------------------------------------
+
+
+def converted(values: Array, src: str, dst: str, relu: bool) -> Array:
+    rows, cols = values.shape
+    acc = made(f"acc {src} 16x{-(-cols // 16) * 16} nz valid {rows}x{cols}", values)
+    text = f"vec {dst} {rows}x{-(-cols // 32) * 32} valid {rows}x{cols}"
+    out = made(text)
+    pto.textract(out, acc, relu="normal" if relu else "none")
+    return result(out, text)
+
+
+@pytest.mark.parametrize("dst", ["f32", "f16", "bf16", "f8e4m3", "f8e5m2", "hif8"])
+@pytest.mark.parametrize("relu", [False, True])
+@settings(max_examples=40, deadline=None)
+@given(cells=st.lists(f32_values, min_size=1, max_size=24))
+def test_a_cast_rounds_half_to_even_and_does_not_clip(dst: str, relu: bool, cells: list[float]) -> None:
+    values = np.array([cells], np.float32)
+    source = np.where(values > 0, values, np.float32(0)) if relu else values
+    assert same(converted(values, "f32", dst, relu), codes_of(source, dst), dst)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_a_cast_to_an_integer_truncates(relu: bool) -> None:
+    values = np.array([[1.5, -1.5, 2.999, -0.5, 126.999, -127.5, math.nan, -0.0]], np.float32)
+    got = converted(values, "f32", "i8", relu).view(np.int8).tolist()
+    assert got == [[1, 0 if relu else -1, 2, 0, 126, 0 if relu else -127, 0, 0]]
+
+
+def test_plain_relu_clears_nan_and_minus_zero() -> None:
+    values = np.array([[math.nan, -0.0, -1.0, 2.0]], np.float32)
+    assert converted(values, "f32", "f32", True).view(np.uint32).tolist() == [[0, 0, 0, 0x40000000]]
+
+
+def test_a_plain_move_keeps_nan_payloads() -> None:
+    codes = np.array([[0x7F800001, 0xFFC12345, 0x80000000]], np.uint32)
+    assert np.array_equal(converted(codes.view(np.float32), "f32", "f32", False), codes)
+
+
+# The worked examples of 3.1.6 --------------------------------------------------------------------
+
+Example = tuple[float, str, str, int, bool, float]
+OFF509 = parameter(1, 0x1FD)
+WORKED_CPU: list[Example] = [
+    (2.5, "f32", "i8", parameter(1), False, 2),
+    (3.5, "f32", "i8", parameter(1), False, 4),
+    (10, "f32", "i8", OFF509, False, 127),
+    (-300, "f32", "i8", parameter(1, 200), False, -100),
+    (-7, "f32", "i8", parameter(1, 5), True, 0),
+    (-3, "f32", "i8", parameter(1, 5), True, 2),
+    (-3, "f32", "u8", parameter(1, signed=False), False, 0),
+    (100, "f32", "i8", parameter(1.1), False, 110),
+    (100000, "i32", "f16", parameter(0.5), False, 49984),
+    (200000, "i32", "f16", parameter(0.5), False, 65504),
+    (math.inf, "f32", "f16", parameter(1), False, math.inf),
+    (1e6, "f32", "f16", parameter(1), False, 65504),
+    (math.nan, "f32", "f16", parameter(1), False, math.nan),
+    (7, "i32", "i8", parameter(0.5), False, 4),
+]
+WORKED_HARDWARE: list[Example] = [
+    (2.5, "f32", "i8", parameter(1), False, 2),
+    (3.5, "f32", "i8", parameter(1), False, 4),
+    (10, "f32", "i8", OFF509, False, 7),
+    (-300, "f32", "i8", parameter(1, 200), False, -56),
+    (-7, "f32", "i8", parameter(1, 5), True, 5),
+    (-3, "f32", "i8", parameter(1, 5), True, 5),
+    (-3, "f32", "u8", parameter(1, signed=False), False, 0),
+    (100, "f32", "i8", parameter(1.1), False, 110),
+    (100000, "i32", "f16", parameter(0.5), False, 49984),
+    (200000, "i32", "f16", parameter(0.5), False, 65504),
+    (math.inf, "f32", "f16", parameter(1), False, math.inf),
+    (1e6, "f32", "f16", parameter(1), False, math.inf),
+    (math.nan, "f32", "f16", parameter(1), False, math.nan),
+    (70000, "i32", "i16", parameter(0, shift=0), False, 32767),
+    (1000000, "i32", "i16", parameter(0, shift=3), False, 32767),
+    (7, "i32", "i8", parameter(0.5), False, 4),
+]
+
+
+def check(example: Example, how: str | FixPipe) -> None:
+    x, src, dst, param, relu, wanted = example
+    got = one(x, src, dst, param, how, relu=relu)
+    assert got == wanted or (math.isnan(got) and math.isnan(wanted))
+
+
+@pytest.mark.parametrize("example", WORKED_CPU, ids=str)
+def test_worked_examples_cpu_column(example: Example) -> None:
+    check(example, "cpu")
+
+
+@pytest.mark.parametrize("example", WORKED_HARDWARE, ids=str)
+def test_worked_examples_hardware_column(example: Example) -> None:
+    check(example, "hardware")
+
+
+@pytest.mark.parametrize(("x", "shift", "bug"), [(70000, 0, -30536), (1000000, 3, -3036)])
+def test_worked_examples_of_shifts(x: int, shift: int, bug: int) -> None:
+    """The default saturates, as the design decides; the simulator's wrapping is an option."""
+    param = parameter(0, shift=shift)
+    assert one(x, "i32", "i16", param) == 32767
+    assert one(x, "i32", "i16", param, FixPipe(saturating_shift=False)) == bug
+
+
+@pytest.mark.parametrize(("x", "wanted"), [(-7, 0), (-3, 2)])
+def test_worked_example_of_the_npu_golden(x: int, wanted: int) -> None:
+    assert one(x, "f32", "i8", parameter(1, 5), NPU_GOLDEN, relu=True) == wanted
+
+
+@pytest.mark.parametrize(("x", "wanted"), [(math.inf, 65504), (1e6, 65504), (math.nan, 0)])
+def test_worked_example_of_saturation(x: float, wanted: float) -> None:
+    assert one(x, "f32", "f16", parameter(1), replace(HARDWARE_READING, saturate=True)) == wanted
+
+
+def test_worked_example_of_the_clip_following_bit_46() -> None:
+    """3.1.4: i8 with bit 46 clear and 200 is -56; u8 with bit 46 set and -3 is 253."""
+    assert one(200, "f32", "i8", parameter(1, signed=False)) == -56
+    assert one(-3, "f32", "u8", parameter(1, signed=True)) == 253
+
+
+# Each option by itself changes an answer ---------------------------------------------------------
+
+DIFFERENCES: list[tuple[str, Any, Example, float]] = [
+    # option, its other value, (x, src, dst, parameter, relu, default answer), other answer
+    ("fp19", "always", (1000, "f32", "f16", parameter(1.1), False, 1100), 1099.609375),
+    ("fp19", "always", (90, "f32", "i8", parameter(1 + 2.0**-11 + 2.0**-7), False, 91), 91),
+    ("signed_offset", True, (10, "f32", "i8", OFF509, False, 127), 7),
+    ("s9", True, (-300, "f32", "i8", parameter(1, 200), False, -100), -56),
+    ("s9", True, (2.5, "f32", "i8", parameter(1, 1), False, 4), 3),
+    ("relu_first", True, (-3, "f32", "i8", parameter(1, 5), True, 2), 5),
+    ("relu_first", True, (-8, "i32", "i16", parameter(0), True, 0), -4),
+    ("saturating_shift", False, (70000, "i32", "i16", parameter(0), False, 32767), -30536),
+    ("saturate", True, (math.inf, "f32", "f16", parameter(1), False, math.inf), 65504),
+    ("saturate", True, (-math.inf, "f32", "bf16", parameter(1), False, -math.inf), -3.3895314e38),
+    ("clip_half", False, (1e6, "f32", "f16", parameter(1), False, 65504), math.inf),
+]
+
+
+@pytest.mark.parametrize(("option", "other", "example", "answer"), DIFFERENCES, ids=str)
+def test_each_option_does_its_own_thing(
+    option: str, other: Any, example: Example, answer: float
+) -> None:
+    x, src, dst, param, relu, default = example
+
+    def close(got: float, wanted: float) -> bool:
+        exact = float(codes_of(np.array([wanted]), dst).view(FORMATS[dst][1]).astype(np.float64)[0])
+        return got == exact
+
+    assert close(one(x, src, dst, param, CPU_READING, relu=relu), default)
+    assert close(one(x, src, dst, param, replace(CPU_READING, **{option: other}), relu=relu), answer)
+
+
+def test_the_cpu_reading_keeps_19_bits_in_three_vector_modes_only() -> None:
+    """VQF322B8, VREQ8 and VDEQF16 (3.1.3): 2^-11 of the scale is lost there and kept elsewhere."""
+    scale = parameter(1 + 2.0**-11)
+    big = np.array([[2**13]], np.int32)
+    exact, short = quantised(big, "i32", "f16", scale), quantised(big, "i32", "f16", [scale])
+    assert exact.view(np.float16)[0, 0] == 8192  # 8196 is a tie in f16
+    assert short.view(np.float16)[0, 0] == 8192
+    more = parameter(1 + 2.0**-11 + 2.0**-12)
+    assert quantised(big, "i32", "f16", more).view(np.float16)[0, 0] == 8200
+    assert quantised(big, "i32", "f16", [more]).view(np.float16)[0, 0] == 8192
+    half = np.array([[126]], np.int32)  # 63.53 with all bits, 63.5 with 19: 64 both; see below
+    low = parameter((1 + 2.0**-12) / 4)
+    assert quantised(half, "i32", "i8", low).view(np.int8)[0, 0] == 32  # 31.507
+    assert quantised(half, "i32", "i8", [low]).view(np.int8)[0, 0] == 32  # 31.5, half to even
+    odd = np.array([[122]], np.int32)
+    assert quantised(odd, "i32", "i8", low).view(np.int8)[0, 0] == 31  # 30.507
+    assert quantised(odd, "i32", "i8", [low]).view(np.int8)[0, 0] == 30  # 30.5, half to even
+    floats = odd.astype(np.float32)
+    assert quantised(floats, "f32", "i8", low).view(np.int8)[0, 0] == 31
+    assert quantised(floats, "f32", "i8", [low]).view(np.int8)[0, 0] == 30
+
+
+def test_19_bits_of_1_point_1() -> None:
+    """3.1.3: 1.1f is 1.099609375."""
+    assert one(1, "f32", "bf16", parameter(1.1), FixPipe(fp19="always")) == 1.1015625
+    assert one(4096, "f32", "f16", parameter(1.1), FixPipe(fp19="always")) == 4504
+    assert fp19(F32(1.1)) == 1.099609375
+
+
+def test_a_scale_below_the_normal_range() -> None:
+    """FP19 takes a zero exponent with a mantissa as 2^-127 (1 + m/1024), zero as zero."""
+    denormal = parameter(float(np.uint32(0x00400000).view(np.float32)))  # m = 512: 1.5 * 2^-127
+    big = 2.0**127
+    assert one(big, "f32", "f16", denormal) == 0.5
+    assert one(big, "f32", "f16", denormal, FixPipe(fp19="always")) == 1.5
+    assert one(big, "f32", "f16", parameter(0), FixPipe(fp19="always")) == 0
+    lost = parameter(float(np.uint32(0x00001FFF).view(np.float32)))  # below bit 13
+    assert one(big, "f32", "f16", lost, FixPipe(fp19="always")) == 0
+
+
+def test_negative_zero_passes_the_scaling() -> None:
+    for dst in ("f16", "bf16"):
+        got = one(-0.0, "f32", dst, parameter(2))
+        assert got == 0
+        assert math.copysign(1, got) == -1
+
+
+def test_the_saturation_bit_of_the_parameter_has_no_effect() -> None:
+    """Bit 48 belongs to a control register (3.1.3): `saturate` is its option."""
+    assert one(math.inf, "f32", "f16", parameter(1, saturate=1)) == math.inf
+
+
+@pytest.mark.parametrize("shift", range(16))
+@pytest.mark.parametrize("x", [70000, -70000, 1, -1, 2**31 - 1, -(2**31)])
+def test_every_shift(x: int, shift: int) -> None:
+    wanted = min(max(x >> shift + 1, -32768), 32767)
+    assert one(x, "i32", "i16", parameter(0, shift=shift)) == wanted
+
+
+def test_the_vector_form_takes_a_parameter_for_each_column() -> None:
+    values = np.full((3, 20), 8.0, np.float32)
+    params = [parameter(0.5 * (c + 1), c) for c in range(20)]
+    got = quantised(values, "f32", "i8", params).view(np.int8)
+    assert got.tolist() == [[min(4 * (c + 1) + c, 127) for c in range(20)]] * 3
+
+
+# Stores take the same path -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", [("f32", "i8"), ("f32", "u8"), ("i32", "i8"), ("i32", "f16")], ids=str)
+@pytest.mark.parametrize("vector", [False, True])
+def test_a_store_quantises_like_an_extract(pair: tuple[str, str], vector: bool) -> None:
+    src, dst = pair
+    rng = np.random.default_rng(5)
+    values = rng.integers(-400, 400, (5, 16)).astype(FORMATS[src][1])
+    params = [parameter(0.1 * (c + 1), c, signed=dst != "u8") for c in range(16)]
+    array = np.zeros((5, 16), FORMATS[dst][1])
+    acc = made(f"acc {src} 16x16 nz valid 5x16", values)
+    if vector:
+        pto.tstore_fp(pto.tensor(array), acc, made("scaling u64 1x16", np.array([params], np.uint64)))
+    else:
+        pto.tstore(pto.tensor(array), acc, quant=params[3])
+    how = MODES["cpu", "vector"][pair]
+    wanted = [
+        [
+            reference(
+                x,
+                dst,
+                how,
+                params[c] if vector else params[3],
+                short=vector,
+                relu=False,
+                o=CPU_READING,
+            )
+            for c, x in enumerate(line)
+        ]
+        for line in values
+    ]
+    assert np.array_equal(array.view(f"u{array.itemsize}"), np.array(wanted))
