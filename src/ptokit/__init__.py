@@ -1,7 +1,7 @@
 """ptokit: write, check and run PTO tile kernels on a laptop."""
 
 from ptokit import intrinsics
-from ptokit.diagnostics import Diagnostic, PtoError
+from ptokit.diagnostics import CallError, Diagnostic, PtoError
 from ptokit.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
 from ptokit.isa.dtypes import (
     DType,
@@ -25,6 +25,7 @@ from ptokit.isa.dtypes import (
     u64,
 )
 from ptokit.numerics.fixpipe import FixPipe
+from ptokit.program import Program, load, loads
 from ptokit.settings import target
 from ptokit.tensors import (
     Tensor,
@@ -40,9 +41,11 @@ from ptokit.tensors import (
 )
 
 __all__ = [
+    "CallError",
     "DType",
     "Diagnostic",
     "FixPipe",
+    "Program",
     "PtoError",
     "Tensor",
     "Tile",
@@ -61,6 +64,8 @@ __all__ = [
     "i16",
     "i32",
     "i64",
+    "load",
+    "loads",
     "target",
     "tensor",
     "tile",

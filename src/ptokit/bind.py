@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ptokit.catalogue import CATALOGUE
 from ptokit.complete import complete
 from ptokit.convert import func_to_dps
-from ptokit.diagnostics import PtoError, error
+from ptokit.diagnostics import PtoError, call_error
 from ptokit.ir import Func, Op, Value
 from ptokit.isa.targets import Target
 from ptokit.isa.tiles import GlobalType, TileType
@@ -103,7 +103,7 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
 
 
 def _mismatch(arg: Value, rule: str, seen: str) -> PtoError:
-    return error(
+    return call_error(
         "argument-type",
         f"%{arg.name}: {CATALOGUE['argument-type'].title}",
         arg.span,
@@ -134,7 +134,7 @@ def bind(
     for name in arrays:
         if name not in names:
             takes = ", ".join(names) or "none"
-            raise error(
+            raise call_error(
                 "unknown-argument", f"there is no argument {name!r}", seen=f"it takes {takes}"
             )
     numbers = dict(_numbers(func, arrays))
@@ -172,7 +172,7 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
             continue
         if arg in outs and isinstance(arg.type, PtrType | TileType):
             continue
-        raise error(
+        raise call_error(
             "missing-argument",
             f"%{arg.name}: {CATALOGUE['missing-argument'].title}",
             arg.span,

@@ -118,9 +118,6 @@ CATALOGUE: dict[str, Entry] = {
         "this version does not know this operation",
         "The operation is kept and printed back, but it can be neither checked nor executed.",
     ),
-    "negative-stride": Entry(
-        "a stride is negative", "Strides of a global tensor view count elements upward."
-    ),
     # binding of arrays
     "missing-argument": Entry(
         "an argument was not given",

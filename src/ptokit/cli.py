@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ptokit.diagnostics import Diagnostic, PtoError
+from ptokit.diagnostics import CallError, Diagnostic, PtoError
 from ptokit.isa.targets import TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -43,7 +43,7 @@ def program_errors(command: F) -> F:
             command(*args, **options)
         except PtoError as problem:
             click.echo(str(problem), err=True)
-            sys.exit(1)
+            sys.exit(2 if isinstance(problem, CallError) else 1)
         except ValueError as problem:
             usage(str(problem))
         except RecursionError:
@@ -94,13 +94,13 @@ def run(
     report: bool,
 ) -> None:
     """Run KERNEL (a file, or - for standard input) on arrays."""
-    from ptokit.text.types import read_type
+    from ptokit.text.types import type_named
 
     if target == "all":
         usage("run takes one target")
     given = {name: _argument(text) for name, text in map(_pair, arguments)}
     wanted = dict(map(_pair, outputs))
-    completed = {name: read_type(text) for name, text in map(_pair, types)}
+    completed = {name: type_named(text) for name, text in map(_pair, types)}
     program = read_program(kernel)
     start = time.perf_counter()
     result = program.execute(given, target=target, func=func, fixpipe=fixpipe, types=completed)
@@ -204,9 +204,8 @@ def verdict(target: str, found: list[Diagnostic]) -> str:
 @program_errors
 def fmt(kernel: Path, in_place: bool) -> None:
     """Print KERNEL in canonical form, comments kept."""
-    from ptokit.text.printer import print_as_written
-
-    text = print_as_written(read_program(kernel).module)
+    program = read_program(kernel)
+    text = program.text(program.form())
     if in_place and str(kernel) != "-":
         partial = kernel.with_name(f".{kernel.name}.partial")
         partial.write_text(text, encoding="utf-8")

@@ -98,6 +98,15 @@ class PtoError(Exception):
         return PtoError([d if d.span else replace(d, span=span) for d in self.diagnostics])
 
 
+class CallError(PtoError, ValueError):
+    """What a program was given is wrong, not the program: names, arrays, files."""
+
+
+def call_error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> CallError:
+    """A CallError of one diagnostic."""
+    return CallError(error(slug, message, span, **facts).diagnostics)
+
+
 def error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> PtoError:
     """A PtoError of one diagnostic."""
     return PtoError(Diagnostic(slug, message, span, **facts))  # type: ignore[arg-type]

@@ -5,8 +5,23 @@ from typing import Literal, overload
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 
 __all__ = [
+    "subview",
+    "treshape",
+    "tgather",
+    "tgatherb",
+    "tconcat",
     "textract",
     "textract_fp",
+    "tfillpad",
+    "tfillpad_inplace",
+    "tfillpad_expand",
+    "timg2col",
+    "tinsert",
+    "tinsert_fp",
+    "tmov",
+    "tmov_fp",
+    "tpack",
+    "ttrans",
     "tmatmul",
     "tmatmul_acc",
     "tmatmul_bias",
@@ -15,6 +30,72 @@ __all__ = [
     "tstore_fp",
 ]
 
+def subview(
+    dst: Tile,
+    src: Tile,
+    row: int = ...,
+    col: int = ...,
+) -> None: ...
+def treshape(
+    dst: Tile,
+    src: Tile,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src0: Tile,
+    indices: Tile,
+    *,
+    tmp: Tile | None = ...,
+    outside: Literal["wrap", "clamp", "zero", "error"] | None = ...,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src: Tile,
+    *,
+    pattern: Literal["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"] | None = ...,
+    axis: Literal["row", "col"] = ...,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src0: Tile,
+    k_value: Tile,
+    cdst: Tile,
+    offset: int = ...,
+    *,
+    tmp: Tile | None = ...,
+    cmp: Literal["eq", "ne", "lt", "le", "gt", "ge"] = ...,
+) -> None: ...
+def tgatherb(
+    dst: Tile,
+    src: Tile,
+    offsets: Tile,
+) -> None: ...
+@overload
+def tconcat(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+) -> None: ...
+@overload
+def tconcat(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    src0_idx: Tile,
+    src1_idx: Tile,
+) -> None: ...
+@overload
+def tconcat(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    dst_idx: Tile,
+    src0_idx: Tile,
+    src1_idx: Tile,
+) -> None: ...
 @overload
 def textract(
     dst: Tile,
@@ -52,6 +133,81 @@ def textract_fp(
     *,
     relu: Literal["none", "normal"] = ...,
     mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+) -> None: ...
+def tfillpad(
+    dst: Tile,
+    src: Tile,
+) -> None: ...
+def tfillpad_inplace(
+    dst: Tile,
+    src: Tile,
+) -> None: ...
+def tfillpad_expand(
+    dst: Tile,
+    src: Tile,
+) -> None: ...
+def timg2col(
+    dst: Tile,
+    src: ConvTile,
+    pos_m: int = ...,
+    pos_k: int = ...,
+) -> None: ...
+def tinsert(
+    dst: Tile,
+    src: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    quant: int | None = ...,
+    relu: Literal["none", "normal"] = ...,
+    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+    split: Literal["split2", "split4"] | None = ...,
+) -> None: ...
+def tinsert_fp(
+    dst: Tile,
+    src: Tile,
+    fp: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    relu: Literal["none", "normal"] = ...,
+    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+) -> None: ...
+@overload
+def tmov(
+    dst: Tile,
+    src: Tile,
+    *,
+    quant: int | None = ...,
+    relu: Literal["none", "normal"] = ...,
+    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+    phase: Literal["unspecified", "partial", "final"] = ...,
+) -> None: ...
+@overload
+def tmov(
+    dst: Tile,
+    src: Tile,
+    tmp: Tile,
+    *,
+    axis: int = ...,
+) -> None: ...
+def tmov_fp(
+    dst: Tile,
+    src: Tile,
+    fp: Tile,
+    *,
+    relu: Literal["none", "normal"] = ...,
+    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+) -> None: ...
+def tpack(
+    dst: Tile,
+    src: Tile,
+) -> None: ...
+def ttrans(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
 ) -> None: ...
 def tmatmul(
     c: Tile,

@@ -131,7 +131,10 @@ def plan(func: Func, facts: Facts) -> tuple[dict[Value, int], list[Diagnostic]]:
         )
         life.address = _first_fit(busy, life.kind.nbytes, facts.target.alignment)
         placed[life.value] = life.address
-        if life.address + life.kind.nbytes > facts.target.capacity[space]:
+        if not facts.target.capacity[space]:
+            problems += address_errors(life.kind, life.address, facts.target, life.value)
+            life.address = None
+        elif life.address + life.kind.nbytes > facts.target.capacity[space]:
             problems.append(_overflow(life, [o for o in taken if o.overlaps(life)], facts.target))
             life.address = None
     return placed, problems
@@ -149,7 +152,7 @@ def _first_fit(busy: list[tuple[int, int]], size: int, alignment: int) -> int:
 def _overflow(life: Life, others: list[Life], target: Target) -> Diagnostic:
     capacity = target.capacity_of(life.kind.loc)
     need = life.kind.nbytes + sum(o.kind.nbytes for o in others)
-    slug = "out-of-memory" if capacity else "memory-missing"
+    slug = "out-of-memory"
     return Diagnostic(
         slug,
         f"%{life.value.name}: {CATALOGUE[slug].title}",

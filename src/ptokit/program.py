@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ptokit import check as checker
 from ptokit.bind import Bound, bind
 from ptokit.convert import to_dps, to_ssa
-from ptokit.diagnostics import Diagnostic, PtoError, error
+from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
 from ptokit.emit.cpp import print_cpp
-from ptokit.ir import Func, Module
+from ptokit.ir import Func, Module, Op
 from ptokit.isa.targets import TARGETS
 from ptokit.isa.types import Type
 from ptokit.numerics.fixpipe import FixPipe
@@ -64,7 +64,7 @@ class Program:
             return bodies[0]
         found = ", ".join(f"@{f.name}" for f in self.module.funcs) or "none"
         message = f"no function @{name}" if name else "choose a function"
-        raise error("no-such-function", message, seen=f"the program has {found}")
+        raise call_error("no-such-function", message, seen=f"the program has {found}")
 
     def run(
         self,
@@ -101,6 +101,11 @@ class Program:
             raise PtoError([p for p in problems if p.is_error])
         return _execute(bound, machine)
 
+    def form(self) -> str:
+        """The form the program is written in: "ssa" if some output is a result, else "dps"."""
+        ops = (op for func in self.module.funcs for op in func.body.walk())
+        return "ssa" if any(isinstance(op, Op) and op.ssa for op in ops) else "dps"
+
     def text(self, form: str = "dps") -> str:
         """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp"."""
         if form not in FORMS:
@@ -132,7 +137,7 @@ def load(path: str | Path) -> Program:
         raw = Path(path).read_bytes()
     except OSError as problem:
         reason = problem.strerror or str(problem)
-        raise error("unreadable-file", f"{path}: {reason}") from None
+        raise call_error("unreadable-file", f"{path}: {reason}") from None
     return loads(decoded(raw, str(path)), str(path))
 
 

@@ -206,7 +206,7 @@ CASES += [("a5", form, pair) for form in ("scalar", "vector") for pair in MODES[
 
 
 @pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(data=st.data())
 def test_every_mode_is_its_formula(
     target: str, form: str, pair: tuple[str, str], data: st.DataObject
@@ -428,7 +428,7 @@ def test_a_scale_below_the_normal_range() -> None:
     """FP19 takes a zero exponent with a mantissa as 2^-127 (1 + m/1024), zero as zero."""
     denormal = parameter(float(np.uint32(0x00400000).view(np.float32)))  # m = 512: 1.5 * 2^-127
     big = 2.0**127
-    assert one(big, "f32", "f16", denormal) == 0.5
+    assert one(big, "f32", "f16", denormal) == 1
     assert one(big, "f32", "f16", denormal, FixPipe(fp19="always")) == 1.5
     assert one(big, "f32", "f16", parameter(0), FixPipe(fp19="always")) == 0
     lost = parameter(float(np.uint32(0x00001FFF).view(np.float32)))  # below bit 13

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 
 from ptokit.diagnostics import Diagnostic, Note, PtoError
@@ -63,8 +63,8 @@ def values_of(func: Func) -> Iterator[Value]:
 class FreshNames:
     """Names that no value of a function has."""
 
-    def __init__(self, func: Func) -> None:
-        self.taken = {v.name for v in values_of(func)}
+    def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
+        self.taken = {v.name for v in values_of(func) if v not in nameless}
 
     def name(self, wanted: str) -> str:
         """`wanted`, or `wanted_1`, `wanted_2`, ..."""

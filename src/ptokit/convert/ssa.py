@@ -6,25 +6,19 @@ is carried by the loop; one written in a branch whose content matters afterwards
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
-from ptokit.convert.common import (
-    FreshNames,
-    is_dynamic,
-    is_loop,
-    is_tile,
-    refuse,
-    terminator_of,
-    uses_of,
-)
-from ptokit.convert.effects import Effect, first_effect, reads, writes_inside, written
+from ptokit.convert.common import FreshNames, is_dynamic, is_loop, refuse, terminator_of, uses_of
+from ptokit.convert.effects import Effect, first_effect, writes_inside, written
 from ptokit.diagnostics import Note
-from ptokit.ir import AnyOp, Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.ir import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang import Role
+from ptokit.text.source import Span
 
-Current = dict[Value, Value]  # tile -> the value that is its content now
-Rest = tuple["Sequence[AnyOp]", ...]  # what runs after a point, innermost block first
+Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
+Live: TypeAlias = "Callable[[Value], bool]"  # whether a tile's content matters from here on
 
 
 def func_to_ssa(func: Func) -> Func:
@@ -32,7 +26,8 @@ def func_to_ssa(func: Func) -> Func:
     if not any(written(op) for op in func.body.walk()):
         return func
     conversion = _Conversion(func)
-    body = conversion.block(func.body, {}, ())
+    # what a flat program leaves in its tiles is its result
+    body = conversion.block(func.body, {}, lambda tile: func.flat)
     return conversion.finished(body)
 
 
@@ -69,7 +64,7 @@ class _Conversion:
 
     def _require_unseen(self, op: AnyOp) -> None:
         """A handle op or an unknown op must not name the bytes of a tile that is written."""
-        if op.regions and isinstance(op, Op) or (isinstance(op, Op) and op.page.terminator):
+        if isinstance(op, Op) and (op.regions or op.page.terminator):
             return
         for value in uses_of(op):
             if value in self.buffers:
@@ -78,7 +73,7 @@ class _Conversion:
                 note = Note(f"%{value.name} is defined here", value.span)
                 raise refuse(message, op.span, "a value has no bytes to refer to", note)
 
-    def _write_of(self, buffer: Value) -> object:
+    def _write_of(self, buffer: Value) -> Span | None:
         for op in self.func.body.walk():
             for name, value in written(op).items():
                 if value is buffer and isinstance(op, Op):
@@ -87,60 +82,142 @@ class _Conversion:
 
     # rewriting
 
-    def block(self, block: Block, now: Current, rest: Rest) -> Block:
-        """The block with `now` as the contents at its start, updated to those at its end."""
+    def block(self, block: Block, now: Current, live: Live) -> Block:
+        """The block; `now` holds the contents at its start and becomes those at its end."""
         result = Block(block.args, trailing=block.trailing)
         for index, op in enumerate(block.ops):
-            after = (block.ops[index + 1 :], *rest)
-            result.ops.append(self.op(op, now, after))
+            result.ops.append(self.op(op, now, _live_after(block, index, live)))
         return result
 
-    def op(self, op: AnyOp, now: Current, after: Rest) -> AnyOp:
+    def op(self, op: AnyOp, now: Current, live: Live) -> AnyOp:
         if isinstance(op, OpaqueOp):
-            return self._opaque(op, now, after)
+            return self._opaque(op)
         if op.regions:
-            return self._loop(op, now, after) if is_loop(op) else self._branch(op, now, after)
+            return self._loop(op, now, live) if is_loop(op) else self._branch(op, now, live)
         targets = written(op)
         operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
-        results = list(op.results)
         for name, tile in targets.items():
             if op.page.operand(name).role is Role.INOUT or is_dynamic(tile):
                 operands[name] = now.get(tile, tile)
-        for tile in targets.values():
-            results.append(self._new(tile, now))
-        return replace(op, operands=operands, results=results)
+        new = [self._new(tile, now) for tile in targets.values()]
+        return replace(op, operands=operands, results=[*op.results, *new])
 
     def _new(self, tile: Value, now: Current) -> Value:
         value = now[tile] = Value(tile.name, tile.type, tile.span)
         self.made.setdefault(tile, []).append(value)
         return value
 
-    def _opaque(self, op: OpaqueOp, now: Current, after: Rest) -> OpaqueOp:
-        changed = writes_inside(op)
-        if changed:
-            tile = next(iter(changed))
+    def _opaque(self, op: OpaqueOp) -> OpaqueOp:
+        for tile in writes_inside(op):
             message = f"%{tile.name} is written inside {op.name}, whose meaning is not known"
             raise refuse(message, op.span, "convert the parts around it by hand")
         return op
 
-    def _carried(self, op: AnyOp, after: Rest) -> list[Value]:
-        """The tiles written in a region whose content matters after it."""
-        return [tile for tile in writes_inside(op) if _live(tile, after)]
-
-    def _loop(self, op: Op, now: Current, after: Rest) -> Op:
+    def _loop(self, op: Op, now: Current, live: Live) -> Op:
         body = op.regions[0]
-        again: Rest = (body.ops, *after)
-        tiles = [t for t in writes_inside(op) if self._outside(t, op) and _live(t, again)]
-        inits = [now.get(t, t) for t in tiles]
-        inner: Current = {**now}
-        for tile in writes_inside(op):
-            inner.pop(tile, None)
+        changed = _outer(op)
+        tiles = [t for t in changed if first_effect(body.ops, t) is Effect.READ or live(t)]
+        carried = next(o.name for o in op.page.operands if o.many)
+        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        if tiles:
+            operands[carried] = (
+                *_tuple(operands.get(carried, ())),
+                *(now.get(t, t) for t in tiles),
+            )
+        inner = {t: v for t, v in now.items() if t not in changed}
         args = [self._new(t, inner) for t in tiles]
+
+        def again(tile: Value) -> bool:
+            return first_effect(body.ops, tile) is Effect.READ or live(tile)
+
         new = self.block(body, inner, again)
         new.args = [*body.args, *args]
         _pass_on(op, new, [inner.get(t, t) for t in tiles])
-        for tile in writes_inside(op):
+        for tile in changed:
             now.pop(tile, None)
         results = [*op.results, *(self._new(t, now) for t in tiles)]
-        operands = {n: _mapped(b, now_before) for n, b in op.operands.items()}
         return replace(op, operands=operands, results=results, regions=[new])
+
+    def _branch(self, op: Op, now: Current, live: Live) -> Op:
+        changed = _outer(op)
+        tiles = [t for t in changed if live(t)]
+        sources = [*op.regions, *([Block()] if tiles and len(op.regions) < 2 else [])]
+        regions: list[Block] = []
+        for source in sources:
+            inner = dict(now)
+            regions.append(self.block(source, inner, live))
+            _pass_on(op, regions[-1], [inner.get(t, t) for t in tiles])
+        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        for tile in changed:
+            now.pop(tile, None)
+        results = [*op.results, *(self._new(t, now) for t in tiles)]
+        return replace(op, operands=operands, results=results, regions=regions)
+
+    # the end
+
+    def finished(self, body: Block) -> Func:
+        """The new function: allocations nobody uses are gone, new values have names."""
+        used = {v for op in body.walk() for v in uses_of(op)}
+        gone = {b for b in self.buffers if b not in used}
+        _without(body, gone)
+        body.args = [a for a in self.func.args if a not in gone]
+        func = replace(self.func, body=body)
+        made = {v for values in self.made.values() for v in values}
+        names = FreshNames(func, made)
+        for tile, values in self.made.items():
+            for value in values:
+                value.name = names.name(tile.name)
+        return func
+
+
+def _live_after(block: Block, index: int, live: Live) -> Live:
+    def after(tile: Value) -> bool:
+        effect = first_effect(block.ops[index + 1 :], tile)
+        return live(tile) if effect is Effect.NONE else effect is Effect.READ
+
+    return after
+
+
+def _mapped(binding: Binding, now: Current) -> Binding:
+    if isinstance(binding, tuple):
+        return tuple(now.get(v, v) for v in binding)
+    return now.get(binding, binding)
+
+
+def _tuple(binding: Binding) -> tuple[Value, ...]:
+    return binding if isinstance(binding, tuple) else (binding,)
+
+
+def _outer(op: Op) -> dict[Value, None]:
+    """The tiles that the regions write and that exist before them."""
+    inside = {v for region in op.regions for inner in region.walk() for v in inner.results}
+    return {t: None for t in writes_inside(op) if t not in inside}
+
+
+def _pass_on(op: Op, block: Block, values: list[Value]) -> None:
+    """Make the region pass on `values` too."""
+    if not values:
+        return
+    last = block.ops[-1] if block.ops else None
+    if not isinstance(last, Op) or not last.page.terminator:
+        last = Op(terminator_of(op))
+        block.ops.append(last)
+    name = last.page.operands[0].name
+    block.ops[-1] = replace(last, operands={name: (*last.bound(name), *values)})
+
+
+def _without(block: Block, gone: set[Value]) -> None:
+    """Drop the allocations of `gone`; their comments go to the next op."""
+    ops: list[AnyOp] = []
+    pending: tuple[str, ...] = ()
+    for op in block.ops:
+        if isinstance(op, Op) and op.page.allocates and op.results[0] in gone:
+            pending = (*pending, *op.comments.before)
+            continue
+        if any(pending):
+            op = replace(op, comments=Comments((*pending, *op.comments.before), op.comments.after))
+        pending = ()
+        for region in op.regions:
+            _without(region, gone)
+        ops.append(op)
+    block.ops = ops

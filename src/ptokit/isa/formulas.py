@@ -19,6 +19,9 @@ class Missing(Enum):
     UNKNOWN = "unknown"  # dynamic: decided when the program runs
     ABSENT = "absent"  # the optional operand it speaks of was not given
 
+    def __str__(self) -> str:
+        return self.value
+
 
 UNKNOWN, ABSENT = Missing.UNKNOWN, Missing.ABSENT
 

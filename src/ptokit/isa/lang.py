@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
 
-from ptokit.isa.formulas import Const, Env, Expr, Field
+from ptokit.isa.formulas import UNKNOWN, Const, Env, Expr, Field, Missing
 from ptokit.isa.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
 from ptokit.isa.tiles import Shape
 from ptokit.isa.types import Kind, Type
@@ -153,8 +153,10 @@ class OneOfPaths(Expr):
     def children(self) -> tuple[Expr, ...]:
         return (self.source.loc, self.target.loc)
 
-    def eval(self, env: Env) -> bool:
+    def eval(self, env: Env) -> bool | Missing:
         pair = (self.source.loc.eval(env), self.target.loc.eval(env))
+        if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
+            return UNKNOWN
         return any((p.source, p.target) == pair for p in self.paths)
 
     def __str__(self) -> str:

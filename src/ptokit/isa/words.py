@@ -13,6 +13,7 @@ class Word(Enum):
     """A member is (text spelling, C++ spelling, further spellings...)."""
 
     mlir: str  # the name inside `#pto.NAME<...>`, set on each enumeration below its members
+    bare: bool  # printed as `#pto<NAME word>`
     cpp_type: str
 
     def __init__(self, text: str, cpp: str, *short: str) -> None:

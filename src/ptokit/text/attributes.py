@@ -155,7 +155,9 @@ def generic(given: list[Given]) -> dict[str, object]:
     found: dict[str, object] = {}
     for item in given:
         value = item.value
-        found[item.key] = Raw(f"{value.value} : {value.type}") if isinstance(value, Typed) else value
+        found[item.key] = (
+            Raw(f"{value.value} : {value.type}") if isinstance(value, Typed) else value
+        )
     return found
 
 
@@ -203,7 +205,7 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
     value = item.value.value if isinstance(item.value, Typed) else item.value
     if issubclass(kind, Word):
         return _word(cursor, kind, value, item)
-    if kind is bool and value in (0, 1) or kind is bool and value is UNIT:
+    if kind is bool and (value in (0, 1) or value is UNIT):
         return bool(value)
     if kind is int and isinstance(value, int) and not isinstance(value, bool):
         return value

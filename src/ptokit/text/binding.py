@@ -240,9 +240,7 @@ def _wrong_kind(
         sig = signature(page)
         for reading in _readings(sig, call, results):
             for slots, items in reading:
-                places = tuple(
-                    s for s in slots if not s.key and not (call.index and s.indexed)
-                )
+                places = tuple(s for s in slots if not s.key and not (call.index and s.indexed))
                 for chosen in _choices(places, len(items)):
                     pairs = _place(chosen, items)
                     if call.index:
@@ -257,5 +255,7 @@ def _wrong_kind(
 
 def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
     what = cursor.texts[item.at]
-    message = f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}; {what} is {item_type(item)}"
+    message = (
+        f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}; {what} is {item_type(item)}"
+    )
     return cursor.wrong("type-mismatch", message, item.at)

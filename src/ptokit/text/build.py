@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ptokit.ir import Op, Value
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import ELISIONS, INDEX, I64, Kind, Type
+from ptokit.isa.types import ELISIONS, I64, INDEX, Kind, Type
 from ptokit.text.attributes import Given, bind_attributes
 from ptokit.text.binding import F32, bind
 from ptokit.text.call import Call, Item
@@ -75,8 +75,14 @@ def _results(
     results: list[Named],
     rebound: Value | None,
 ) -> list[Value]:
-    slots = (*sig.results, *(sig.fresh if results and call.outs is None else ()))
+    into = call.outs is None or len(results) == len(sig.results) + len(sig.fresh)
+    slots = (*sig.results, *(sig.fresh if results and into else ()))
     types = _result_types(cursor, slots, call)
+    if call.outs is not None and not call.results:
+        types = [
+            op.bound(s.name)[0].type if op.bound(s.name) else t
+            for s, t in zip(slots, types, strict=True)
+        ]
     if not results:
         return [_unnamed(names, op, slots, types, rebound, call.at)] if slots else []
     expect_results(cursor, sig.page, len(slots), results)

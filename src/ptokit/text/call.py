@@ -20,7 +20,7 @@ class Item:
 
     __slots__ = ("at", "number", "type", "type_at", "value")
 
-    def __init__(self, at: int, value: Value | None, number: int | float | None) -> None:
+    def __init__(self, at: int, value: Value | None, number: float | None) -> None:
         self.at, self.value, self.number = at, value, number
         self.type: Type | None = None
         self.type_at = at
@@ -50,7 +50,7 @@ def read_call(cursor: Cursor, names: Names, at: int) -> Call:
     while True:
         text = texts[cursor.i]
         first = text[:1]
-        if first == "%" or first == "@" or first == "-" and text != "->" or first.isdigit():
+        if first == "%" or first == "@" or (first == "-" and text != "->") or first.isdigit():
             if not comma:
                 break
             call.items.append(read_item(cursor, names))

@@ -54,7 +54,9 @@ class Cursor:
     def fail(self, message: str, opened: int | None = None, help: str | None = None) -> NoReturn:
         """A syntax error at the current token."""
         found = self.texts[self.i]
-        shown = "end of text" if not found else repr(found if len(found) < 40 else found[:37] + "...")
+        shown = (
+            "end of text" if not found else repr(found if len(found) < 40 else found[:37] + "...")
+        )
         if found == '"':
             shown = "a string that is not closed"
         notes = () if opened is None else (self._opened(opened),)

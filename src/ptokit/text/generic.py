@@ -138,7 +138,9 @@ def _agree(p: Parser, call: Call) -> None:
 
 def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     """Attributes, regions and results."""
-    given = [Given("value", g.at, g.value, g.value_at) if g.key == "value" else g for g in call.attrs]
+    given = [
+        Given("value", g.at, g.value, g.value_at) if g.key == "value" else g for g in call.attrs
+    ]
     op.attrs = bind_attributes(p, op.page, given)
     op.regions = call.regions
     types = [kind for kind, _ in call.results or []]

@@ -171,7 +171,9 @@ class Names:
     def _mismatch(self, value: Value, written: Type, at: int) -> PtoError:
         note = Note(f"%{value.name} is defined here", value.span)
         if value in self.completed:
-            note = Note(f"%{value.name} has its type from here", self.cursor.span(self.completed[value]))
+            note = Note(
+                f"%{value.name} has its type from here", self.cursor.span(self.completed[value])
+            )
         message = f"%{value.name} is {value.type}, here it is used as {written}"
         span = self.cursor.span(at)
         return PtoError(Diagnostic("type-mismatch", message, span, notes=(note,)))

@@ -159,9 +159,10 @@ class Parser(Cursor):
         i = self.i
         while self.texts[i][:1] == "%" and self.texts[i + 1] == ",":
             i += 2
-        return self.texts[i][:1] == "%" and self.texts[i + 1] in ("=", ":=") or (
-            self.texts[i + 1] == ":" and self.texts[i + 3] == "="
-        )
+        if self.texts[i][:1] != "%":
+            return False
+        packed = self.texts[i + 1] == ":" and self.texts[i + 3] == "="
+        return packed or self.texts[i + 1] == "="
 
     def token_of(self, span: Span | None, default: int) -> int:
         """The token that starts where `span` does."""

@@ -5,11 +5,13 @@ Names, comments and single blank lines stay; ops must already be in the form (`c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ptokit.ir import AnyOp, Block, Comments, Func, Module, Op, OpaqueOp, Value
-from ptokit.isa.types import Elided, Kind, Type
+from ptokit.isa.types import Elided, Type
 from ptokit.text.opaque import REGION
 from ptokit.text.shapes_out import WRITERS, entry, is_default_literal
-from ptokit.text.signature import Slot
+from ptokit.text.signature import Slot, signature
 from ptokit.text.spelling import spell
 
 FORMS = ("as", "ssa", "dps")
@@ -20,8 +22,7 @@ def print_module(module: Module, form: str = "dps") -> str:
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     w = Writer(form)
-    outer = [a for a in module.aliases]
-    for alias in outer:
+    for alias in module.aliases:
         w.around(alias.comments, f"{alias.name} = {w.type(alias.type)}")
         w.aliases.setdefault(alias.type, alias.name)
     if module.wrapped:
@@ -202,8 +203,6 @@ def _told(func: Func, value: Value) -> bool:
 
 def _numbers(func: Func) -> dict[Value, int | float]:
     """Constants that PTO-AS writes as numbers: given so, and used only where that says it all."""
-    from ptokit.text.signature import signature
-
     found: dict[Value, int | float] = {}
     for op in func.body.ops:
         if isinstance(op, Op) and op.results and op.results[0].literal:
@@ -211,18 +210,23 @@ def _numbers(func: Func) -> dict[Value, int | float]:
             if isinstance(number, int | float):
                 found[op.results[0]] = number
     for op in func.body.walk():
-        uses = op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
-        if not any(v in found for v in uses):
-            continue
-        slots = {} if isinstance(op, OpaqueOp) else {s.name: s for s in signature(op.page).ins}
-        for name, value in [] if isinstance(op, OpaqueOp) else op.values():
-            fits = name in slots and op.page.syntax in ("op", "for")
-            if value in found and not (fits and is_default_literal(value, slots[name], found[value])):
+        for name, value in _named_uses(op):
+            number = found.get(value)
+            if number is not None and not _says_all(op, name, value, number):
                 del found[value]
-        if isinstance(op, OpaqueOp):
-            for value in uses:
-                found.pop(value, None)
     return found
 
 
-__all__ = ["FORMS", "Kind", "Writer", "print_module"]
+def _named_uses(op: AnyOp) -> Iterator[tuple[str, Value]]:
+    return (("", v) for v in op.uses) if isinstance(op, OpaqueOp) else op.values()
+
+
+def _says_all(op: AnyOp, name: str, value: Value, number: float) -> bool:
+    """Whether the number alone, in the place of operand `name`, reads back as the same value."""
+    if isinstance(op, OpaqueOp) or op.page.syntax not in ("op", "for"):
+        return False
+    slot = next((s for s in signature(op.page).ins if s.name == name), None)
+    return slot is not None and is_default_literal(value, slot, number)
+
+
+__all__ = ["FORMS", "Writer", "print_module"]

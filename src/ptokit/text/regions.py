@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptokit.diagnostics import Diagnostic, PtoError
 from ptokit.ir import Block, Op, Value
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import INDEX, I64, Kind, Type
+from ptokit.isa.types import I64, INDEX, Kind, Type
 from ptokit.text.build import Named, expect_results
 from ptokit.text.call import Item, read_item
 
@@ -129,7 +129,9 @@ def _check_yield(p: Parser, block: Block, kinds: list[Type], at: int) -> None:
     if not isinstance(last, Op) or not last.page.terminator:
         if not kinds:
             return
-        message = f"the region must end by yielding {len(kinds)} value{'s' if len(kinds) > 1 else ''}"
+        message = (
+            f"the region must end by yielding {len(kinds)} value{'s' if len(kinds) > 1 else ''}"
+        )
         raise p.wrong("operand-count", message, p.i - 1)
     values = [v for _, v in last.values()]
     if len(values) != len(kinds):

@@ -14,7 +14,7 @@ from ptokit.ir import Op, Value
 from ptokit.isa.lang import Instr
 from ptokit.isa.types import I1, Kind, ScalarType, Type
 from ptokit.isa.words import Word
-from ptokit.text.attributes import Given, bind_attributes, dictionary, numeral, read_value
+from ptokit.text.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.build import Named, build, expect_results
 from ptokit.text.call import Call, read_call, read_signature
 from ptokit.text.regions import read_for, read_if
@@ -73,7 +73,7 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, page, at, results, (), {page.attrs[0].name: number}, [kind])
 
 
-def _float(bits: int | float, kind: ScalarType) -> float:
+def _float(bits: float, kind: ScalarType) -> float:
     """The float whose bits a hexadecimal number gives."""
     width = kind.dtype.bits if kind.dtype else 32
     whole = int(bits) & ((1 << width) - 1)
@@ -87,10 +87,7 @@ def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op slt, %a, %b : index`; the result is i1."""
     page, word_at = forms[0], p.i
     word = p.texts[p.i]
-    if word[:1] == '"':
-        value = read_value(p)
-    else:
-        value = p.word("a predicate")
+    value = read_value(p) if word[:1] == '"' else Raw(p.word("a predicate"))
     attr = page.attrs[0]
     attrs = bind_attributes(p, page, [Given(attr.key, word_at, value, word_at)])
     p.expect(",")
@@ -158,7 +155,9 @@ def finish(
     for slot, value in zip(page.ins(), operands, strict=True):
         op.operands[slot.name] = value
         if not slot.kind.accepts(value.type):
-            message = f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}, not {value.type}"
+            message = (
+                f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}, not {value.type}"
+            )
             raise p.wrong("type-mismatch", message, at)
     expect_results(p, page, len(types), results) if results else None
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=False)]

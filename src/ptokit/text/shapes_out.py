@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptokit.ir import Op, Value
-from ptokit.isa.lang import Attr
+from ptokit.isa.lang import Attr, Role
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Word
 from ptokit.text.attributes import UNIT, Raw, quoted
@@ -33,6 +33,12 @@ def write_op(w: Writer, op: Op) -> None:
     if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory
         ins, outs = _group(w, op, sig.ins), _group(w, op, sig.outs)
         w.line(op, f"{w.mnemonic(op)} ins({ins}) outs({outs}){attributes(op)}")
+        return
+    if any(s.name in op.operands for s in sig.fresh if s.operand.role is Role.OUT):
+        into = f"ins({_group(w, op, sig.ins)}) outs({_group(w, op, sig.outs)}){attributes(op)}"
+        types = ", ".join(w.type(v.type) for v in op.results)
+        arrow = types if len(op.results) == 1 else f"({types})"
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {into} -> {arrow}")
         return
     operands, typed = _operands(w, op, sig.ssa)
     text = f"{w.mnemonic(op)}{operands}{attributes(op)}"
@@ -70,7 +76,9 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
     text = f" {', '.join(plain)}" if plain else ""
     if inside:
         text += f"[{', '.join(inside)}]"
-    return text + (keyed if plain else keyed.replace(",", "", 1) if keyed[:1] == "," else keyed), typed
+    return text + (
+        keyed if plain else keyed.replace(",", "", 1) if keyed[:1] == "," else keyed
+    ), typed
 
 
 def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
@@ -112,7 +120,8 @@ def attribute(value: object) -> str:
     match value:
         case Word():
             name = type(value).mlir
-            return f"#pto<{name} {value.text}>" if type(value).bare else f"#pto.{name}<{value.text}>"
+            bare = getattr(type(value), "bare", False)  # only the enumerations that are have it
+            return f"#pto<{name} {value.text}>" if bare else f"#pto.{name}<{value.text}>"
         case bool():
             return "true" if value else "false"
         case Raw():
@@ -233,7 +242,7 @@ WRITERS: dict[str, Write] = {
 }
 
 
-def is_default_literal(value: Value, slot: Slot, number: int | float) -> bool:
+def is_default_literal(value: Value, slot: Slot, number: float) -> bool:
     """Whether the number alone, in place of `value`, would be read with the same type."""
     return literal_type(slot, Item(0, None, number)) == value.type
 

@@ -1,0 +1,19 @@
+"""Recorded vectors of an independent simulator, replayed where they are present."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptokit.replay import replay
+
+VECTORS = Path(__file__).parents[3] / "shared" / "conformance"
+
+
+@pytest.mark.skipif(not VECTORS.is_dir(), reason="the recorded vectors are not beside this checkout")
+def test_every_known_operation_replays() -> None:
+    tally = replay(VECTORS)
+    assert tally.failures == []
+    assert tally.passed >= 922
+    assert "textract" not in tally.unknown

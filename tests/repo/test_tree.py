@@ -1,0 +1,112 @@
+"""Laws of the tree: who may import whom, where names may stand, how large files may grow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ptokit.emit.files import ROOT, generated
+from ptokit.isa import pages
+
+PACKAGE = ROOT / "src" / "ptokit"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+DATA_TABLES = {"catalogue.py", "disputes.py"}
+LARGEST_FILE = 500
+LARGEST_PACKAGE = 15000
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "isa").rglob("*.py")), ids=lambda p: p.name)
+def test_isa_imports_nothing_from_the_tools(path: Path) -> None:
+    ours = {name for name in imports(path) if name.startswith("ptokit.")}
+    assert all(name.startswith(("ptokit.isa", "ptokit.numerics")) for name in ours)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "numerics").rglob("*.py")), ids=lambda p: p.name
+)
+def test_numerics_know_element_types_and_arrays_only(path: Path) -> None:
+    allowed = ("ptokit.numerics", "ptokit.isa.dtypes", "ptokit.isa.arrays", "ptokit.isa")
+    ours = {name for name in imports(path) if name.startswith("ptokit.")}
+    assert ours <= {n for n in ours if n.startswith(allowed)}
+    assert not any(n.startswith("ptokit.isa.") and n[11:] not in ("dtypes", "arrays") for n in ours)
+
+
+def strings(path: Path) -> Iterator[tuple[int, str]]:
+    """Every string of a module that is not a docstring."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in documentation:
+                yield node.lineno, node.value
+
+
+TOOLS = [p for p in SOURCES if "isa" not in p.relative_to(PACKAGE).parts]
+
+
+@pytest.mark.parametrize("path", TOOLS, ids=lambda p: p.name)
+def test_no_mnemonic_outside_isa(path: Path) -> None:
+    names = {n for p in pages() for n in (p.name, p.cpp, p.mnemonic(), *p.spellings)}
+    # words of plain English that are also names of foreign operations
+    names -= {"constant", "for", "FOR", "if", "IF", "yield", "YIELD", "return", "RETURN", "select"}
+    names -= {"SELECT", "CONSTANT"}
+    if path.name == "catalogue.py":
+        return  # prose of the manual
+    for line, text in strings(path):
+        found = set(re.findall(r"[\w.]+", text)) & names
+        assert not found, f"{path.name}:{line} names {found}"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda p: p.name)
+def test_files_stay_small(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LARGEST_FILE or path.name in DATA_TABLES
+
+
+def test_the_package_stays_small() -> None:
+    total = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCES)
+    assert total <= LARGEST_PACKAGE
+
+
+@pytest.mark.parametrize("path", generated(), ids=lambda p: p.name)
+def test_generated_files_are_fresh(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == generated()[path], "run `make docs`"
+
+
+def test_every_public_name_exists_once() -> None:
+    import ptokit
+
+    names = list(ptokit.__all__)
+    assert len(names) == len(set(names))
+    assert all(hasattr(ptokit, name) for name in names)
+
+
+def test_every_slug_of_a_rule_is_in_the_catalogue() -> None:
+    from ptokit.catalogue import CATALOGUE
+
+    assert {r.slug for p in pages() for r in p.all_rules} <= set(CATALOGUE)
+
+
+def test_every_dispute_a_page_names_is_recorded() -> None:
+    from ptokit.isa.disputes import DISPUTES
+
+    assert {d for p in pages() for d in p.disputes} <= set(DISPUTES)
