@@ -4,6 +4,56 @@ from typing import Literal, overload
 
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 
+AccToVecModeWord = Literal[
+    "single_mode_vec0",
+    "single_mode_vec1",
+    "dual_mode_split_m",
+    "dual_mode_split_n",
+]
+AtomicTypeWord = Literal[
+    "none",
+    "add",
+]
+CmpModeWord = Literal[
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+]
+GatherAxisWord = Literal[
+    "row",
+    "col",
+]
+GatherOOBWord = Literal[
+    "wrap",
+    "clamp",
+    "zero",
+    "error",
+]
+MaskPatternWord = Literal[
+    "P0101",
+    "P1010",
+    "P0001",
+    "P0010",
+    "P0100",
+    "P1000",
+    "P1111",
+]
+PhaseWord = Literal[
+    "unspecified",
+    "partial",
+    "final",
+]
+ReluPreModeWord = Literal[
+    "none",
+    "normal",
+]
+TInsertModeWord = Literal[
+    "split2",
+    "split4",
+]
 __all__ = [
     "subview",
     "treshape",
@@ -47,15 +97,15 @@ def tgather(
     indices: Tile,
     *,
     tmp: Tile | None = ...,
-    outside: Literal["wrap", "clamp", "zero", "error"] | None = ...,
+    outside: GatherOOBWord | None = ...,
 ) -> None: ...
 @overload
 def tgather(
     dst: Tile,
     src: Tile,
     *,
-    pattern: Literal["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"] | None = ...,
-    axis: Literal["row", "col"] = ...,
+    pattern: MaskPatternWord | None = ...,
+    axis: GatherAxisWord = ...,
 ) -> None: ...
 @overload
 def tgather(
@@ -66,7 +116,7 @@ def tgather(
     offset: int = ...,
     *,
     tmp: Tile | None = ...,
-    cmp: Literal["eq", "ne", "lt", "le", "gt", "ge"] = ...,
+    cmp: CmpModeWord = ...,
 ) -> None: ...
 def tgatherb(
     dst: Tile,
@@ -104,8 +154,8 @@ def textract(
     col: int = ...,
     *,
     quant: int | None = ...,
-    relu: Literal["none", "normal"] = ...,
-    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
 ) -> None: ...
 @overload
 def textract(
@@ -131,8 +181,8 @@ def textract_fp(
     row: int = ...,
     col: int = ...,
     *,
-    relu: Literal["none", "normal"] = ...,
-    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
 ) -> None: ...
 def tfillpad(
     dst: Tile,
@@ -159,9 +209,9 @@ def tinsert(
     col: int = ...,
     *,
     quant: int | None = ...,
-    relu: Literal["none", "normal"] = ...,
-    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
-    split: Literal["split2", "split4"] | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    split: TInsertModeWord | None = ...,
 ) -> None: ...
 def tinsert_fp(
     dst: Tile,
@@ -170,8 +220,8 @@ def tinsert_fp(
     row: int = ...,
     col: int = ...,
     *,
-    relu: Literal["none", "normal"] = ...,
-    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
 ) -> None: ...
 @overload
 def tmov(
@@ -179,9 +229,9 @@ def tmov(
     src: Tile,
     *,
     quant: int | None = ...,
-    relu: Literal["none", "normal"] = ...,
-    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
-    phase: Literal["unspecified", "partial", "final"] = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    phase: PhaseWord = ...,
 ) -> None: ...
 @overload
 def tmov(
@@ -196,8 +246,8 @@ def tmov_fp(
     src: Tile,
     fp: Tile,
     *,
-    relu: Literal["none", "normal"] = ...,
-    mode: Literal["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"] | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
 ) -> None: ...
 def tpack(
     dst: Tile,
@@ -214,7 +264,7 @@ def tmatmul(
     a: Tile,
     b: Tile,
     *,
-    phase: Literal["unspecified", "partial", "final"] = ...,
+    phase: PhaseWord = ...,
 ) -> None: ...
 def tmatmul_acc(
     c: Tile,
@@ -222,7 +272,7 @@ def tmatmul_acc(
     a: Tile,
     b: Tile,
     *,
-    phase: Literal["unspecified", "partial", "final"] = ...,
+    phase: PhaseWord = ...,
 ) -> None: ...
 def tmatmul_bias(
     c: Tile,
@@ -230,7 +280,7 @@ def tmatmul_bias(
     b: Tile,
     bias: Tile,
     *,
-    phase: Literal["unspecified", "partial", "final"] = ...,
+    phase: PhaseWord = ...,
 ) -> None: ...
 def tload(
     dst: Tile,
@@ -241,15 +291,15 @@ def tstore(
     src: Tile,
     *,
     quant: int | None = ...,
-    phase: Literal["unspecified", "partial", "final"] = ...,
-    atomic: Literal["none", "add"] = ...,
-    relu: Literal["none", "normal"] = ...,
+    phase: PhaseWord = ...,
+    atomic: AtomicTypeWord = ...,
+    relu: ReluPreModeWord = ...,
 ) -> None: ...
 def tstore_fp(
     dst: GlobalView,
     src: Tile,
     fp: Tile,
     *,
-    atomic: Literal["none", "add"] = ...,
-    relu: Literal["none", "normal"] = ...,
+    atomic: AtomicTypeWord = ...,
+    relu: ReluPreModeWord = ...,
 ) -> None: ...

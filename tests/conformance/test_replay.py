@@ -11,7 +11,9 @@ from ptokit.replay import replay
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance"
 
 
-@pytest.mark.skipif(not VECTORS.is_dir(), reason="the recorded vectors are not beside this checkout")
+@pytest.mark.skipif(
+    not VECTORS.is_dir(), reason="the recorded vectors are not beside this checkout"
+)
 def test_every_known_operation_replays() -> None:
     tally = replay(VECTORS)
     assert tally.failures == []

@@ -61,7 +61,7 @@ def fp19(scale: np.float32) -> np.float32:
     return F32(float(-value if sign else value))
 
 
-def clamp(x: np.float32, low: float, high: float) -> np.float32:
+def clamp(x: np.float32, low: float | np.float32, high: float | np.float32) -> np.float32:
     return F32(low) if x < low else F32(high) if x > high else x
 
 
@@ -73,16 +73,23 @@ def wrapped(value: int, dtype: str) -> int:
 def code(x: np.float32, dtype: str, saturate: bool) -> int:
     """The final conversion to a float type."""
     if saturate:
-        kind = np.dtype(FORMATS[dtype][1])
-        top = {"f16": 65504.0, "bf16": 255 / 128 * 2.0**127, "hif8": 32768.0, "f8e4m3": 448.0}[dtype]
+        top = {"f16": 65504.0, "bf16": 255 / 128 * 2.0**127, "hif8": 32768.0, "f8e4m3": 448.0}[
+            dtype
+        ]
         x = F32(0) if np.isnan(x) else clamp(x, -top, top)
-        assert kind.itemsize <= 2
     return int(codes_of(np.array([x], np.float32), dtype)[0])
 
 
 @np.errstate(all="ignore")
 def reference(
-    x: np.float32 | np.int32, dtype: str, how: str, param: int, *, short: bool, relu: bool, o: FixPipe
+    x: np.float32 | np.int32,
+    dtype: str,
+    how: str,
+    param: int,
+    *,
+    short: bool,
+    relu: bool,
+    o: FixPipe,
 ) -> int:
     """The code of one element; `short`: the mode takes 19 bits of the scale even on the CPU."""
     raw = F32(np.uint32(param & 0xFFFFFFFF).view(np.float32))
@@ -124,7 +131,9 @@ def reference(
 def same(got: Array, wanted: Array, dtype: str) -> bool:
     """Equal codes, any NaN being like any other."""
     kind = FORMATS[dtype][1]
-    both = np.isnan(got.view(kind).astype(np.float32)) & np.isnan(wanted.view(kind).astype(np.float32))
+    both = np.isnan(got.view(kind).astype(np.float32)) & np.isnan(
+        wanted.view(kind).astype(np.float32)
+    )
     return bool(np.all(both | (got == wanted)))
 
 
@@ -139,12 +148,20 @@ def through(acc: pto.Tile, text: str, params: int | list[int], relu: bool) -> Ar
         pto.textract(out, acc, quant=params, relu=mode)
     else:
         row = params + [0] * (-len(params) % 16)
-        pto.textract_fp(out, acc, made(f"scaling u64 1x{len(row)}", np.array([row], np.uint64)), relu=mode)
+        pto.textract_fp(
+            out, acc, made(f"scaling u64 1x{len(row)}", np.array([row], np.uint64)), relu=mode
+        )
     return result(out, text)
 
 
 def quantised(
-    values: Array, src: str, dst: str, params: int | list[int], *, relu: bool = False, to: str = "vec nd"
+    values: Array,
+    src: str,
+    dst: str,
+    params: int | list[int],
+    *,
+    relu: bool = False,
+    to: str = "vec nd",
 ) -> Array:
     """The codes that an accumulator of these values gives, row by row."""
     rows, cols = values.shape
@@ -162,11 +179,15 @@ def one(x: float, src: str, dst: str, param: int, how: Any = "cpu", *, relu: boo
     return codes.view(FORMATS[dst][1]).astype(np.float64)[0, 0]
 
 
-SPECIAL = [0.0, -0.0, 0.5, 1.5, 2.5, -2.5, 127.5, 1e-40, -1e-45, 65504.0, 65519.0, 65520.0, 1e6]
-SPECIAL += [-1e6, 3.4e38, -3.4e38, math.inf, -math.inf, math.nan, 448.0, 464.0, 465.0, 40000.0]
+SPECIAL = [
+    *(0.0, -0.0, 0.5, 1.5, 2.5, -2.5, 127.5, 1e-40, -1e-45, 65504.0, 65519.0, 65520.0, 1e6),
+    *(-1e6, 3.4e38, -3.4e38, math.inf, -math.inf, math.nan, 448.0, 464.0, 465.0, 40000.0),
+]
 SCALES = [0.0, 1.0, -1.0, 0.5, 1.1, 0.3, 1e-3, 1e-39, 1e-45, 1e10, 3.4e38, 2.0**-126]
 
-f32_values = st.one_of(st.sampled_from(SPECIAL), st.floats(width=32), st.floats(-600, 600, width=32))
+f32_values = st.one_of(
+    st.sampled_from(SPECIAL), st.floats(width=32), st.floats(-600, 600, width=32)
+)
 i32_values = st.one_of(
     st.integers(-(2**31), 2**31 - 1), st.integers(-600, 600), st.integers(-140000, 140000)
 )
@@ -174,14 +195,12 @@ scales = st.one_of(
     st.sampled_from(SCALES), st.floats(width=32, allow_nan=False), st.floats(0, 4, width=32)
 )
 parameters = st.builds(
-    lambda scale, offset, signed, shift, sat: parameter(
-        scale + 0.0, offset, signed=signed, shift=shift, saturate=sat
-    ),
-    scales,
+    parameter,
+    scales.map(abs) | scales.filter(lambda scale: scale != 0),  # -0 is not told apart from 0
     st.integers(0, 511) | st.integers(0, 8),
-    st.booleans(),
-    st.integers(0, 15),
-    st.integers(0, 1),
+    signed=st.booleans(),
+    shift=st.integers(0, 15),
+    saturate=st.integers(0, 1),
 )
 readings = st.builds(
     FixPipe,
@@ -200,9 +219,8 @@ CASES = [
     (target, form, pair)
     for (target, form), modes in MODES.items()
     for pair in modes
-    if target == "cpu" or (target == "a2a3" and pair in LEGAL_A2A3)
+    if target != "a2a3" or pair in LEGAL_A2A3
 ]
-CASES += [("a5", form, pair) for form in ("scalar", "vector") for pair in MODES["a5", form]]
 
 
 @pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
@@ -235,7 +253,9 @@ def test_every_mode_is_its_formula(
     [("vector", p) for p in (*FLOATS, *A5_ONLY)] + [("scalar", p) for p in A5_ONLY],
     ids=str,
 )
-def test_pairs_outside_the_cpu_table_are_plain_conversions(form: str, pair: tuple[str, str]) -> None:
+def test_pairs_outside_the_cpu_table_are_plain_conversions(
+    form: str, pair: tuple[str, str]
+) -> None:
     """Table 3.1.2: `else NoQuant`, so the parameter has no effect there."""
     src, dst = pair
     values = np.array([[3, -5, 100, 7]], FORMATS[src][1])
@@ -260,7 +280,9 @@ def converted(values: Array, src: str, dst: str, relu: bool) -> Array:
 @pytest.mark.parametrize("relu", [False, True])
 @settings(max_examples=40, deadline=None)
 @given(cells=st.lists(f32_values, min_size=1, max_size=24))
-def test_a_cast_rounds_half_to_even_and_does_not_clip(dst: str, relu: bool, cells: list[float]) -> None:
+def test_a_cast_rounds_half_to_even_and_does_not_clip(
+    dst: str, relu: bool, cells: list[float]
+) -> None:
     values = np.array([cells], np.float32)
     source = np.where(values > 0, values, np.float32(0)) if relu else values
     assert same(converted(values, "f32", dst, relu), codes_of(source, dst), dst)
@@ -392,7 +414,9 @@ def test_each_option_does_its_own_thing(
         return got == exact
 
     assert close(one(x, src, dst, param, CPU_READING, relu=relu), default)
-    assert close(one(x, src, dst, param, replace(CPU_READING, **{option: other}), relu=relu), answer)
+    assert close(
+        one(x, src, dst, param, replace(CPU_READING, **{option: other}), relu=relu), answer
+    )
 
 
 def test_the_cpu_reading_keeps_19_bits_in_three_vector_modes_only() -> None:
@@ -464,7 +488,9 @@ def test_the_vector_form_takes_a_parameter_for_each_column() -> None:
 # Stores take the same path -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", [("f32", "i8"), ("f32", "u8"), ("i32", "i8"), ("i32", "f16")], ids=str)
+@pytest.mark.parametrize(
+    "pair", [("f32", "i8"), ("f32", "u8"), ("i32", "i8"), ("i32", "f16")], ids=str
+)
 @pytest.mark.parametrize("vector", [False, True])
 def test_a_store_quantises_like_an_extract(pair: tuple[str, str], vector: bool) -> None:
     src, dst = pair
@@ -474,7 +500,9 @@ def test_a_store_quantises_like_an_extract(pair: tuple[str, str], vector: bool) 
     array = np.zeros((5, 16), FORMATS[dst][1])
     acc = made(f"acc {src} 16x16 nz valid 5x16", values)
     if vector:
-        pto.tstore_fp(pto.tensor(array), acc, made("scaling u64 1x16", np.array([params], np.uint64)))
+        pto.tstore_fp(
+            pto.tensor(array), acc, made("scaling u64 1x16", np.array([params], np.uint64))
+        )
     else:
         pto.tstore(pto.tensor(array), acc, quant=params[3])
     how = MODES["cpu", "vector"][pair]

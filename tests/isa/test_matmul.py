@@ -110,13 +110,10 @@ def floats(draw: st.DrawFn, shape: tuple[int, int], kind: str, scale: int) -> Ar
         1: st.integers((1 << limit - 1) - 4, (1 << limit - 1) + 3),  # around one: cancellation
     }[scale]
     mantissa = bits - 1 - limit
-    word = st.builds(
-        lambda s, e, m: s << (bits - 1) | e << mantissa | m,
-        st.integers(0, 1),
-        exponents,
-        st.integers(0, (1 << mantissa) - 1),
-    )
-    codes = draw(st.lists(word, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
+    word = st.tuples(st.integers(0, 1), exponents, st.integers(0, (1 << mantissa) - 1))
+    size = shape[0] * shape[1]
+    parts = draw(st.lists(word, min_size=size, max_size=size))
+    codes = [s << (bits - 1) | e << mantissa | m for s, e, m in parts]
     return typed(np.array(codes, np.uint64).reshape(shape), kind)
 
 
@@ -272,13 +269,12 @@ def test_reading_an_uninitialised_operand_is_reported(missing: str) -> None:
     full = np.ones((4, 4), np.float32)
     a = made("left f32 16x16 nz valid 4x4") if missing == "a" else left(full)
     b = made("right f32 16x16 zn valid 4x4") if missing == "b" else right(full)
+    run: dict[str, Callable[[], None]] = {
+        "acc": lambda: pto.tmatmul_acc(c(), c(), a, b),
+        "bias": lambda: pto.tmatmul_bias(c(), a, b, made("bias f32 1x16 valid 1x4")),
+    }
     with pytest.raises(pto.PtoError) as problem:
-        if missing == "acc":
-            pto.tmatmul_acc(c(), c(), a, b)
-        elif missing == "bias":
-            pto.tmatmul_bias(c(), a, b, made("bias f32 1x16 valid 1x4"))
-        else:
-            pto.tmatmul(c(), a, b)
+        run.get(missing, lambda: pto.tmatmul(c(), a, b))()
     assert slugs(problem) == {"uninitialised-read"}
     (found,) = problem.value.diagnostics
     assert missing in found.message.split()
@@ -300,7 +296,12 @@ def test_the_element_that_is_missing_is_named() -> None:
 # Legality: table of 4.5 --------------------------------------------------------------------------
 
 FLOATS8 = ("f8e4m3", "f8e5m2")
-COMMON = [("i32", "i8", "i8"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f32", "f32")]
+COMMON = [
+    ("i32", "i8", "i8"),
+    ("f32", "f16", "f16"),
+    ("f32", "bf16", "bf16"),
+    ("f32", "f32", "f32"),
+]
 ONLY_A5 = [("f32", x, y) for x in FLOATS8 for y in FLOATS8] + [("f32", "hif8", "hif8")]
 NEVER = [
     ("f32", "i8", "i8"),

@@ -23,11 +23,11 @@ from ptokit.emit.manual import instruction_page
 assert not any(p.__name__ == {name!r} for p in pages())
 assert all(instruction_page(p) for p in pages())
 a = pto.tile("vec", pto.f32, 16, 32, data=np.ones((16, 32)))
-for name in ("textract", "tinsert"):  # whichever is left
-    if hasattr(pto, name):
-        b = pto.tile("vec", pto.f32, 16, 32, data=np.zeros((16, 32)))
-        getattr(pto, name)(b, a, 0, 0)
-        assert b.numpy().all()
+left = {{p.__name__ for p in pages()}}
+for name in {{"TExtract", "TInsert", "TMov"}} & left:
+    b = pto.tile("vec", pto.f32, 16, 32, data=np.zeros((16, 32)))
+    getattr(pto, name.lower())(b, a)
+    assert b.numpy().all()
 program = pto.loads("func.func @f() {{\\n}}\\n")
 assert program.check("all") == [] and program.run() == {{}}
 """

@@ -34,9 +34,7 @@ def test_isa_imports_nothing_from_the_tools(path: Path) -> None:
     assert all(name.startswith(("ptokit.isa", "ptokit.numerics")) for name in ours)
 
 
-@pytest.mark.parametrize(
-    "path", sorted((PACKAGE / "numerics").rglob("*.py")), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("path", sorted((PACKAGE / "numerics").rglob("*.py")), ids=lambda p: p.name)
 def test_numerics_know_element_types_and_arrays_only(path: Path) -> None:
     allowed = ("ptokit.numerics", "ptokit.isa.dtypes", "ptokit.isa.arrays", "ptokit.isa")
     ours = {name for name in imports(path) if name.startswith("ptokit.")}
@@ -55,9 +53,9 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
         and isinstance(node.body[0], ast.Expr)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in documentation:
-                yield node.lineno, node.value
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if text and id(node) not in documentation:
+            yield node.lineno, node.value
 
 
 TOOLS = [p for p in SOURCES if "isa" not in p.relative_to(PACKAGE).parts]

@@ -123,6 +123,8 @@ class _Conversion:
                 raise refuse(message, getattr(op, "span", None), "use one form for this tile")
             if write not in self.lives.written:
                 continue
+            if self.lives.written[write].page.aliases:
+                raise self._conflict(write, members[0], "the first is a view of other bytes")
             for value in members:
                 if self.lives.needed_after(value, write):
                     raise self._conflict(write, value, "its old content is still needed")

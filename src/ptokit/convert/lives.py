@@ -59,7 +59,8 @@ class Lives:
     def _results(self, op: Op) -> None:
         if op.ssa:
             self.written |= dict.fromkeys(op.results[len(op.page.results()) :], op)
-        elif op.page.handle and not op.regions and not op.page.allocates:
+        views = op.page.aliases or (op.page.handle and not op.regions and not op.page.allocates)
+        if views:
             tiles = [v for v in uses_of(op) if is_tile(v)]
             if tiles:
                 root = self.source.get(tiles[0], tiles[0])

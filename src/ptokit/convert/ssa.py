@@ -10,7 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from ptokit.convert.common import FreshNames, is_dynamic, is_loop, refuse, terminator_of, uses_of
+from ptokit.convert.common import (
+    FreshNames,
+    is_dynamic,
+    is_loop,
+    is_tile,
+    refuse,
+    terminator_of,
+    uses_of,
+)
 from ptokit.convert.effects import Effect, first_effect, writes_inside, written
 from ptokit.diagnostics import Note
 from ptokit.ir import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
@@ -38,6 +46,7 @@ class _Conversion:
         self.func = func
         self.buffers = {v: None for op in func.body.walk() for v in written(op).values()}
         self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
+        self.shared = _shared_bytes(func)
         self._require_values()
 
     # what can be a value
@@ -95,12 +104,23 @@ class _Conversion:
         if op.regions:
             return self._loop(op, now, live) if is_loop(op) else self._branch(op, now, live)
         targets = written(op)
+        for name, tile in targets.items():
+            self._require_unshared(op, name, tile, live)
         operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
         for name, tile in targets.items():
             if op.page.operand(name).role is Role.INOUT or is_dynamic(tile):
                 operands[name] = now.get(tile, tile)
         new = [self._new(tile, now) for tile in targets.values()]
         return replace(op, operands=operands, results=[*op.results, *new])
+
+    def _require_unshared(self, op: Op, name: str, tile: Value, live: Live) -> None:
+        """Writing a tile must not change another that names the same bytes and is still needed."""
+        for other in self.shared.get(tile, ()):
+            if other is not tile and not op.page.aliases and live(other):
+                message = (
+                    f"writing %{tile.name} changes %{other.name}, which is a view of its bytes"
+                )
+                raise refuse(message, op.span_of(name), "copy the part instead of viewing it")
 
     def _new(self, tile: Value, now: Current) -> Value:
         value = now[tile] = Value(tile.name, tile.type, tile.span)
@@ -168,6 +188,18 @@ class _Conversion:
             for value in values:
                 value.name = names.name(tile.name)
         return func
+
+
+def _shared_bytes(func: Func) -> dict[Value, set[Value]]:
+    """For each tile that views another or is viewed: all tiles that may name the same bytes."""
+    shared: dict[Value, set[Value]] = {}
+    for op in func.body.walk():
+        if isinstance(op, Op) and op.page.aliases:
+            group = {v for _, v in op.values() if is_tile(v)} | {*op.results}
+            for value in tuple(group):
+                group |= shared.get(value, set())
+            shared |= dict.fromkeys(group, group)
+    return shared
 
 
 def _live_after(block: Block, index: int, live: Live) -> Live:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from ptokit.intrinsics import instructions, signature
+from ptokit.eager import instructions, signature
 from ptokit.isa.lang import Attr, Instr, Operand
 from ptokit.isa.types import Kind
 from ptokit.isa.words import Word
@@ -23,12 +23,21 @@ def stub() -> str:
     """The text of intrinsics.pyi."""
     forms = instructions()
     names = "".join(f'    "{name}",\n' for name in forms)
-    lines = [HEAD, f"__all__ = [\n{names}]\n"]
+    lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
     for name, pages in forms.items():
         for page in pages:
             lines += ["@overload"] if len(pages) > 1 else []
             lines += _function(name, page)
     return "\n".join(lines) + "\n"
+
+
+def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:
+    """Aliases for the words of the attributes."""
+    kinds = {a.kind for pages in forms.values() for page in pages for a in page.attrs}
+    for kind in sorted((k for k in kinds if issubclass(k, Word)), key=lambda k: k.__name__):
+        yield f"{kind.__name__}Word = Literal["
+        yield from (f'    "{word}",' for word in kind.options())
+        yield "]"
 
 
 def _function(name: str, page: type[Instr]) -> Iterator[str]:
@@ -52,5 +61,4 @@ def _annotation(field: Operand | Attr) -> str:
         return TYPES.get(field.kind, "int") + optional
     if not issubclass(field.kind, Word):
         return field.kind.__name__ + optional
-    words = ", ".join(f'"{word}"' for word in field.kind.options())
-    return f"Literal[{words}]{optional}"
+    return field.kind.__name__ + "Word" + optional

@@ -112,7 +112,7 @@ class Array(ABC):
         return self.apply("repeat", count=count)
 
     def compacted(self, keep: Array) -> tuple[Array, Array]:
-        """The elements of each row where `keep` holds, moved left in order; and how many (R x 1, i32).
+        """The elements of each row where `keep` holds, moved left; and how many (R x 1, i32).
 
         What stands to the right of them has no meaning.
         """

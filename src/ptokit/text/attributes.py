@@ -107,13 +107,10 @@ def _bracketed(cursor: Cursor, at: int) -> object:
 
 
 def _number(cursor: Cursor, text: str, at: int) -> object:
-    if len(text) > 400:
-        cursor.i = at
-        cursor.fail("expected a number of fewer digits")
     value = numeral(text)
     if value is None:
         cursor.i = at
-        cursor.fail("expected a value")
+        cursor.fail("expected a number of at most 64 bits")
     if cursor.texts[cursor.i] == ":" and cursor.texts[cursor.i + 1][:1].isalpha():
         cursor.i += 2
         return Typed(value, cursor.texts[cursor.i - 1])
@@ -129,13 +126,20 @@ class Typed:
 
 
 def numeral(text: str) -> int | float | None:
-    """The number that a token spells; None when it spells none."""
+    """The number that a token spells; None when it spells none that 64 bits hold."""
+    if len(text) > 64:
+        return None
     try:
-        if text.lstrip("-")[:2].lower() == "0x":
-            return int(text, 16)
-        return float(text) if any(c in text for c in ".eE") else int(text)
+        number = _numeral(text)
     except ValueError:
         return None
+    return None if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64 else number
+
+
+def _numeral(text: str) -> int | float:
+    if text.lstrip("-")[:2].lower() == "0x":
+        return int(text, 16)
+    return float(text) if any(c in text for c in ".eE") else int(text)
 
 
 def unquoted(text: str) -> str:

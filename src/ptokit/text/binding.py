@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ptokit.diagnostics import PtoError
 from ptokit.isa.lang import Instr
 from ptokit.isa.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
-from ptokit.text.attributes import attribute_of, unknown_attribute
+from ptokit.text.attributes import Typed, attribute_of, unknown_attribute
 from ptokit.text.call import Call, Item
 from ptokit.text.cursor import Cursor, did_you_mean
 from ptokit.text.signature import Signature, Slot, describe, signature
@@ -33,8 +33,10 @@ def bind(
     """The form that fits, and its operands with what was written for them."""
     for page in forms:
         sig = signature(page)
-        if call.attrs and not all(_known(page, g.key) for g in call.attrs):
-            continue
+        if call.attrs:
+            _as_operands(sig, call)
+            if not all(_known(page, g.key) for g in call.attrs):
+                continue
         if call.types is not None:
             spread(cursor, sig, call, results)
         for reading in _readings(sig, call, results):
@@ -48,6 +50,20 @@ def bind(
 
 def _known(page: type[Instr], key: str) -> bool:
     return "." in key or attribute_of(page, key) is not None
+
+
+def _as_operands(sig: Signature, call: Call) -> None:
+    """A number in the attributes may be an operand of the page: `{offset = 7 : i32}`."""
+    for given in [*call.attrs]:
+        value = given.value.value if isinstance(given.value, Typed) else given.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if attribute_of(sig.page, given.key) is None:
+            flat = given.key.replace("_", "").lower()
+            slot = next((s for s in sig.ins if s.name.replace("_", "") == flat), None)
+            if slot is not None:
+                call.attrs.remove(given)
+                call.keyed[slot.key or slot.name] = [Item(given.value_at, None, value)]
 
 
 def _readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
@@ -127,16 +143,16 @@ def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | Non
     """Slots that keywords and brackets name."""
     pairs: Pairs = []
     for slot in slots:
-        if not slot.key:
-            continue
-        if slot.key in call.keyed:
-            pairs.append((slot, call.keyed[slot.key]))
-        elif slot.required:
+        key = slot.key or slot.name
+        if key in call.keyed:
+            pairs.append((slot, call.keyed[key]))
+        elif slot.key and slot.required:
             return None
-    keys = {s.key for s in (*sig.ins, *sig.outs)}
+    keys = {s.key or s.name for s in (*sig.ins, *sig.outs)}
     if any(k not in keys and attribute_of(sig.page, k) is None for k in call.keyed):
         return None
-    bracketed = [s for s in slots if s.indexed]
+    named = {s.name for s, _ in pairs}
+    bracketed = [s for s in slots if s.indexed and s.name not in named]
     if call.index and bracketed:
         if len(call.index) != len(bracketed):
             return None
@@ -235,22 +251,29 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
 def _wrong_kind(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> PtoError | None:
-    """The first operand of a kind its slot does not take, in a form that fits in number."""
+    """The first operand of a kind its slot does not take, in the first form that fits in number."""
     for page in forms:
         sig = signature(page)
         for reading in _readings(sig, call, results):
-            for slots, items in reading:
-                places = tuple(s for s in slots if not s.key and not (call.index and s.indexed))
-                for chosen in _choices(places, len(items)):
-                    pairs = _place(chosen, items)
-                    if call.index:
-                        bracketed = [s for s in slots if s.indexed]
-                        pairs += [(s, [i]) for s, i in zip(bracketed, call.index, strict=False)]
-                    for slot, group in pairs:
-                        for item in group:
-                            if not _accepts(slot, item):
-                                return _kind_error(cursor, page, slot, item)
+            pairs = _by_number(reading, call)
+            wrong = [(s, i) for s, group in pairs for i in group if not _accepts(s, i)]
+            if wrong:
+                return _kind_error(cursor, page, *wrong[0])
     return None
+
+
+def _by_number(reading: Reading, call: Call) -> Pairs:
+    """Slots with their items whatever their kinds; nothing where the numbers do not fit."""
+    pairs: Pairs = []
+    for slots, items in reading:
+        bracketed = [s for s in slots if s.indexed] if call.index else []
+        places = tuple(s for s in slots if not s.key and not (call.index and s.indexed))
+        chosen = next(_choices(places, len(items)), None)
+        if chosen is None or (bracketed and len(bracketed) != len(call.index)):
+            return []
+        pairs += _place(chosen, items)
+        pairs += [(s, [i]) for s, i in zip(bracketed, call.index, strict=False)]
+    return pairs
 
 
 def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:

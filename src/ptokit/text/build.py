@@ -33,7 +33,7 @@ def build(
         if items:
             op.operands[slot.name] = values if slot.many else values[0]
             op.spans[slot.name] = cursor.span(items[0].at, items[-1].at)
-    keyed = {s.key for s, _ in pairs}
+    keyed = {s.key or s.name for s, _ in pairs}
     given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]
     if given:
         op.attrs = bind_attributes(cursor, sig.page, given)

@@ -124,20 +124,24 @@ def read_item(cursor: Cursor, names: Names) -> Item:
     at = cursor.i
     text = cursor.texts[at]
     cursor.i += 1
-    if text[0] == "%":
+    if text[:1] == "%":
         if len(text) == 1:
             cursor.i = at
             cursor.fail("expected a name after '%'")
         return Item(at, names.resolve(at), None)
-    if text[0] == "@":
+    if text[:1] == "@":
         cursor.expect("(")
-        item = read_item(cursor, names)
+        number = numeral(cursor.texts[cursor.i])
+        if number is None:
+            cursor.fail("expected an address")
+        cursor.i += 1
         cursor.expect(")", at + 1)
-        return item
-    number = numeral(text) if len(text) < 400 else None
+        return Item(at, None, number)
+    number = numeral(text)
     if number is None:
         cursor.i = at
-        cursor.fail("expected an operand")
+        big = text[:1].isdigit() or text[:1] == "-"
+        cursor.fail("expected a number of at most 64 bits" if big else "expected an operand")
     return Item(at, None, number)
 
 

@@ -13,6 +13,7 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import sub
 
 from ptokit.text.source import Source, Span
 
@@ -47,6 +48,7 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(ATTRIBUTE)
 
 
@@ -61,53 +63,52 @@ class Comment:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a source, closed by an empty one, with their offsets, and the comments."""
+    """The tokens of a source, closed by empty ones, with their offsets, and the comments.
+
+    `marks` holds, for each comment, the index of the token after it.
+    """
 
     source: Source
     texts: list[str]
     starts: array[int]
     comments: list[Comment]
+    marks: list[int]
 
     def end(self, index: int) -> int:
         return self.starts[index] + len(self.texts[index])
 
     def span(self, first: int, last: int | None = None) -> Span:
         """The place of a token, or of tokens `first` to `last`."""
-        end = self.end(first if last is None else last)
-        return Span(self.source, self.starts[first], max(end, self.starts[first]))
+        at = first if last is None else last
+        return Span(self.source, self.starts[first], self.starts[at] + len(self.texts[at]))
 
     def comments_in(self, first: int, last: int) -> list[Comment]:
         """The comments that stand before token `last` and not before token `first`."""
-        if not self.comments:
-            return []
-        low = bisect_left(self.comments, first, key=lambda c: c.before)
-        return self.comments[low : bisect_left(self.comments, last, key=lambda c: c.before)]
+        marks = self.marks
+        return self.comments[bisect_left(marks, first) : bisect_left(marks, last)] if marks else []
 
 
 def tokenise(source: Source) -> Tokens:
     """Cut `source` into tokens. Never fails: a character of no token is a token of its own."""
     pieces: list[str] = TOKEN.findall(source.text)
     texts = [piece.lstrip() for piece in pieces]
-    ends = accumulate(map(len, pieces))
-    starts = array("q", (end - len(text) for end, text in zip(ends, texts, strict=True)))
-    while len(texts) > 1 and not texts[-2]:
-        del texts[-1], starts[-1]
-    if not texts or texts[-1]:
+    starts = array("q", map(sub, accumulate(map(len, pieces)), map(len, texts)))
+    for _ in range(AHEAD):
         texts.append("")
         starts.append(len(source.text))
-    if "//" in source.text or "#" in source.text:
-        return _without_comments(Tokens(source, texts, starts, []))
-    return Tokens(source, texts, starts, [])
+    return _without_comments(source, texts, starts)
 
 
-def _without_comments(tokens: Tokens) -> Tokens:
-    kept: list[str] = []
-    starts = array("q")
-    comments: list[Comment] = []
-    for text, start in zip(tokens.texts, tokens.starts, strict=True):
-        if text[:2] == "//" or (text[:1] == "#" and not IS_ATTRIBUTE.fullmatch(text)):
-            comments.append(Comment(len(kept), start, text.rstrip()))
-        else:
-            kept.append(text)
-            starts.append(start)
-    return Tokens(tokens.source, kept, starts, comments)
+def _without_comments(source: Source, texts: list[str], starts: array[int]) -> Tokens:
+    """Set the comments apart."""
+    at = [i for i, text in enumerate(texts) if text[:1] in "/#" and text and _is_comment(text)]
+    comments = [Comment(i - n, starts[i], texts[i].rstrip()) for n, i in enumerate(at)]
+    if at:
+        drop = set(at)
+        texts = [text for i, text in enumerate(texts) if i not in drop]
+        starts = array("q", (start for i, start in enumerate(starts) if i not in drop))
+    return Tokens(source, texts, starts, comments, [c.before for c in comments])
+
+
+def _is_comment(text: str) -> bool:
+    return text[:2] == "//" or (text[0] == "#" and not IS_ATTRIBUTE.fullmatch(text))

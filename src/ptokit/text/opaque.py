@@ -64,6 +64,8 @@ class _Opaque:
                 self.open.pop()
             elif text in (")", "]", "}"):
                 p.fail("this bracket closes nothing", self.open[-1] if self.open else None)
+            elif text == '"':
+                p.fail("expected an operand")
             elif text[:1] == "%":
                 self._name(p.i)
             elif not self.open and text == "->":

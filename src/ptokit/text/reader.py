@@ -6,6 +6,7 @@ know are kept; legality is the checker's business.
 
 from __future__ import annotations
 
+from ptokit.diagnostics import error
 from ptokit.ir import Alias, Block, Comments, Func, Module, Op, Value
 from ptokit.isa.types import Type
 from ptokit.text.attributes import dictionary, generic
@@ -13,7 +14,7 @@ from ptokit.text.lexer import tokenise
 from ptokit.text.names import Names, constant_page
 from ptokit.text.parser import Parser, trimmed
 from ptokit.text.shapes import SHAPES
-from ptokit.text.source import Source
+from ptokit.text.source import Source, Span
 
 FLAT, FUNC = "main", "func.func"
 
@@ -21,6 +22,9 @@ FLAT, FUNC = "main", "func.func"
 def read(text: str, name: str = "<text>") -> Module:
     """The program in `text`; `name` is what messages call it."""
     p = Parser(tokenise(Source(name, text)))
+    if "\0" in text:
+        at = text.index("\0")
+        raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
     after, before = p.gap(0)
     comments = [*([after] if after else []), *before]
     while comments and not comments[0]:

@@ -57,10 +57,10 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     value_at = p.i
     text = p.texts[value_at]
     p.i += 1
-    number = int(text == "true") if text in ("true", "false") else numeral(text[:400])
+    number = int(text == "true") if text in ("true", "false") else numeral(text)
     if number is None:
         p.i = value_at
-        p.fail("expected a number")
+        p.fail("expected a number of at most 64 bits")
     kind: Type = I1
     if p.accept(":"):
         kind = p.type()

@@ -69,11 +69,11 @@ def _slot(page: type[Instr], operand: Operand) -> Slot:
 
 
 def describe(slots: Sequence[Slot]) -> str:
-    """`src [, quant], row, col`: what an op takes."""
+    """`src [, quant], row, col`: what an op takes, those with a default included."""
     text = ""
     for slot in slots:
         name = f"{slot.name}..." if slot.many else slot.name
-        if slot.required:
+        if not slot.optional or slot.many:
             text += f", {name}" if text else name
         else:
             text += f" [, {name}]" if text else f"[{name}]"

@@ -1,0 +1,170 @@
+"""The instructions as Python functions, made from the pages: same names and order as in C++.
+
+`textract(left, mat, 0, 64, relu="normal")` checks legality for the current target and executes at
+once. Optional operands and attributes are keyword-only, indices are not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ptokit.callsite import caller
+from ptokit.check import rules_for, violation
+from ptokit.diagnostics import PtoError
+from ptokit.isa import pages
+from ptokit.isa.facts import environment
+from ptokit.isa.lang import Attr, Instr, Operand
+from ptokit.isa.types import Kind, ScalarType
+from ptokit.isa.words import Word
+from ptokit.settings import current_fixpipe, current_target
+from ptokit.sim.execute import run_body
+from ptokit.sim.reference import scalar
+from ptokit.sim.tile import ConvTile, GlobalView, Tile
+from ptokit.tensors import word
+
+HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: GlobalView, Kind.CONV: ConvTile}
+
+
+def signature(page: type[Instr]) -> inspect.Signature:
+    """The parameters of a form: operands in C++ order, what is optional by keyword."""
+    parameters: list[inspect.Parameter] = []
+    for field in sorted((*page.operands, *page.attrs), key=_by_keyword):
+        by_keyword = _by_keyword(field)
+        required = isinstance(field, Operand) and field.required
+        parameters.append(
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY
+                if by_keyword
+                else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=inspect.Parameter.empty if required else field.default,
+            )
+        )
+    return inspect.Signature(parameters)
+
+
+def _by_keyword(field: Operand | Attr) -> bool:
+    if isinstance(field, Attr):
+        return True
+    return not field.required and field.kind is not Kind.INDEX
+
+
+def _fits(form: inspect.Signature, page: type[Instr], args: Sequence[Any], names: Any) -> bool:
+    try:
+        bound = form.bind(*args, **names).arguments
+    except TypeError:
+        return False
+    kinds = {o.name: o.kind for o in page.operands}
+    return all(isinstance(v, HANDLES.get(kinds.get(n, Kind.ANY), object)) for n, v in bound.items())
+
+
+def _operand(operand: Operand, value: Any, name: str) -> Any:  # Any: what a user passed
+    """A user's argument as the value a rule and a body take; TypeError says what it should be."""
+    wanted = HANDLES.get(operand.kind)
+    if wanted is not None and not isinstance(value, wanted):
+        raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {value!r}")
+    if wanted is None:
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise TypeError(f"{name}: {operand.name} is an integer, not {value!r}") from None
+    return value
+
+
+def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words
+    """Check the rules of the current target and run the body."""
+    name = page.python()
+    operands = {
+        o.name: _operand(o, given[o.name], name)
+        for o in page.operands
+        if given.get(o.name) is not None
+    }
+    attrs = {a.name: _word(a, given[a.name]) for a in page.attrs}
+    env = environment(page, operands, attrs)
+    target = current_target()
+    problems = [
+        violation(page, rule, env, target, caller())
+        for rule in rules_for(page, target)
+        if rule.holds(env) is False
+    ]
+    if any(p.is_error for p in problems):
+        raise PtoError(problems)
+    _run(page, operands, attrs)
+
+
+def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration
+    if value is None or not issubclass(attr.kind, Word):
+        return value
+    return word(attr.kind, value, attr.name)
+
+
+def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> None:
+    from dataclasses import replace
+
+    how = replace(current_fixpipe(), wide_vector=current_target().name == "a5")
+    available: dict[str, Any] = {**attrs, "fixpipe": how, "gathers": current_target().gathers}
+    for operand in page.operands:
+        value = operands.get(operand.name, operand.default)
+        kind = ScalarType(operand.scalar or "").dtype
+        if kind is not None and value is not None:
+            value = scalar(value, kind)
+        if isinstance(value, Tile | GlobalView | ConvTile):
+            value.label = operand.name
+        available[operand.name] = value
+    try:
+        run_body(page, available)
+    except PtoError as problem:
+        raise problem.at(caller()) from None
+
+
+def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
+    signatures = [signature(page) for page in forms]
+
+    def call(*args: Any, **names: Any) -> None:  # Any: a user's arguments
+        chosen = [
+            (page, form)
+            for page, form in zip(forms, signatures, strict=True)
+            if _fits(form, page, args, names)
+        ]
+        page, form = chosen[0] if chosen else (forms[0], signatures[0])
+        try:
+            bound = form.bind(*args, **names)
+        except TypeError as problem:
+            raise TypeError(f"{name}{form}: {problem}") from None
+        bound.apply_defaults()
+        execute(page, bound.arguments)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "\n\n".join(documentation(page) for page in forms)
+    call.__dict__["__signature__"] = signatures[0]
+    return call
+
+
+def documentation(page: type[Instr]) -> str:
+    """The docstring of a form: its meaning and its operands."""
+    lines = [
+        inspect.cleandoc(page.__doc__ or ""),
+        "",
+        *(f"{o.name}: {o.doc}" for o in page.operands if o.doc),
+    ]
+    for attr in page.attrs:
+        words = attr.kind.options() if issubclass(attr.kind, Word) else (attr.kind.__name__,)
+        lines.append(f"{attr.name}: {', '.join(words)}")
+    return "\n".join(lines)
+
+
+def instructions() -> dict[str, list[type[Instr]]]:
+    """Every instruction that moves or computes data, by its Python name: its forms."""
+    forms: dict[str, list[type[Instr]]] = {}
+    for page in pages():
+        if not page.handle:
+            forms.setdefault(page.python(), []).append(page)
+    return forms
+
+
+def functions() -> dict[str, Callable[..., None]]:
+    """A function for each instruction."""
+    return {name: _function(name, forms) for name, forms in instructions().items()}

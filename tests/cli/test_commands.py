@@ -1,0 +1,227 @@
+"""Commands as a user types them, right and wrong: output, exit status, files."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from ptokit.cli import main
+from ptokit.emit.files import ROOT
+
+GEMM = str(ROOT / "examples" / "gemm.pto")
+EXTRACT = "%dst = textract %src[%r0, %r1] : !pto.tile<...> -> !pto.tile<...>\n"
+
+
+def ptokit(*words: object, stdin: str | bytes | None = None) -> Result:
+    result = CliRunner().invoke(main, [str(w) for w in words], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def matrices(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    np.save(tmp_path / "a.npy", rng.standard_normal((512, 384)).astype(np.float16))
+    np.save(tmp_path / "b.npy", rng.standard_normal((384, 320)).astype(np.float16))
+    np.save(tmp_path / "x.npy", rng.standard_normal((64, 256)).astype(np.float16))
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_gemm_from_npy_to_npy(matrices: Path, target: str) -> None:
+    c = matrices / "c.npy"
+    words = (f"a={matrices / 'a.npy'}", f"b={matrices / 'b.npy'}", "-o", f"c={c}", "--report")
+    result = ptokit("run", GEMM, "--target", target, *words)
+    assert result.exit_code == 0
+    assert "480  pto.textract" in result.output
+    a, b = (np.load(matrices / f"{name}.npy").astype(np.float64) for name in "ab")
+    found = np.load(c)
+    assert found.dtype == np.float32
+    assert np.abs(found - a @ b).max() <= 384 * 2.0**-24 * (np.abs(a) @ np.abs(b)).max()
+
+
+def test_the_seed_line_runs(matrices: Path) -> None:
+    kernel = matrices / "extract.pto"
+    kernel.write_text(EXTRACT)
+    x, y = matrices / "x.npy", matrices / "y.npy"
+    result = ptokit("run", kernel, f"src={x}", "r0=0", "r1=64", "-o", f"dst={y}")
+    assert result.exit_code == 0
+    assert np.array_equal(np.load(y), np.load(x)[:, 64:])
+
+
+def test_an_elided_type_can_be_given(matrices: Path) -> None:
+    y = matrices / "y.npy"
+    kind = "dst=!pto.tile_buf<vec, 32x32xf16>"
+    words = (f"src={matrices / 'x.npy'}", "r0=8", "r1=16", "--type", kind, "-o", f"dst={y}")
+    assert ptokit("run", "-", *words, stdin=EXTRACT).exit_code == 0
+    assert np.load(y).shape == (32, 32)
+
+
+def test_standard_input_and_json() -> None:
+    text = Path(ROOT / "examples" / "overrun.pto").read_text()
+    result = ptokit("check", "-", "--target", "all", "--format", "json", stdin=text)
+    (found,) = json.loads(result.output)
+    assert result.exit_code == 1
+    assert found["slug"] == "window-out-of-bounds"
+    assert found["line"] == 9
+    assert found["targets"] == ["cpu", "a2a3", "a5"]
+
+
+@pytest.mark.parametrize("form", ["as", "ssa", "dps"])
+def test_every_form_computes_the_same(matrices: Path, form: str) -> None:
+    kernel = matrices / "converted.pto"
+    kernel.write_text(ptokit("convert", GEMM, "--to", form).output)
+    outputs: list[bytes] = []
+    for program in (GEMM, kernel):
+        c = matrices / "c.npy"
+        words = (f"a={matrices / 'a.npy'}", f"b={matrices / 'b.npy'}", "-o", f"c={c}")
+        assert ptokit("run", program, "--target", "a5", *words).exit_code == 0
+        outputs.append(c.read_bytes())
+    assert outputs[0] == outputs[1]
+
+
+def test_fmt_is_stable_and_keeps_comments(tmp_path: Path) -> None:
+    kernel = tmp_path / "gemm.pto"
+    kernel.write_text(ptokit("fmt", GEMM).output)
+    assert "// the first product starts the sum" in kernel.read_text()
+    assert ptokit("fmt", kernel).output == kernel.read_text()
+    assert ptokit("fmt", "--in-place", kernel).exit_code == 0
+    assert ptokit("fmt", kernel).output == kernel.read_text()
+
+
+def test_cpp_names_the_intrinsics() -> None:
+    text = ptokit("convert", GEMM, "--to", "cpp").output
+    for word in ("TLOAD(", "TEXTRACT(", "TMATMUL_ACC(", "TSTORE(", "for (int64_t"):
+        assert word in text
+
+
+WRONG_CALLS = [
+    ("run", "nowhere.pto"),
+    ("run", GEMM, "a"),
+    ("run", GEMM, "a=nowhere.npy"),
+    ("run", GEMM, f"a={GEMM}"),
+    ("run", GEMM, "--target", "a9"),
+    ("run", GEMM, "--target", "all"),
+    ("run", GEMM, "--fixpipe", "other"),
+    ("run", GEMM),
+    ("run", GEMM, "a=1", "b=2"),
+    ("run", GEMM, "q=1"),
+    ("check", "nowhere.pto"),
+    ("check", str(ROOT)),
+    ("explain", "textrac"),
+    ("layout", "f17", "16x32", "nd"),
+    ("layout", "f16", "16", "nd"),
+    ("layout", "f16", "16x32", "xx"),
+    ("layout", "f16", "16x32", "nd", "--at", "99,0"),
+    ("replay", "nowhere"),
+    ("convert", GEMM, "--to", "latin"),
+    ("frobnicate",),
+]
+
+
+@pytest.mark.parametrize("words", WRONG_CALLS, ids=" ".join)
+def test_a_wrong_call_has_status_2_and_says_why(words: tuple[str, ...]) -> None:
+    result = ptokit(*words)
+    assert result.exit_code == 2
+    assert result.output.strip()
+
+
+def deep(levels: int) -> str:
+    head = "%a = arith.constant 1 : index\n"
+    return head + "scf.for %i = %a to %a step %a {\n" * levels + "}\n" * levels
+
+
+WRONG_PROGRAMS: dict[str, str | bytes] = {
+    "truncated": Path(GEMM).read_text()[:2500],
+    "not utf-8": b"// \xff\xfe\n",
+    "nul bytes": "\0\0\0",
+    "a 5 MB line": "%a = arith.constant 1 : index " + "%a " * 1_700_000,
+    "10000 nested regions": deep(10_000),
+    "no rows": "%t = pto.alloc_tile : !pto.tile_buf<vec, 0x32xf32>\n",
+    "10^12 columns": "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x1000000000000xf32>\n",
+    "10^30 columns": f"%t = pto.alloc_tile : !pto.tile_buf<vec, 16x1{'0' * 30}xf32>\n",
+}
+
+
+@pytest.mark.parametrize("name", WRONG_PROGRAMS)
+@pytest.mark.parametrize("command", ["check", "run", "fmt"])
+def test_a_wrong_program_has_one_diagnostic_in_bounded_time(name: str, command: str) -> None:
+    if command == "fmt" and name in ("no rows", "10^12 columns"):
+        return  # fmt prints types as they are; legality is check's business
+    start = time.monotonic()
+    result = ptokit(command, "-", stdin=WRONG_PROGRAMS[name])
+    assert result.exit_code == 1
+    assert result.output.count("error[") == 1
+    assert len(result.output) < 4000
+    assert time.monotonic() - start < 20
+
+
+def test_a_negative_offset_is_refused(matrices: Path) -> None:
+    words = (f"src={matrices / 'x.npy'}", "r0=-1", "r1=0")
+    result = ptokit("run", "-", *words, stdin=EXTRACT)
+    assert result.exit_code == 1
+    assert "row >= 0" in result.output
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int16, np.float32])
+def test_another_element_type_is_refused(matrices: Path, kind: type[np.generic]) -> None:
+    np.save(matrices / "a.npy", np.zeros((512, 384), kind))
+    words = (f"a={matrices / 'a.npy'}", f"b={matrices / 'b.npy'}", "-o", f"c={matrices / 'c.npy'}")
+    result = ptokit("run", GEMM, *words)
+    assert result.exit_code == 2
+    assert "elements of f16" in result.output
+    assert not (matrices / "c.npy").exists()
+
+
+def test_a_smaller_array_is_out_of_bounds_not_a_crash(matrices: Path) -> None:
+    np.save(matrices / "a.npy", np.zeros((511, 384), np.float16))
+    words = (f"a={matrices / 'a.npy'}", f"b={matrices / 'b.npy'}", "-o", f"c={matrices / 'c.npy'}")
+    result = ptokit("run", GEMM, *words)
+    assert result.exit_code == 1
+    assert "global-out-of-bounds" in result.output
+    assert "with %i = 448" in result.output
+    assert not (matrices / "c.npy").exists()
+
+
+def test_an_output_that_cannot_be_written_leaves_nothing(matrices: Path) -> None:
+    words = (f"src={matrices / 'x.npy'}", "r0=0", "r1=0", "-o", "dst=/nowhere/y.npy")
+    assert ptokit("run", "-", *words, stdin=EXTRACT).exit_code == 2
+    result = ptokit("run", "-", *words[:3], "-o", "dts=y.npy", stdin=EXTRACT)
+    assert result.exit_code == 2
+    assert "no output 'dts'" in result.output
+
+
+def test_nan_and_infinity_move_as_bits(matrices: Path) -> None:
+    bits = np.array([[0x7E01, 0xFC00, 0x8000, 0x0001] * 4], np.uint16)
+    np.save(matrices / "x.npy", bits.view(np.float16))
+    y = matrices / "y.npy"
+    words = (f"src={matrices / 'x.npy'}", "r0=0", "r1=0", "-o", f"dst={y}")
+    assert ptokit("run", "-", *words, stdin=EXTRACT).exit_code == 0
+    assert np.array_equal(np.load(y).view(np.uint16), bits)
+
+
+def test_bf16_arrays_survive_npy(matrices: Path) -> None:
+    x = np.arange(32).reshape(2, 16).astype(ml_dtypes.bfloat16)
+    np.save(matrices / "x.npy", x)
+    tile = "!pto.tile_buf<vec, 2x16xbf16>"
+    text = f"pto.textract ins(%src, %r, %r : {tile}, index, index) outs(%dst : {tile})\n"
+    y = matrices / "y.npy"
+    words = (f"src={matrices / 'x.npy'}", "r=0", "-o", f"dst={y}")
+    assert ptokit("run", "-", *words, stdin=text).exit_code == 0
+    assert np.load(y).tobytes() == x.tobytes()
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "check", "fmt", "convert", "explain", "layout", "replay"]
+)
+def test_every_command_has_help(command: str) -> None:
+    result = ptokit(command, "--help")
+    assert result.exit_code == 0
+    assert "Usage" in result.output

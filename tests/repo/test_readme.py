@@ -1,0 +1,33 @@
+"""What the README shows is what the commands print, and its Python example runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
+from ptokit.cli import main
+from ptokit.emit.files import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^    ptokit ((?:check|layout) [^\n]*)\n\n```\n(.*?)\n```", README, re.M | re.S)
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[c for c, _ in SHOWN])
+def test_output_is_what_the_command_prints(
+    command: str, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert CliRunner().invoke(main, shlex.split(command)).output.rstrip() == output
+
+
+def test_both_outputs_are_found() -> None:
+    assert {command.split()[0] for command, _ in SHOWN} == {"check", "layout"}
+
+
+def test_python_example_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert len([line for line in example.splitlines() if line.strip()]) <= 12
+    exec(compile(example, "README.md", "exec"), {})
