@@ -45,8 +45,10 @@ def main() -> None:
         for target in ("a2a3", "a5"):
             c, report, seconds = run(target, folder)
             error = float(np.abs(c - exact).max())
-            print(f"\n{TARGETS[target].title}: {report.strip()}")
-            print(f"  {seconds:.2f} s with start-up; largest difference to NumPy {error:.2e}")
+            first, *counts = (" ".join(line.split()) for line in report.splitlines())
+            print(f"\n{TARGETS[target].title}: {first}, {seconds:.2f} s with start-up")
+            print(f"  {', '.join(counts)}")
+            print(f"  largest difference to NumPy {error:.2e}")
             if error > 1e-3:
                 sys.exit("the result is wrong")
     kind = tile_type(LEFT, f16, 64, 64, layout=TARGETS["a5"].left)

@@ -58,7 +58,7 @@ class Bound:
         found: dict[str, AnyArray] = {}
         for value in (*written(self.func), *(_results(self.func) if self.func.flat else ())):
             handle = env.get(value)
-            if isinstance(handle, Tile):
+            if isinstance(handle, Tile) and handle.written():
                 found[value.name] = values_of(handle.codes(), handle.dtype)
             elif isinstance(handle, Pointer):
                 found[value.name] = _array(handle, self.arrays.get(value.name))

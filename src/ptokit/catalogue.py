@@ -55,6 +55,11 @@ CATALOGUE: dict[str, Entry] = {
         "an operand has a value that is not allowed",
         "The value of a scalar operand is outside the range the instruction defines.",
     ),
+    "aliasing": Entry(
+        "the operands must be one tile",
+        "A2/A3 and A5 accumulate into the output tile and ignore the accumulator operand, so both "
+        "must name the same bytes. The CPU simulator reads the operand.",
+    ),
     "dynamic-valid": Entry(
         "valid_row and valid_col do not match the type",
         "Where a tile type says `?` for a valid extent, alloc_tile takes the extent as an operand; "

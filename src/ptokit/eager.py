@@ -104,7 +104,7 @@ def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enum
 def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> None:
     from dataclasses import replace
 
-    how = replace(current_fixpipe(), wide_vector=current_target().name == "a5")
+    how = replace(current_fixpipe(), a5_modes=current_target().name == "a5")
     available: dict[str, Any] = {**attrs, "fixpipe": how, "gathers": current_target().gathers}
     for operand in page.operands:
         value = operands.get(operand.name, operand.default)

@@ -53,8 +53,8 @@ def fp19(scale: np.float32) -> np.float32:
     """1-8-10 of bits 31:13; a zero exponent is a normal one."""
     bits = int(scale.view(np.uint32))
     sign, exponent, mantissa = bits >> 31, bits >> 23 & 255, bits >> 13 & 1023
-    if exponent == 0 and mantissa == 0:
-        return F32(0)
+    if exponent == 0 and mantissa == 0:  # the sources do not tell -0 from 0
+        return F32(-0.0 if sign else 0.0)
     if exponent == 255:
         return F32(math.copysign(math.inf, -sign or 1))
     value = Fraction(2) ** (exponent - 127) * (1 + Fraction(mantissa, 1024))
@@ -196,7 +196,7 @@ scales = st.one_of(
 )
 parameters = st.builds(
     parameter,
-    scales.map(abs) | scales.filter(lambda scale: scale != 0),  # -0 is not told apart from 0
+    scales,
     st.integers(0, 511) | st.integers(0, 8),
     signed=st.booleans(),
     shift=st.integers(0, 15),
@@ -224,7 +224,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_every_mode_is_its_formula(
     target: str, form: str, pair: tuple[str, str], data: st.DataObject

@@ -126,7 +126,7 @@ def random_view(layout: str, c0: int, rng: np.random.Generator) -> View:
     }[layout]
     stride = [0] * 5
     step: int = int(rng.integers(1, 3))
-    for axis in rng.permutation(5).tolist():
+    for axis in [int(n) for n in rng.permutation(5)]:
         stride[axis] = step
         step = step * shape[axis] + int(rng.integers(0, 4))
     n0, n1, n2, n3, n4 = stride

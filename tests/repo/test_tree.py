@@ -53,8 +53,9 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
         and isinstance(node.body[0], ast.Expr)
     }
     for node in ast.walk(tree):
-        text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if text and id(node) not in documentation:
+        if not isinstance(node, ast.Constant) or id(node) in documentation:
+            continue
+        if isinstance(node.value, str):
             yield node.lineno, node.value
 
 
@@ -93,7 +94,7 @@ def test_generated_files_are_fresh(path: Path) -> None:
 def test_every_public_name_exists_once() -> None:
     import ptokit
 
-    names = list(ptokit.__all__)
+    names: list[str] = vars(ptokit)["__all__"]
     assert len(names) == len(set(names))
     assert all(hasattr(ptokit, name) for name in names)
 

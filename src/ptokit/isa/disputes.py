@@ -144,7 +144,7 @@ DISPUTES: dict[str, Dispute] = {
     "D8": Dispute(
         "is the accumulator input read?",
         "CPU simulator: yes. hardware code: accumulates into the output.",
-        "yes",
+        "yes; on a2a3 and a5 it must be the output tile",
         "they agree where both are one tile, as kernels write it",
     ),
     "C1": Dispute(

@@ -213,6 +213,23 @@ class Field(Expr):
         return ".".join((self.operand, *self.path))
 
 
+class SameStorage(Expr):
+    """Two operands are one tile: the same value in the text, the same address when it runs."""
+
+    def __init__(self, left: Field, right: Field) -> None:
+        self.left, self.right = left, right
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.left.address, self.right.address)
+
+    def eval(self, env: Env) -> Value:
+        places = [getattr(part.eval(env), "place", None) for part in (self.left, self.right)]
+        return UNKNOWN if None in places else places[0] == places[1]
+
+    def __str__(self) -> str:
+        return f"{self.left} and {self.right} are one tile"
+
+
 class Node(Expr):
     """An operator applied to sub-formulas."""
 
@@ -243,12 +260,14 @@ class Node(Expr):
 
 
 def _kleene(op: str, values: list[Value]) -> Value:
-    """Three-valued `and` / `or`; an absent operand makes its side vacuous."""
-    decided = op == "or"
-    known = [v for v in values if v is not ABSENT]
-    if any(v is decided for v in known):
-        return decided
-    return UNKNOWN if UNKNOWN in known else (not decided if known else ABSENT)
+    """Three-valued `and` / `or`. What speaks of an absent operand decides nothing: ABSENT."""
+    decisive = op == "or"
+    if any(v is decisive for v in values):
+        return decisive
+    for missing in (ABSENT, UNKNOWN):
+        if missing in values:
+            return missing
+    return not decisive
 
 
 def _wrapped(expr: Expr, strength: int) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ptokit.isa.arrays import Cells
 from ptokit.isa.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32
+from ptokit.isa.formulas import SameStorage
 from ptokit.isa.lang import Attr, In, Instr, Like, Out
 from ptokit.isa.layouts import ND, NZ, ZN, ZZ
-from ptokit.isa.rules import A2A3, A5, HARDWARE, both, either, named, on
+from ptokit.isa.rules import A2A3, A5, CPU, HARDWARE, both, either, named, on
 from ptokit.isa.types import Tile
-from ptokit.isa.words import ACC, BIAS, LEFT, RIGHT, M, Phase
+from ptokit.isa.words import ACC, BIAS, LEFT, RIGHT, M, Phase, SLayout
 
 FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
@@ -37,7 +38,8 @@ class MatMul(Instr, abstract=True, pipe=M):
             both(a.dtype.isin(*FP8), b.dtype.isin(*FP8), c.dtype == f32),
             both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
         ),
-        on(A2A3, a.dtype.isin(i8, f16, bf16, f32)),
+        on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
+        on(CPU, named("layout", a.slayout == SLayout.ROW_MAJOR, help="left tiles are nz or zz")),
         on(A2A3, a.layout == ZZ),
         on(A5, a.layout == NZ),
         named("layout", b.layout == ZN, help="right tiles are zn"),
@@ -77,6 +79,7 @@ class TMatMulAcc(MatMul, name="tmatmul.acc", recorded_op="tmatmul", text_order=(
         MatMul.product,
         acc.dtype == c.dtype,
         named("shape", acc.valid.rows == c.valid.rows, acc.valid.cols == c.valid.cols),
+        on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}
     disputes = ("D8",)

@@ -38,6 +38,7 @@ from ptokit.isa.words import (
     VEC,
     AtomicType,
     GlobalLayout,
+    PadValue,
     Phase,
     ReluPreMode,
 )
@@ -108,7 +109,36 @@ class TLoad(Instr):
                 ),
             ),
         ),
-        on(HARDWARE, when(src.layout == G.NZ, src.n3 == 16, src.n4 == dst.c0)),
+        on(
+            HARDWARE,
+            when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
+            named("shape", both(dst.valid.rows >= 1, dst.valid.cols >= 1), help="load something"),
+        ),
+        on(
+            A2A3,
+            when(src.layout == G.ND, named("shape", src.n3 < 4096, help="fewer than 4096 rows")),
+            when(src.layout == G.DN, named("shape", src.n4 < 4096, help="fewer than 4096 columns")),
+            when(both(dst.loc == MAT, dst.layout == ND), src.n4 * dst.size % 32 == 0),
+            when(both(dst.loc == MAT, dst.layout == DN), src.n3 * dst.size % 32 == 0),
+        ),
+        on(
+            A5,
+            when(
+                dst.size == 8,
+                named(
+                    "attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero"
+                ),
+            ),
+            when(
+                src.layout.isin(*MX_A, *MX_B),
+                dst.dtype == f8e8m0,
+                named("shape", both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)),
+            ),
+            when(
+                src.layout.isin(G.MX_A_ZZ, G.MX_B_NN),
+                named("shape", src.n3 == 16, help="cells of 16x2"),
+            ),
+        ),
     )
     recorded = {
         form: {}
@@ -122,8 +152,9 @@ class TLoad(Instr):
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
         rows, cols = dst.valid
+        x = src[:rows, :cols].bitcast(dst.dtype)
         dst.fill(pad_bits(dst.pad, dst.dtype))
-        dst[:rows, :cols] = src[:rows, :cols].bitcast(dst.dtype)
+        dst[:rows, :cols] = x
 
 
 class Store(Instr, abstract=True):
@@ -147,6 +178,18 @@ class Store(Instr, abstract=True):
                 named("layout", dst.layout.isin(G.ND, G.NZ), help="store acc as nd or nz"),
                 src.layout == NZ,
                 both(src.cols >= 1, src.cols <= 4095),
+                when(dst.layout == G.ND, src.rows <= 8192),
+                when(
+                    dst.layout == G.NZ,
+                    both(src.valid.cols % 16 == 0, dst.n3 == 16),
+                    named(
+                        "shape",
+                        when(dst.dtype == i32, dst.n4 == 16),
+                        when(dst.dtype == f32, dst.n4.isin(16, 8)),
+                        when(dst.size != 4, dst.n4 * dst.size == 32),
+                        help="blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else",
+                    ),
+                ),
             ),
         ),
     )

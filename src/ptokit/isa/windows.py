@@ -23,7 +23,7 @@ from ptokit.isa.formulas import Expr
 from ptokit.isa.lang import Attr, Operand, Path, path
 from ptokit.isa.layouts import ND, NZ
 from ptokit.isa.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.words import ACC, FIX, MAT, VEC, AccToVecMode, ReluPreMode
+from ptokit.isa.words import ACC, FIX, MAT, VEC, AccToVecMode, Loc, ReluPreMode
 
 FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
 CUBE_A2A3 = (i8, f16, bf16, f32)
@@ -120,16 +120,21 @@ def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
 
 
 def fix_pipe(
-    dst: Operand, src: Operand, relu: Attr, mode: Attr, quantised: Expr
+    dst: Operand,
+    src: Operand,
+    relu: Attr,
+    mode: Attr,
+    quantised: Expr,
+    clearing: tuple[Loc, ...] = (ACC,),
 ) -> tuple[Ruled, ...]:
-    """Where relu, quantisation and the vector-core mode apply (hardware)."""
+    """Where relu (from `clearing`), quantisation and the vector-core mode apply (hardware)."""
     return on(
         HARDWARE,
         named(
             "attribute",
-            either(relu == ReluPreMode.NO_RELU, src.loc == ACC),
+            either(relu == ReluPreMode.NO_RELU, src.loc.isin(*clearing)),
             either(~quantised, src.loc == ACC),
-            help="relu and quantisation belong to the way out of acc",
+            help="quantisation, and but for an extract relu, belong to the way out of acc",
         ),
         named("attribute", either(~mode.given, dst.loc == VEC), help="the mode is for acc to vec"),
         when(

@@ -30,7 +30,8 @@ class FixPipe:
     saturating_shift: shift modes saturate to 16 bits (else they wrap).
     saturate: control bit 48: inf becomes the largest finite value, NaN zero.
     clip_half: f32 -> f16/bf16 with a scale clips large finite values even when not saturating.
-    wide_vector: a vector of scales also applies to f16, bf16, fp8 and hif8 results (A5).
+    a5_modes: a scale also applies to the pairs only A5 has: fp8, hif8, i32 to bf16, and with a
+        vector f16 and bf16. Set on target a5; elsewhere such pairs convert plainly.
     """
 
     fp19: Literal["cpu", "always"] = "cpu"
@@ -40,7 +41,7 @@ class FixPipe:
     saturating_shift: bool = True
     saturate: bool = False
     clip_half: bool = True
-    wide_vector: bool = False
+    a5_modes: bool = False
 
 
 CPU_READING = FixPipe()
@@ -64,10 +65,12 @@ _INT = {(t.i32, t.f16): Mode.HALF, (t.i32, t.i16): Mode.SHIFT}
 _SCALED = ((t.f32, t.f16), (t.f32, t.bf16), (t.f32, t.hif8), (t.f32, t.f8e4m3), (t.i32, t.bf16))
 _WIDE = {pair: Mode.FLOAT for pair in _SCALED}
 
-# table 3.1.2: with one scalar parameter, and with a vector of them
-SCALAR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
+# table 3.1.2: with one scalar parameter, and with a vector of them; A5 has more pairs
+SCALAR_MODES: dict[tuple[DType, DType], Mode] = (
+    _B8 | _INT | {(t.f32, t.f16): Mode.FLOAT, (t.f32, t.bf16): Mode.FLOAT}
+)
 VECTOR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT
-WIDE_VECTOR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
+A5_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
 
 
 def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
@@ -81,8 +84,8 @@ def quantise(
     x: Array, dtype: DType, params: Array, *, vector: bool, relu: bool, how: FixPipe
 ) -> Array:
     """Convert with the 64-bit parameters `params` (3.1.3): one, or one for each column."""
-    vector_modes = WIDE_VECTOR_MODES if how.wide_vector else VECTOR_MODES
-    mode = (vector_modes if vector else SCALAR_MODES).get((x.dtype, dtype), Mode.NO_QUANT)
+    modes = A5_MODES if how.a5_modes else VECTOR_MODES if vector else SCALAR_MODES
+    mode = modes.get((x.dtype, dtype), Mode.NO_QUANT)
     if mode is Mode.NO_QUANT:
         return convert(x, dtype, relu=relu)
     if mode is Mode.SHIFT:

@@ -37,7 +37,7 @@ class Machine:
 
     def __init__(self, target: Target, fixpipe: FixPipe = CPU_READING) -> None:
         self.target = target
-        self.fixpipe = replace(fixpipe, wide_vector=fixpipe.wide_vector or target.name == "a5")
+        self.fixpipe = replace(fixpipe, a5_modes=fixpipe.a5_modes or target.name == "a5")
         self.gathers = target.gathers
         self.spaces = {
             name: Memory.blank(name, size) for name, size in target.capacity.items() if size

@@ -135,7 +135,7 @@ def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
     if x.dtype.is_int:
         total = np.matmul(a.astype(np.int32), b.astype(np.int32))  # wraps, any order
         return NumpyArray(total.view(np.uint32), t.i32)
-    step = _fma if x.dtype is t.f32 else _multiply_add
+    step = _multiply_add if x.dtype is t.f16 else _fma
     total = np.zeros((a.shape[0], b.shape[1]), np.float32)
     for k in range(a.shape[1]):
         total = step(a[:, k, None], b[None, k, :], total)
@@ -143,7 +143,7 @@ def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
 
 
 def _multiply_add(a: Values, b: Values, c: Values) -> Values:
-    """a * b + c where the f32 product is exact: narrower floats."""
+    """a * b + c where the f32 product is exact: f16 (a bf16 product may be a denormal)."""
     return a * b + c
 
 

@@ -198,6 +198,11 @@ class Tile(Matrix):
         """Byte offset in its memory."""
         return self.elements.address
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """What tells whether two handles name the same bytes."""
+        return id(self.memory), self.address
+
     def fill(self, bits: int) -> None:
         """Set every element of the storage to these bits."""
         codes = np.full(self.type.numel, bits, self.dtype.storage)
@@ -231,6 +236,10 @@ class Tile(Matrix):
 
     def _range(self, memory: Codes) -> Codes:
         return memory[self.address : self.address + self.type.nbytes]
+
+    def written(self) -> bool:
+        """Whether the whole valid region was written."""
+        return self.elements.unwritten(range(self.valid.rows), range(self.valid.cols)) is None
 
     def codes(self) -> Codes:
         """The element codes of the valid region, in logical order."""

@@ -72,6 +72,8 @@ def _readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
         outs = sig.outs or (() if results else sig.results)
         yield (sig.ins, call.items), (outs, call.outs)
         return
+    if results and results != len(sig.results) + len(sig.fresh):
+        return
     if results or not sig.fresh:
         yield ((sig.ssa, call.items),)
         if len(sig.bare) < len(sig.ssa):  # an old value that is not given is undefined
@@ -219,6 +221,12 @@ def _misfit(
     items = [*call.items, *call.index, *(i for g in call.keyed.values() for i in g)]
     if any(isinstance(item_type(i), OpaqueType) for i in (*items, *(call.outs or ()))):
         return Foreign()
+    if results and call.outs is None:
+        counts = [len(s.results) + len(s.fresh) for s in map(signature, forms)]
+        if results not in counts:
+            plural = "" if counts[0] == 1 else "s"
+            message = f"{forms[0].mnemonic()} defines {counts[0]} value{plural}; {results} named"
+            return cursor.wrong("operand-count", message, call.at)
     for given in call.attrs:
         if not any(_known(page, given.key) for page in forms):
             return unknown_attribute(cursor, forms[0], given)

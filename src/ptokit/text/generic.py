@@ -61,6 +61,7 @@ def _segmented(
     p: Parser, forms: Sequence[type[Instr]], call: Call, results: list[Named], sizes: list[int]
 ) -> Op:
     """Operands whose counts are given, one count for each operand of the page."""
+    _agree(p, call)
     for page in forms:
         sig = signature(page)
         needed = [s for s in sig.ins if s.required]
@@ -101,7 +102,6 @@ def _of_groups(
     groups: list[tuple[Slot, list[Item]]],
 ) -> Op:
     op = Op(page, spans={"": p.span(call.at)})
-    _agree(p, call)
     for slot, items in groups:
         values = tuple(i.value for i in items if i.value is not None)
         for value in values:

@@ -30,15 +30,23 @@ class _Pairing:
             (f.name, f.results, f.attrs, f.flat, f.comments, f.visibility, f.declared, f.arg_attrs)
             for f in (a, b)
         )
-        return next(heads) == next(heads) and self.blocks(a.body, b.body)
+        return next(heads) == next(heads) and self.arguments(a, b) and self.blocks(a.body, b.body)
 
     def blocks(self, a: Block, b: Block) -> bool:
+        known = all(v in self.other for v in a.args)  # those of a function are
         return (
             a.trailing == b.trailing
-            and self.define(a.args, b.args)
+            and (known or self.define(a.args, b.args))
             and len(a.ops) == len(b.ops)
             and all(self.ops(x, y) for x, y in zip(a.ops, b.ops, strict=True))
         )
+
+    def arguments(self, a: Func, b: Func) -> bool:
+        """In order; those of a flat program, which has no head, by name."""
+        if not a.flat:
+            return self.define(a.args, b.args)
+        ordered = (sorted(f.args, key=lambda v: v.name) for f in (a, b))
+        return self.define(next(ordered), next(ordered))
 
     def define(self, a: Sequence[Value], b: Sequence[Value]) -> bool:
         self.other |= dict(zip(a, b, strict=False))

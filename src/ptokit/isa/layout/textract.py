@@ -28,6 +28,7 @@ from ptokit.isa.windows import (
     whole_blocks,
 )
 from ptokit.isa.words import (
+    ACC,
     FIX,
     LEFT,
     MAT,
@@ -114,7 +115,7 @@ class TExtract(Extract):
         on(
             A2A3,
             when(
-                both(dst.layout == ND, dst.numel != 1),
+                both(dst.layout == ND, dst.valid.rows * dst.valid.cols != 1),
                 named("offset-misaligned", col * src.size % 32 == 0, help=LINES),
             ),
             when(
@@ -151,7 +152,7 @@ class TExtract(Extract):
         on(A2A3, when(src.loc == MAT, src.dtype.isin(*CUBE_A2A3))),
         on(A5, when(src.loc == MAT, src.dtype.isin(*CUBE_A5))),
         casting(dst, src, quant.given),
-        fix_pipe(dst, src, relu, mode, quant.given),
+        fix_pipe(dst, src, relu, mode, quant.given, clearing=(ACC, MAT)),
     )
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = ("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28", "C34", "C44", "C45", "C46")
