@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
-LARGEST_FILE = 500
+LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
 LARGEST_PACKAGE = 15000
 
 
@@ -78,7 +78,8 @@ def test_no_mnemonic_outside_isa(path: Path) -> None:
 @pytest.mark.parametrize("path", PYTHON, ids=lambda p: p.name)
 def test_files_stay_small(path: Path) -> None:
     lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LARGEST_FILE or path.name in DATA_TABLES
+    room = path.relative_to(ROOT).parts[0]
+    assert lines <= LARGEST_FILE[room] or path.name in DATA_TABLES
 
 
 def test_the_package_stays_small() -> None:
