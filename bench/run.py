@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -90,10 +91,74 @@ def product_row(dtype: pto.DType, kind: type[np.generic], n: int) -> Row:
     )
 
 
+def tile(rows: int, cols: int, layout: str = "nd", loc: str = "vec", **how: object) -> pto.Tile:
+    """A tile of f32 with data."""
+    valid = how.get("valid", (rows, cols))
+    return pto.tile(loc, pto.f32, rows, cols, layout=layout, data=random(*valid), **how)
+
+
+def move_rows() -> list[Row]:
+    """TMOV, TTRANS, TFILLPAD, TINSERT, TCONCAT and the two aliases."""
+    big, other, small = tile(128, 128), tile(128, 128), tile(64, 64)
+    mat, left = tile(128, 128, "nz", "mat"), pto.tile_left(pto.f32, 128, 128)
+    narrow, padded = tile(128, 128, valid=(128, 100)), tile(128, 128, pad="zero")
+    wide, half = tile(64, 128), tile(64, 64)
+    flat, view = pto.tile("vec", pto.f32, 32, 128), pto.tile("vec", pto.f32, 64, 64, valid=(32, 32))
+    copy = copying(128 * 128, np.float32)
+    quarter = copying(64 * 64, np.float32)
+    return [
+        Row("tmov", "f32 vec nd 128x128", lambda: pto.tmov(other, big), copy),
+        Row("tmov", "f32 vec nd 64x64", lambda: pto.tmov(half, small), quarter),
+        Row("tmov", "f32 mat nz 128x128 -> left", lambda: pto.tmov(left, mat), copy),
+        Row("ttrans", "f32 vec 128x128", lambda: pto.ttrans(other, big), copy),
+        Row("tfillpad", "f32 vec 128x100 -> 128x128", lambda: pto.tfillpad(padded, narrow), copy),
+        Row(
+            "tinsert", "f32 vec 64x64 into 128x128", lambda: pto.tinsert(big, small, 8, 8), quarter
+        ),
+        Row(
+            "tconcat",
+            "f32 64x64 + 64x64",
+            lambda: pto.tconcat(wide, small, half),
+            copying(8192, np.float32),
+        ),
+        Row("treshape", "alias", lambda: pto.treshape(flat, small), quarter),
+        Row("subview", "alias", lambda: pto.subview(view, small, 16, 16), quarter),
+    ]
+
+
+def gather_rows() -> list[Row]:
+    """TGATHER by index and by mask, TIMG2COL."""
+    rng = np.random.default_rng(0)
+    made: list[Row] = []
+    for rows, cols in ((16, 16), (64, 128)):
+        table, out = tile(rows, cols), tile(rows, cols)
+        numbers = rng.integers(0, rows * cols, (rows, cols)).astype(np.int32)
+        index = pto.tile("vec", pto.i32, rows, cols, data=numbers)
+        case = f"index f32 {rows}x{cols} from {rows}x{cols}, i32 indices"
+        work = partial(pto.tgather, out, table, index)
+        made.append(Row("tgather", case, work, copying(rows * cols, np.float32)))
+    table, half = tile(64, 128), tile(64, 64)
+    mask = partial(pto.tgather, half, table, pattern="P0101")
+    made.append(Row("tgather", "mask P0101 f32 64x128 -> 64x64", mask, copying(4096, np.float32)))
+    image = pto.conv_tile(
+        *(pto.f16, (1, 4, 16, 16, 16)),
+        layout="nc1hwc0",
+        filter=(3, 3),
+        padding=(1, 1, 1, 1),
+        data=rng.standard_normal((1, 4, 16, 16, 16)).astype(np.float16),
+    )
+    left = pto.tile_left(pto.f16, 128, 64)
+    case = "f16 1x4x16x16x16, 3x3 pad 1 -> 128x64"
+    unroll = partial(pto.timg2col, left, image)
+    return [*made, Row("timg2col", case, unroll, copying(8192, np.float16))]
+
+
 def rows() -> list[Row]:
     return [
         *(extract_row(pto.f32, np.float32, layout, 64) for layout in ("zn", "nz")),
         *(extract_row(pto.f16, np.float16, layout, 128) for layout in ("zn", "nz")),
+        *move_rows(),
+        *gather_rows(),
         *(load_row("vec", "nd"), load_row("mat", "nz")),
         *(store_row("vec", "nd", 512), store_row("acc", "nz", 1024)),
         *(product_row(pto.f16, np.float16, n) for n in (64, 128)),

@@ -160,6 +160,16 @@ def _save(arrays: dict[str, Any]) -> None:
         partial.replace(path)
 
 
+def _write(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as problem:
+        usage(f"cannot write {path}: {problem.strerror}")
+
+
 def _report(instructions: dict[str, int], target: str, seconds: float) -> None:
     total = sum(instructions.values())
     click.echo(f"{total} instructions on {target} in {seconds * 1000:.0f} ms")
@@ -207,9 +217,7 @@ def fmt(kernel: Path, in_place: bool) -> None:
     program = read_program(kernel)
     text = program.text(program.form())
     if in_place and str(kernel) != "-":
-        partial = kernel.with_name(f".{kernel.name}.partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(kernel)
+        _write(kernel, text)
     else:
         click.echo(text, nl=False)
 
@@ -243,14 +251,22 @@ def explain(name: str) -> None:
 @click.argument("layout")
 @click.option("--fractal", type=int, help="512, 1024 or 32.  [default: 512]")
 @click.option("--loc", default="mat", show_default=True, help="Location of the tile.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write a picture to this file.")
 @click.option("--at", metavar="ROW,COL", help="Also say where this element lives.")
 @program_errors
 def layout(
-    dtype: str, shape: str, layout: str, fractal: int | None, loc: str, at: str | None
+    dtype: str,
+    shape: str,
+    layout: str,
+    fractal: int | None,
+    loc: str,
+    svg: Path | None,
+    at: str | None,
 ) -> None:
     """Draw where the elements of a tile live: `ptokit layout f16 64x256 nz`."""
     from ptokit.check import tile_type_errors
     from ptokit.emit.draw import layout_picture
+    from ptokit.emit.svg import layout_svg
     from ptokit.isa.layouts import Layout
     from ptokit.isa.tiles import tile_type
     from ptokit.isa.words import Loc
@@ -267,13 +283,21 @@ def layout(
     )
     for problem in tile_type_errors(kind, None, TARGETS["cpu"], "the tile"):
         raise PtoError(problem)
-    click.echo(layout_picture(kind))
+    click.echo(layout_picture(kind, _painted))
+    if svg is not None:
+        _write(svg, layout_svg(kind))
     if at is not None:
         row, col = _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
         if not (0 <= row < rows and 0 <= col < cols):
             usage(f"({row}, {col}) is outside the tile")
         offset = kind.map.offset(row, col)
         click.echo(f"({row}, {col}) is element {offset}, byte {offset * kind.dtype.bits // 8}")
+
+
+def _painted(text: str, group: int) -> str:
+    """Neighbouring groups in different colours; click drops them where there is no terminal."""
+    colours = ("cyan", "yellow", "green", "magenta")
+    return text if group < 0 else click.style(text, fg=colours[group % len(colours)])
 
 
 def _numbers(text: str, separator: str, form: str) -> tuple[int, int]:

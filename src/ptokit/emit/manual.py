@@ -63,7 +63,7 @@ def _operand(o: Operand) -> str:
 
 def _attribute(a: Attr) -> str:
     words = " | ".join(a.kind.options()) if issubclass(a.kind, Word) else a.kind.__name__
-    default = "" if a.default is None else f", default {a.default}"
+    default = "" if a.default is None or a.required else f", default {a.default}"
     return f"attribute {a.key}: {words}{default}"
 
 
