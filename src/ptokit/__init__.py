@@ -2,6 +2,7 @@
 
 from ptokit import intrinsics
 from ptokit.diagnostics import CallError, Diagnostic, PtoError
+from ptokit.events import Event
 from ptokit.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
 from ptokit.isa.dtypes import (
     DType,
@@ -28,6 +29,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.program import Program, load, loads
 from ptokit.settings import target
 from ptokit.tensors import (
+    ConvTile,
     Tensor,
     Tile,
     conv_tile,
@@ -42,8 +44,10 @@ from ptokit.tensors import (
 
 __all__ = [
     "CallError",
+    "ConvTile",
     "DType",
     "Diagnostic",
+    "Event",
     "FixPipe",
     "Program",
     "PtoError",

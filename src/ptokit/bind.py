@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from ptokit.catalogue import CATALOGUE
 from ptokit.complete import complete
 from ptokit.convert import func_to_dps
-from ptokit.diagnostics import PtoError, call_error
+from ptokit.diagnostics import PtoError, call_error, error
 from ptokit.ir import Func, Op, Value
 from ptokit.isa.targets import Target
-from ptokit.isa.tiles import GlobalType, TileType
+from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.types import Elided, Kind, PtrType, ScalarType, Type
 from ptokit.numerics.arrays import codes_of, values_of
 from ptokit.sim.interpreter import Env, Machine
 from ptokit.sim.memory import Memory
-from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
@@ -44,6 +44,8 @@ class Bound:
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
         if isinstance(kind, GlobalType):
             return _tensor(arg, given, kind)
+        if isinstance(kind, ConvTileType):
+            return _conv(arg, given, kind, machine.fresh(kind, addresses[arg]))
         if isinstance(kind, TileType):
             handle = machine.fresh(machine.target.resolve(kind), addresses[arg])
             handle.label = f"%{arg.name}"
@@ -58,7 +60,7 @@ class Bound:
         found: dict[str, AnyArray] = {}
         for value in (*written(self.func), *(_results(self.func) if self.func.flat else ())):
             handle = env.get(value)
-            if isinstance(handle, Tile) and handle.written():
+            if isinstance(handle, Tile | ConvTile) and handle.written():
                 found[value.name] = values_of(handle.codes(), handle.dtype)
             elif isinstance(handle, Pointer):
                 found[value.name] = _array(handle, self.arrays.get(value.name))
@@ -74,6 +76,14 @@ def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
         return memory
     raw = _codes(arg, given, PtrType(dtype), None).reshape(-1)
     return Memory(name, raw.view(np.uint8).copy(), written=True)
+
+
+def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
+    handle.label = f"%{arg.name}"
+    if given is not None:
+        assert isinstance(handle, ConvTile)
+        handle.assign(_codes(arg, given, kind, kind.shape))
+    return handle
 
 
 def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
@@ -140,6 +150,7 @@ def bind(
     numbers = dict(_numbers(func, arrays))
     complete(func, target, arrays, numbers, types)
     _require(func, arrays)
+    _require_types(func)
     converted = func_to_dps(func)
     return Bound(converted, arrays, _by_name(converted, numbers))
 
@@ -170,7 +181,7 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
     for arg in func.args:
         if arg.name in arrays:
             continue
-        if arg in outs and isinstance(arg.type, PtrType | TileType):
+        if arg in outs and isinstance(arg.type, PtrType | TileType | ConvTileType):
             continue
         raise call_error(
             "missing-argument",
@@ -179,6 +190,19 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
             seen=f"its type is {arg.type or 'not known'}",
             help=f"give {arg.name}=FILE.npy, or {arg.name}=NUMBER for a number",
         )
+
+
+def _require_types(func: Func) -> None:
+    """Every tile an instruction defines must have a type by now."""
+    for op in func.body.walk():
+        for value in op.results:
+            if isinstance(value.type, Elided):
+                raise error(
+                    "type-elided",
+                    f"%{value.name}: {CATALOGUE['type-elided'].title}",
+                    value.span,
+                    help=f"write the type out, or give --type {value.name}=TYPE",
+                )
 
 
 def written(func: Func) -> list[Value]:
@@ -199,7 +223,7 @@ def written(func: Func) -> list[Value]:
 
 def _names_memory(op: Op, value: Value) -> bool:
     return any(
-        op.page.operand(name).kind in (Kind.PTR, Kind.GLOBAL, Kind.TILE)
+        op.page.operand(name).kind in (Kind.PTR, Kind.GLOBAL, Kind.TILE, Kind.CONV)
         for name, used in op.values()
         if used is value
     )

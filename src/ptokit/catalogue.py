@@ -118,6 +118,22 @@ CATALOGUE: dict[str, Entry] = {
         "reports it. On the CPU simulator it wraps; the option `outside` chooses wrap, clamp, zero "
         "or error.",
     ),
+    "register-not-set": Entry(
+        "a register does not hold what the instruction reads",
+        "On A2/A3 and A5 some instructions read what others wrote to registers: in a manual mode "
+        "the unroll of a feature map expects the map's size, padding and pad value there. ptokit "
+        "compares the registers with the operands. An auto mode needs no registers set.",
+    ),
+    "event-in-use": Entry(
+        "an event is recorded while it is still set",
+        "Each pair of pipes has eight events. Recording one that nobody has waited for since it "
+        "was recorded last loses one of the two: the order in which hardware sees them is open.",
+    ),
+    "event-not-set": Entry(
+        "an event is awaited that is not set",
+        "A wait consumes one record of the same two pipes and the same id. Without one before it, "
+        "the waiting pipe hangs on hardware.",
+    ),
     "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
     "unknown-op": Entry(
         "this version does not know this operation",

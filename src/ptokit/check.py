@@ -7,104 +7,23 @@ executor, which evaluates the very same rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from ptokit.catalogue import CATALOGUE
-from ptokit.diagnostics import Diagnostic, Note, Severity
+from ptokit.diagnostics import Diagnostic, Severity
+from ptokit.facts import Facts
 from ptokit.ir import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
-from ptokit.isa.facts import environment
-from ptokit.isa.formulas import UNKNOWN, Many, Missing, fields, seen
-from ptokit.isa.lang import Instr, Operand
+from ptokit.isa import pages
+from ptokit.isa.formulas import fields, seen
+from ptokit.isa.lang import Instr
 from ptokit.isa.rules import Rule
 from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.tiles import TILE_RULES, TileType
-from ptokit.isa.types import Elided, Type
+from ptokit.isa.types import Elided
+from ptokit.place import check_addresses
 from ptokit.text.source import Span
-
-
-@dataclass
-class Facts:
-    """What is known of values before the program runs: numbers, and types with more detail.
-
-    `numbers` starts with the scalar arguments that were bound.
-    """
-
-    target: Target
-    numbers: dict[Value, Any] = field(default_factory=dict[Value, Any])  # Any: int or float
-    types: dict[Value, Type] = field(default_factory=dict[Value, Type])
-
-    def type_of(self, value: Value) -> Type:
-        kind = self.types.get(value, value.type)
-        return self.target.resolve(kind) if isinstance(kind, TileType) else kind
-
-    def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
-        """A tile's type, a scalar's number, or UNKNOWN."""
-        kind = self.type_of(value)
-        if isinstance(kind, Elided):
-            return UNKNOWN
-        return kind if operand.kind.name in DATA_KINDS else self.numbers.get(value, UNKNOWN)
-
-    def environment(self, op: Op) -> dict[str, Any]:  # Any: what a rule may read
-        """Operand name -> type or number, outputs in either form included."""
-        given: dict[str, Any] = {}
-        for operand in op.page.operands:
-            bound = _bound(op, operand)
-            values = tuple(self.of(operand, v) for v in bound)
-            if operand.many:
-                given[operand.name] = values
-            elif values:
-                given[operand.name] = values[0]
-        return environment(op.page, given, op.attrs)
-
-    def learn(self, op: Op, env: Mapping[str, Any]) -> None:
-        """Refine result types and fold numbers."""
-        refine = getattr(op.page, "type_of", None)
-        if refine is not None and op.results:
-            known = {k: none_if_unknown(v) for k, v in env.items()}
-            self.types[op.results[0]] = call(refine, known)
-        elif op.page.handle and len(op.results) == 1 and not op.regions:
-            self._fold(op, env)
-
-    def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
-        result = op.page.results()[0]
-        if result.kind.name in DATA_KINDS:
-            return
-        inputs = {k: v for k, v in env.items() if k != result.name}
-        if UNKNOWN in inputs.values():
-            return
-        try:
-            body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
-            self.numbers[op.results[0]] = call(body, {**inputs, result.name: op.results[0].type})
-        except ZeroDivisionError:
-            pass  # reported when it runs
-
-
-DATA_KINDS = frozenset({"TILE", "GLOBAL", "CONV", "PTR"})
-
-
-def call(function: Any, available: Mapping[str, Any]) -> Any:  # Any: page hooks take what they name
-    """Call a page's hook with the arguments it names."""
-    code = function.__code__ if hasattr(function, "__code__") else function.__func__.__code__
-    names = code.co_varnames[: code.co_argcount]
-    return function(**{n: available[n] for n in names if n != "cls"})
-
-
-def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:
-    values = op.bound(operand.name)
-    if values:
-        return values
-    defined = op.page.outs() if op.ssa else op.page.results()
-    names = [o.name for o in defined]
-    if operand.name in names and names.index(operand.name) < len(op.results):
-        return (op.results[names.index(operand.name)],)
-    return ()
-
-
-def none_if_unknown(value: Any) -> Any:  # Any: see Facts.of
-    if isinstance(value, Many):
-        return tuple(none_if_unknown(v) for v in value.values)
-    return None if isinstance(value, Missing) else value
 
 
 def violation(
@@ -200,10 +119,6 @@ def tile_type_errors(
 
 
 def unknown_op(op: OpaqueOp) -> Diagnostic:
-    from difflib import get_close_matches
-
-    from ptokit.isa import pages
-
     names = [page.mnemonic() for page in pages()]
     close = get_close_matches(op.name if "." in op.name else f"pto.{op.name}", names, n=1)
     return Diagnostic(
@@ -229,8 +144,6 @@ def check_func(
     func: Func, target: Target, numbers: Mapping[Value, Any] | None = None
 ) -> list[Diagnostic]:
     """Everything wrong with a function on one target, as far as it is known before it runs."""
-    from ptokit.place import check_addresses
-
     checker = Checker(target, numbers)
     checker.func(func)
     return checker.found + list(check_addresses(func, checker.facts))
@@ -255,6 +168,3 @@ def check(module: Module, targets: Iterable[str]) -> list[Diagnostic]:
                     found = replace(merged[key], targets=tuple(both))
                 merged[key] = found
     return list(merged.values())
-
-
-__all__ = ["Checker", "Facts", "Note", "check", "check_func", "rules_for", "violation"]

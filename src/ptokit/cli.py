@@ -184,6 +184,8 @@ def _report(instructions: dict[str, int], target: str, seconds: float) -> None:
 @program_errors
 def check(kernel: Path, target: str, style: str) -> None:
     """Check KERNEL (a file, or - for standard input); status 1 if it has errors."""
+    from ptokit.emit.verdicts import table, verdict
+
     program = read_program(kernel)
     names = tuple(TARGETS) if target == "all" else (target,)
     found: list[Diagnostic] = program.check(*names)
@@ -192,20 +194,12 @@ def check(kernel: Path, target: str, style: str) -> None:
     else:
         for diagnostic in found:
             click.echo(diagnostic.render() + "\n")
+        if len(names) > 1:
+            click.echo("\n".join([*table(program.module, names, found), ""]))
         for name in names:
             click.echo(verdict(name, found))
     if any(d.is_error for d in found):
         sys.exit(1)
-
-
-def verdict(target: str, found: list[Diagnostic]) -> str:
-    """One line: legal, or how many errors."""
-    here = [d for d in found if not d.targets or target in d.targets]
-    errors = sum(d.is_error for d in here)
-    warnings = len(here) - errors
-    also = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
-    said = f"refused, {errors} error{'s' * (errors != 1)}" if errors else "legal"
-    return f"{target + ':':<6} {said}{also}"
 
 
 @main.command()

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from ptokit.check import Facts
+from ptokit.facts import Facts
 from ptokit.ir import Block, Func, Op, Value
 from ptokit.isa.dtypes import DTYPES, DType
 from ptokit.isa.lang import Like
@@ -110,6 +110,8 @@ def _like(op: Op, name: str, facts: Facts) -> TileType | None:
     model, rows, cols = like.model.eval(env), like.rows.eval(env), like.cols.eval(env)
     if not (isinstance(model, TileType) and isinstance(rows, int) and isinstance(cols, int)):
         return None
+    if like.whole:
+        return replace(model, valid=Shape(rows, cols))
     dtype = like.dtype(model.dtype) if like.dtype else model.dtype
     if rows <= 0 or cols <= 0:
         return None

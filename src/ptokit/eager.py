@@ -14,17 +14,19 @@ from typing import Any
 from ptokit.callsite import caller
 from ptokit.check import rules_for, violation
 from ptokit.diagnostics import PtoError
+from ptokit.events import Event
 from ptokit.isa import pages
 from ptokit.isa.facts import environment
 from ptokit.isa.lang import Attr, Instr, Operand
 from ptokit.isa.types import Kind, ScalarType
 from ptokit.isa.words import Word
-from ptokit.settings import current_fixpipe, current_target
+from ptokit.settings import current_core, current_target
 from ptokit.sim.execute import run_body
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 from ptokit.tensors import word
 
+EVENTS = "events"
 HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: GlobalView, Kind.CONV: ConvTile}
 
 
@@ -32,23 +34,29 @@ def signature(page: type[Instr]) -> inspect.Signature:
     """The parameters of a form: operands in C++ order, what is optional by keyword."""
     parameters: list[inspect.Parameter] = []
     for field in sorted((*page.operands, *page.attrs), key=_by_keyword):
-        by_keyword = _by_keyword(field)
-        required = isinstance(field, Operand) and field.required
-        parameters.append(
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY
-                if by_keyword
-                else inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=inspect.Parameter.empty if required else field.default,
-            )
-        )
+        how = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        if isinstance(field, Operand) and field.many:
+            how = inspect.Parameter.VAR_POSITIONAL
+        elif _by_keyword(field):
+            how = inspect.Parameter.KEYWORD_ONLY
+        bare = field.required or how is inspect.Parameter.VAR_POSITIONAL
+        default = inspect.Parameter.empty if bare else field.default
+        parameters.append(inspect.Parameter(field.name, how, default=default))
     return inspect.Signature(parameters)
 
 
+def public_signature(page: type[Instr]) -> inspect.Signature:
+    """The parameters of the function: also the events it waits for before anything else."""
+    form = signature(page)
+    if any(o.many for o in page.operands):
+        return form
+    events = inspect.Parameter(EVENTS, inspect.Parameter.KEYWORD_ONLY, default=())
+    return form.replace(parameters=[*form.parameters.values(), events])
+
+
 def _by_keyword(field: Operand | Attr) -> bool:
-    if isinstance(field, Attr):
-        return True
+    if isinstance(field, Attr) or field.many:
+        return not field.required
     return not field.required and field.kind is not Kind.INDEX
 
 
@@ -64,14 +72,22 @@ def _fits(form: inspect.Signature, page: type[Instr], args: Sequence[Any], names
 def _operand(operand: Operand, value: Any, name: str) -> Any:  # Any: what a user passed
     """A user's argument as the value a rule and a body take; TypeError says what it should be."""
     wanted = HANDLES.get(operand.kind)
+    if operand.kind is Kind.ANY:
+        return value
     if wanted is not None and not isinstance(value, wanted):
         raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {value!r}")
-    if wanted is None:
-        try:
-            return operator.index(value)
-        except TypeError:
-            raise TypeError(f"{name}: {operand.name} is an integer, not {value!r}") from None
-    return value
+    return value if wanted is not None else _number(operand, value, name)
+
+
+def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as above
+    real = operand.kind is Kind.SCALAR and operand.scalar is None
+    if real and isinstance(value, float):  # np.float64 too
+        return float(value)
+    try:
+        return operator.index(value)
+    except TypeError:
+        what = "a number" if real else "an integer"
+        raise TypeError(f"{name}: {operand.name} is {what}, not {value!r}") from None
 
 
 def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words
@@ -102,10 +118,7 @@ def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enum
 
 
 def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> None:
-    from dataclasses import replace
-
-    how = replace(current_fixpipe(), a5_modes=current_target().name == "a5")
-    available: dict[str, Any] = {**attrs, "fixpipe": how, "gathers": current_target().gathers}
+    available: dict[str, Any] = {**attrs, **current_core().offer()}
     for operand in page.operands:
         value = operands.get(operand.name, operand.default)
         kind = ScalarType(operand.scalar or "").dtype
@@ -123,7 +136,9 @@ def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> 
 def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
     signatures = [signature(page) for page in forms]
 
-    def call(*args: Any, **names: Any) -> None:  # Any: a user's arguments
+    def call(*args: Any, events: Sequence[Event] = (), **names: Any) -> None:  # Any: a user's
+        for event in events:
+            event.wait()
         chosen = [
             (page, form)
             for page, form in zip(forms, signatures, strict=True)
@@ -139,7 +154,7 @@ def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = "\n\n".join(documentation(page) for page in forms)
-    call.__dict__["__signature__"] = signatures[0]
+    call.__dict__["__signature__"] = public_signature(forms[0])
     return call
 
 

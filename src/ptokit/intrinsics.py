@@ -2,5 +2,6 @@
 
 from ptokit.eager import functions
 
-globals().update(functions())
-__all__ = list(functions())  # pyright: ignore[reportUnsupportedDunderAll] - the stub has them
+_functions = functions()
+globals().update(_functions)
+__all__ = list(_functions)  # pyright: ignore[reportUnsupportedDunderAll] - the stub has them

@@ -1,7 +1,9 @@
 """Generated from the pages of ptokit.isa by `make docs`; do not edit."""
 
+from collections.abc import Sequence
 from typing import Literal, overload
 
+from ptokit.events import Event
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 
 AccToVecModeWord = Literal[
@@ -21,6 +23,22 @@ CmpModeWord = Literal[
     "le",
     "gt",
     "ge",
+]
+EventIdWord = Literal[
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+]
+FmatrixModeWord = Literal[
+    "a_auto",
+    "b_auto",
+    "a_manual",
+    "b_manual",
 ]
 GatherAxisWord = Literal[
     "row",
@@ -46,6 +64,22 @@ PhaseWord = Literal[
     "partial",
     "final",
 ]
+PipeWord = Literal[
+    "S",
+    "V",
+    "M",
+    "MTE1",
+    "MTE2",
+    "MTE3",
+    "FIX",
+    "ALL",
+]
+QuantOutWord = Literal[
+    "i8",
+    "u8",
+    "f16",
+    "bf16",
+]
 ReluPreModeWord = Literal[
     "none",
     "normal",
@@ -55,6 +89,16 @@ TInsertModeWord = Literal[
     "split4",
 ]
 __all__ = [
+    "set_flag",
+    "wait_flag",
+    "set_flag_dyn",
+    "wait_flag_dyn",
+    "record_event",
+    "wait_event",
+    "barrier",
+    "barrier_sync",
+    "tsync",
+    "tsync_op",
     "subview",
     "treshape",
     "tgather",
@@ -65,6 +109,11 @@ __all__ = [
     "tfillpad",
     "tfillpad_inplace",
     "tfillpad_expand",
+    "setfmatrix",
+    "set_img2col_padding",
+    "set_img2col_rpt",
+    "set_quant_scalar",
+    "set_quant_vector",
     "timg2col",
     "tinsert",
     "tinsert_fp",
@@ -80,15 +129,79 @@ __all__ = [
     "tstore_fp",
 ]
 
+def set_flag(
+    source: PipeWord,
+    target: PipeWord,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_flag(
+    source: PipeWord,
+    target: PipeWord,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_flag_dyn(
+    event: int,
+    source: PipeWord,
+    target: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_flag_dyn(
+    event: int,
+    source: PipeWord,
+    target: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def record_event(
+    source: str,
+    target: str,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_event(
+    source: str,
+    target: str,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def barrier(
+    of: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def barrier_sync(
+    op: str,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsync(
+    *events: Event,
+) -> None: ...
+def tsync_op(
+    op: str,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def subview(
     dst: Tile,
     src: Tile,
     row: int = ...,
     col: int = ...,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def treshape(
     dst: Tile,
     src: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tgather(
@@ -98,6 +211,7 @@ def tgather(
     *,
     tmp: Tile | None = ...,
     outside: GatherOOBWord | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tgather(
@@ -106,6 +220,7 @@ def tgather(
     *,
     pattern: MaskPatternWord | None = ...,
     axis: GatherAxisWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tgather(
@@ -117,17 +232,22 @@ def tgather(
     *,
     tmp: Tile | None = ...,
     cmp: CmpModeWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tgatherb(
     dst: Tile,
     src: Tile,
     offsets: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tconcat(
     dst: Tile,
     src0: Tile,
     src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tconcat(
@@ -136,6 +256,8 @@ def tconcat(
     src1: Tile,
     src0_idx: Tile,
     src1_idx: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tconcat(
@@ -145,6 +267,8 @@ def tconcat(
     dst_idx: Tile,
     src0_idx: Tile,
     src1_idx: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def textract(
@@ -156,6 +280,7 @@ def textract(
     quant: int | None = ...,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def textract(
@@ -166,6 +291,8 @@ def textract(
     col0: int,
     row1: int,
     col1: int,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def textract(
@@ -173,6 +300,8 @@ def textract(
     src: ConvTile,
     row: int = ...,
     col: int = ...,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def textract_fp(
     dst: Tile,
@@ -183,24 +312,63 @@ def textract_fp(
     *,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tfillpad(
     dst: Tile,
     src: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tfillpad_inplace(
     dst: Tile,
     src: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tfillpad_expand(
     dst: Tile,
     src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def setfmatrix(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_img2col_padding(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_img2col_rpt(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_quant_scalar(
+    scale: float,
+    *,
+    out: QuantOutWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_quant_vector(
+    fp: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def timg2col(
     dst: Tile,
     src: ConvTile,
     pos_m: int = ...,
     pos_k: int = ...,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tinsert(
     dst: Tile,
@@ -212,6 +380,7 @@ def tinsert(
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
     split: TInsertModeWord | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tinsert_fp(
     dst: Tile,
@@ -222,6 +391,7 @@ def tinsert_fp(
     *,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tmov(
@@ -232,6 +402,7 @@ def tmov(
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
     phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
 def tmov(
@@ -240,6 +411,7 @@ def tmov(
     tmp: Tile,
     *,
     axis: int = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tmov_fp(
     dst: Tile,
@@ -248,16 +420,29 @@ def tmov_fp(
     *,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tpack(
     dst: Tile,
     src: Tile,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
+@overload
 def ttrans(
     dst: Tile,
     src: Tile,
     *,
     tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def ttrans(
+    dst: ConvTile,
+    src: ConvTile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul(
     c: Tile,
@@ -265,6 +450,7 @@ def tmatmul(
     b: Tile,
     *,
     phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_acc(
     c: Tile,
@@ -273,6 +459,7 @@ def tmatmul_acc(
     b: Tile,
     *,
     phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_bias(
     c: Tile,
@@ -281,10 +468,13 @@ def tmatmul_bias(
     bias: Tile,
     *,
     phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tload(
     dst: Tile,
     src: GlobalView,
+    *,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore(
     dst: GlobalView,
@@ -294,6 +484,7 @@ def tstore(
     phase: PhaseWord = ...,
     atomic: AtomicTypeWord = ...,
     relu: ReluPreModeWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore_fp(
     dst: GlobalView,
@@ -302,4 +493,5 @@ def tstore_fp(
     *,
     atomic: AtomicTypeWord = ...,
     relu: ReluPreModeWord = ...,
+    events: Sequence[Event] = ...,
 ) -> None: ...

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptokit.catalogue import CATALOGUE
-from ptokit.check import Facts
 from ptokit.diagnostics import Diagnostic, Note
+from ptokit.facts import Facts
 from ptokit.ir import Block, Func, Op, Value
 from ptokit.isa.targets import SPACES, Target
 from ptokit.isa.tiles import ConvTileType, TileType

@@ -14,6 +14,7 @@ from ptokit.bind import Bound, bind
 from ptokit.convert import to_dps, to_ssa
 from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
 from ptokit.emit.cpp import print_cpp
+from ptokit.facts import Facts
 from ptokit.ir import Func, Module, Op
 from ptokit.isa.targets import TARGETS
 from ptokit.isa.types import Type
@@ -117,7 +118,7 @@ class Program:
 
 
 def _execute(bound: Bound, machine: Machine) -> Run:
-    facts = checker.Facts(machine.target, dict(bound.numbers))
+    facts = Facts(machine.target, dict(bound.numbers))
     addresses, _ = plan(bound.func, checker.learned(bound.func, machine.target, bound.numbers))
     interpreter = Interpreter(machine, facts, addresses)
     block = interpreter.block(bound.func.body)

@@ -23,9 +23,9 @@ from ptokit.isa.targets import CPU_TARGET
 from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
+from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.numerics.formats import decode
-from ptokit.sim.execute import run_body
-from ptokit.sim.interpreter import Machine
+from ptokit.sim.execute import Core, run_body
 from ptokit.sim.memory import Memory
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
@@ -134,8 +134,7 @@ def tile_type_of(described: Case, dtype: DType) -> TileType:
 
 def _execute(page: type[Instr], case: Case, handles: Mapping[str, Any]) -> None:  # Any: handles
     renamed = page.recorded[case["form"]]
-    machine = Machine(CPU_TARGET)
-    given: dict[str, Any] = {"fixpipe": machine.fixpipe, "gathers": machine.gathers}
+    given: dict[str, Any] = Core(CPU_TARGET, CPU_READING).offer()
     for operand in page.operands:
         name = renamed.get(operand.name, operand.name)
         if name in handles:

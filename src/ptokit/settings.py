@@ -8,11 +8,11 @@ from contextvars import ContextVar
 
 from ptokit.isa.targets import CPU_TARGET, TARGETS, Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+from ptokit.sim.execute import Core
 
 READINGS = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 
-_target: ContextVar[Target] = ContextVar("target", default=CPU_TARGET)
-_fixpipe: ContextVar[FixPipe] = ContextVar("fixpipe", default=CPU_READING)
+_core: ContextVar[Core] = ContextVar("core")
 
 
 def target_named(name: str) -> Target:
@@ -31,12 +31,17 @@ def reading(how: str | FixPipe) -> FixPipe:
     return READINGS[how]
 
 
+def current_core() -> Core:
+    """The core that eager functions run on: its target, readings, registers and flags."""
+    core = _core.get(None)
+    if core is None:
+        core = Core(CPU_TARGET, CPU_READING)
+        _core.set(core)
+    return core
+
+
 def current_target() -> Target:
-    return _target.get()
-
-
-def current_fixpipe() -> FixPipe:
-    return _fixpipe.get()
+    return current_core().target
 
 
 @contextmanager
@@ -44,11 +49,11 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
 
     `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
+    Inside, registers are not set and no event is recorded yet.
     """
-    chosen = target_named(name)
-    tokens = _target.set(chosen), _fixpipe.set(reading(fixpipe))
+    core = Core(target_named(name), reading(fixpipe))
+    token = _core.set(core)
     try:
-        yield chosen
+        yield core.target
     finally:
-        _target.reset(tokens[0])
-        _fixpipe.reset(tokens[1])
+        _core.reset(token)

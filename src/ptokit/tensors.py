@@ -73,6 +73,14 @@ class Tensor(handles.GlobalView):
 class ConvTile(handles.ConvTile):
     """A convolution tile with bytes of its own."""
 
+    def numpy(self) -> AnyArray:
+        """All elements as values, in the extents of the layout: a copy."""
+        return values_of(self.codes(), self.dtype)
+
+    def storage(self) -> NDArray[np.uint8]:
+        """All bytes, in hardware order: a copy."""
+        return self.memory.data.copy()
+
     def __repr__(self) -> str:
         return f"<ConvTile {self.type}>"
 
@@ -208,26 +216,53 @@ def _element(array: AnyArray, dtype: DType | str | None) -> DType:
     raise ValueError(f"no element type is like {array.dtype}: give dtype")
 
 
+Pair: TypeAlias = "int | tuple[int, int]"
+
+
 def conv_tile(
     dtype: DType | str,
     shape: tuple[int, ...],
     *,
     layout: ConvLayout | str = "fractal_z",
+    loc: Loc | str = "mat",
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0),
+    filter: Pair = 1,
+    stride: Pair = 1,
+    dilation: Pair = 1,
+    pad_value: float = 0,
+    repeat: tuple[int, int, int] = (0, 1, 0),
+    into: tuple[int, int] = (0, 0),
     data: AnyArray | None = None,
 ) -> ConvTile:
-    """A new convolution tile in L1 whose `shape` is stored row-major; see `tile` for data."""
-    kind = ConvTileType(dtype_of(dtype), shape, word(ConvLayout, layout, "layout"))
-    memory = Memory.blank("tile", kind.nbytes)
-    made = ConvTile(kind, memory, 0)
+    """A new convolution tile whose `shape` is stored row-major; see `tile` for data.
+
+    How a feature map is unrolled: `padding` is (left, right, top, bottom); `filter`, `stride` and
+    `dilation` are (height, width), or one number for both; what lies outside has `pad_value`.
+    `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the repeat register.
+    """
+    kind = ConvTileType(
+        dtype_of(dtype),
+        shape,
+        word(ConvLayout, layout, "layout"),
+        word(Loc, loc, "location"),
+        padding,
+        _pair(filter),
+        _pair(stride),
+        _pair(dilation),
+        pad_value,
+        repeat,
+        into,
+    )
+    made = ConvTile(kind, Memory.blank("tile", kind.nbytes), 0)
     if data is not None:
         if data.shape != shape:
             raise ValueError(f"data has shape {data.shape}, the tile {shape}")
-        codes = rounded(data, kind.dtype).reshape(-1)
-        from ptokit.numerics.formats import pack
-
-        memory.data[:] = pack(codes) if kind.dtype.packed else codes.view(np.uint8)
-        memory.shadow[:] = 0xFF
+        made.assign(rounded(data, kind.dtype))
     return made
+
+
+def _pair(given: Pair) -> tuple[int, int]:
+    return (given, given) if isinstance(given, int) else given
 
 
 __all__ = [

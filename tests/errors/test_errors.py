@@ -31,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(path / "i.npy", np.arange(8, 40, dtype=np.int32).reshape(2, 16))
     np.save(path / "l.npy", np.ones((16, 16), np.float16))
     np.save(path / "s.npy", np.ones((16, 16), np.float32))
+    np.save(path / "map.npy", np.ones((1, 1, 2, 2, 8), np.float32))
     return path
 
 

@@ -17,7 +17,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 15000
+LARGEST_PACKAGE = 17000  # the five documents, three text forms; raised on purpose only
 
 
 def imports(path: Path) -> Iterator[str]:

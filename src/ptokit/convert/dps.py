@@ -13,6 +13,7 @@ from ptokit.convert.effects import written
 from ptokit.convert.lives import Lives, Point
 from ptokit.diagnostics import Note
 from ptokit.ir import STORED, AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.isa.tiles import ConvTileType
 from ptokit.isa.types import Kind
 
 
@@ -145,6 +146,9 @@ class _Conversion:
         block, index = _common(self.func, points)
         page = allocation()
         span = tile.span
+        if isinstance(tile.type, ConvTileType):
+            message = f"%{tile.name} is a convolution tile, and no instruction allocates one"
+            raise refuse(message, span, "take it as an argument and write to it: outs(%name : T)")
         op = Op(page, results=[tile], spans={} if span is None else {"": span})
         if is_dynamic(tile):
             self._extents(op, tile)

@@ -105,10 +105,14 @@ class Printer:
     def _call(self, op: Op) -> str:
         page = op.page
         given = [self._argument(op, o) for o in page.operands if op.bound(o.name)]
-        tiles = [f"decltype({g})" for o, g in zip(page.operands, given, strict=False) if o.written]
+        bound = [o for o in page.operands if op.bound(o.name)]
+        tiles = [
+            f"decltype({g})"
+            for o, g in zip(bound, given, strict=True)
+            if o.kind.name in ("TILE", "CONV", "GLOBAL")
+        ]
         chosen = [self._word(a, op.attrs[a.name]) for a in page.attrs if a.name in op.attrs]
-        sources = [f"decltype({self.name(v)})" for v in op.bound("src")]
-        templates = f"<{', '.join((*tiles, *sources, *chosen))}>" if chosen else ""
+        templates = f"<{', '.join((*tiles, *chosen))}>" if chosen else ""
         return f"{page.cpp}{templates}({', '.join(given)});"
 
     def _argument(self, op: Op, operand: Operand) -> str:

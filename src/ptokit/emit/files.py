@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ptokit.emit.seeds import seeds_page
 from ptokit.emit.stubs import stub
 
 ROOT = Path(__file__).parents[3]
@@ -11,7 +12,10 @@ ROOT = Path(__file__).parents[3]
 
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
-    return {ROOT / "src" / "ptokit" / "intrinsics.pyi": stub()}
+    return {
+        ROOT / "src" / "ptokit" / "intrinsics.pyi": stub(),
+        ROOT / "docs" / "seeds.md": seeds_page(),
+    }
 
 
 def main() -> None:

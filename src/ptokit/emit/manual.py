@@ -11,9 +11,10 @@ from ptokit.emit.draw import layout_picture
 from ptokit.isa import index, lookup
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.dtypes import f16
+from ptokit.isa.examples import EXAMPLES
 from ptokit.isa.lang import Attr, Instr, Operand
 from ptokit.isa.layouts import Layout
-from ptokit.isa.rules import TARGET_NAMES, Rule
+from ptokit.isa.rules import CPU, TARGET_NAMES, Rule
 from ptokit.isa.targets import SPACES, TARGETS, Target
 from ptokit.isa.tiles import tile_type
 from ptokit.isa.words import Loc, Word
@@ -45,11 +46,28 @@ def instruction_page(page: type[Instr]) -> str:
     lines += [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
     lines += [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]
     lines += ["", "Forms", *(f"  {label:<8} {text}" for label, text in forms(page))]
-    lines += ["", "Pipe", f"  {_pipes(page)}", "", "Rules", *_rules(page)]
+    if page.paths:
+        lines += ["", "Legality", *_legality(page)]
+    else:
+        lines += ["", "Pipe", f"  {_pipes(page)}"]
+    lines += ["", "Rules", *_rules(page)]
+    raised = dict.fromkeys(rule.slug for rule in page.all_rules)
+    lines += ["", "Diagnostics", f"  {', '.join(raised) or 'none of its own'}"]
     if page.disputes:
         lines += ["", "Where sources disagree"]
         lines += [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
+    if page.__name__ in EXAMPLES:
+        example = EXAMPLES[page.__name__].splitlines()
+        lines += ["", "Example", *(f"  {line}" for line in example)]
     return "\n".join(lines)
+
+
+def _legality(page: type[Instr]) -> Iterator[str]:
+    """The paths of the instruction: pipe, and on which targets; the rules say the rest."""
+    yield f"  {'path':<22}{'pipe':<6}" + "".join(f"{name:<6}" for name in TARGET_NAMES)
+    for p in page.paths:
+        here = ("yes" if name in p.on or name == CPU else "-" for name in TARGET_NAMES)
+        yield f"  {p!s:<22}{p.pipe!s:<6}" + "".join(f"{word:<6}" for word in here).rstrip()
 
 
 def _operand(o: Operand) -> str:
@@ -67,6 +85,9 @@ def _attribute(a: Attr) -> str:
     return f"attribute {a.key}: {words}{default}"
 
 
+BRACKETS = {"bracketed": ("[", "]"), "angled": (" ", "")}
+
+
 def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
     """The text of the instruction in each level and in C++, types left out."""
     ins = [o for o in page.ins() if o.required or o.default is not None]
@@ -74,18 +95,24 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
     plain = [f"%{o.name}" for o in ins if o.name not in page.indexed]
     indexed = [f"%{o.name}" for o in ins if o.name in page.indexed]
     brackets = f"[{', '.join(indexed)}]" if indexed else ""
-    results = ", ".join(f"%{o}" for o in outs)
-    if not page.handle:
-        yield "PTO-AS", f"{results} = {page.name.replace('_', '.')} {', '.join(plain)}{brackets}"
-        yield "SSA", f"{results} = {page.mnemonic()} {', '.join(f'%{o.name}' for o in ins)} : ..."
+    results = f"{', '.join(f'%{o}' for o in outs)} = " if outs else ""
+    if page.syntax in BRACKETS:
+        left, right = BRACKETS[page.syntax]
+        words = [f"<{a.key}>" for a in page.attrs if a.required]
+        inside = f"{left}{', '.join((*words, *plain))}{right}"
+        yield "PTO-AS", f"{page.asm or page.name}{inside}"
+        yield "others", f"{page.mnemonic()}{inside}"
+        yield "C++", page.cpp_text or page.cpp
+    elif not page.handle:
+        yield "PTO-AS", f"{results}{page.name.replace('_', '.')} {', '.join(plain)}{brackets}"
+        yield "SSA", f"{results}{page.mnemonic()} {', '.join(f'%{o.name}' for o in ins)} : ..."
         names = ", ".join(f"%{o.name}" for o in ins)
-        yield "DPS", f"{page.mnemonic()} ins({names} : ...) outs({results} : ...)"
+        into = f" outs({results.removesuffix(' = ')} : ...)" if outs else ""
+        yield "DPS", f"{page.mnemonic()} ins({names} : ...){into}"
         yield "C++", f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
 
 
 def _pipes(page: type[Instr]) -> str:
-    if page.paths:
-        return ", ".join(f"{p}: {p.pipe}" for p in page.paths)
     if isinstance(page.pipe, dict):
         return ", ".join(f"{loc}: {pipe}" for loc, pipe in page.pipe.items())
     return str(page.pipe)

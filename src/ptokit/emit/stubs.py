@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from ptokit.eager import instructions, signature
+from ptokit.eager import instructions, public_signature
 from ptokit.isa.lang import Attr, Instr, Operand
 from ptokit.isa.types import Kind
 from ptokit.isa.words import Word
 
 HEAD = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
 
+from collections.abc import Sequence
 from typing import Literal, overload
 
+from ptokit.events import Event
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 '''
 TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "GlobalView", Kind.CONV: "ConvTile"}
@@ -44,12 +46,17 @@ def _function(name: str, page: type[Instr]) -> Iterator[str]:
     fields = {f.name: f for f in (*page.operands, *page.attrs)}
     parameters: list[str] = []
     keyword_only = False
-    for parameter in signature(page).parameters.values():
+    for parameter in public_signature(page).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            parameters.append(f"*{parameter.name}: Event")
+            continue
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
             parameters.append("*")
             keyword_only = True
         default = "" if parameter.default is inspect.Parameter.empty else " = ..."
-        parameters.append(f"{parameter.name}: {_annotation(fields[parameter.name])}{default}")
+        field = fields.get(parameter.name)
+        kind = "Sequence[Event]" if field is None else _annotation(field)
+        parameters.append(f"{parameter.name}: {kind}{default}")
     yield f"def {name}("
     yield from (f"    {parameter}," for parameter in parameters)
     yield ") -> None: ..."
@@ -58,7 +65,8 @@ def _function(name: str, page: type[Instr]) -> Iterator[str]:
 def _annotation(field: Operand | Attr) -> str:
     optional = " | None" if field.default is None else ""
     if isinstance(field, Operand):
-        return TYPES.get(field.kind, "int") + optional
+        number = field.kind is Kind.SCALAR and field.scalar is None
+        return TYPES.get(field.kind, "float" if number else "int") + optional
     if not issubclass(field.kind, Word):
         return field.kind.__name__ + optional
     return field.kind.__name__ + "Word" + optional

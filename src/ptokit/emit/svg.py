@@ -32,13 +32,21 @@ def _cells(kind: TileType, rows: int, cols: int) -> Iterator[str]:
     for row in range(rows):
         for col in range(cols):
             offset = kind.map.offset(row, col)
-            light = 95 - 45 * offset // max(kind.numel, 1)
+            colour = _shade(offset / max(kind.numel, 1))
             x, y = col * CELL_WIDTH, row * CELL_HEIGHT
             yield (
                 f'<rect x="{x}" y="{y}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}"'
-                f' fill="hsl(205,70%,{light}%)" stroke="#fff" stroke-width="0.5"/>'
+                f' fill="{colour}" stroke="#fff" stroke-width="0.5"/>'
                 f'<text x="{x + CELL_WIDTH / 2}" y="{y + 13}" text-anchor="middle">{offset}</text>'
             )
+
+
+def _shade(share: float) -> str:
+    """Light blue for the first element of the storage, dark for the last."""
+    first, last = (236, 244, 251), (84, 142, 199)
+    return "#" + "".join(
+        f"{round(a + (b - a) * share):02x}" for a, b in zip(first, last, strict=True)
+    )
 
 
 def _frames(kind: TileType, rows: int, cols: int) -> Iterator[str]:

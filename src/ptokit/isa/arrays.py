@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeAlias
 
 from ptokit.isa.dtypes import DType, Kind
+from ptokit.isa.extents import Extents
 from ptokit.isa.layouts import Layout
 from ptokit.isa.tiles import CustomPad, Shape
 from ptokit.isa.words import GatherOOB, Loc, PadValue
@@ -221,6 +222,10 @@ class Images(Cells, Protocol):
     """A convolution tile as a body sees it: cells that are feature maps."""
 
     @property
+    def numel(self) -> int: ...
+    @property
+    def extents(self) -> Extents: ...
+    @property
     def images(self) -> int: ...
     @property
     def channels(self) -> int: ...
@@ -229,7 +234,7 @@ class Images(Cells, Protocol):
     @property
     def width(self) -> int: ...
     @property
-    def steps(self) -> Shape: ...
+    def steps(self) -> Region: ...
     @property
     def filter(self) -> tuple[int, int]: ...
     @property
@@ -240,6 +245,10 @@ class Images(Cells, Protocol):
     def padding(self) -> tuple[int, int, int, int]: ...
     @property
     def pad_value(self) -> float: ...
+    @property
+    def repeat(self) -> tuple[int, int, int]: ...
+    @property
+    def into(self) -> tuple[int, int]: ...
 
 
 class Region(Protocol):
@@ -250,3 +259,12 @@ class Region(Protocol):
     @property
     def cols(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
+
+
+def digits(number: Array, *bases: int) -> list[Array]:
+    """The mixed-radix digits of numbers, innermost first; the last has no bound."""
+    result: list[Array] = []
+    for base in bases:
+        result.append(number % base)
+        number = number // base
+    return [*result, number]

@@ -76,7 +76,7 @@ class SubView(Instr, name="subview", spellings=("tsubview", "subset"), aliases=T
             ),
         ),
     )
-    elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
+    elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col, whole=True)}
     recorded = {"nd": {}}
     disputes = ("C18",)
 

@@ -251,4 +251,49 @@ DISPUTES: dict[str, Dispute] = {
         "flat",
         "they agree where rows are full",
     ),
+    "X11": Dispute(
+        "which pipes can be drained through the name of an operation?",
+        "documentation: vector only. Code: all on A2/A3; MTE2, MTE3 and ALL on A5.",
+        "code",
+        "that is what compiles",
+    ),
+    "X12": Dispute(
+        "which pipes have a barrier on A5?",
+        "code: MTE2, MTE3, ALL. Notes: MTE3, M, ALL. Documentation: V. Tests: FIX and ALL.",
+        "MTE2, MTE3, ALL; a warning for M and FIX; no others",
+        "no source that compiles has V, S or MTE1",
+    ),
+    "X13": Dispute(
+        "how many events has a pair of pipes?",
+        "prose: 16. Code and assembler: 8.",
+        "8",
+        "the enumeration ends at EVENT_ID7",
+    ),
+    "X14": Dispute(
+        "does a wait consume the event?",
+        "prose: visible to all who wait afterwards. Code: lowered; recording it twice is an error.",
+        "consumed by one wait, recorded again only afterwards",
+        "flags are counters on hardware and the simulator checks for occupied ids",
+    ),
+    "C5": Dispute(
+        "which operands do the instructions of the layout set have?",
+        "layout page: newShape, one offset, cfg, no scratch, any dimension. Headers and the "
+        "pages of the instructions: none of these.",
+        "the headers': shape from dst, row and col, optional tmp, concat by columns, "
+        "configuration in the feature map",
+        "that is what compiles",
+    ),
+    "C12": Dispute(
+        "does moving change values?",
+        "layout page: never. Pages of its instructions: relu, quantisation, pads, packing.",
+        "only where asked for: fix-pipe, pads, packing",
+        "plain forms move bits",
+    ),
+    "C16": Dispute(
+        "which element types does a target move?",
+        "layout page: one table for all instructions, 64-bit everywhere, fp8 on A5 only. "
+        "Implementations: a list for each.",
+        "each instruction's own list; fp8 also moves on cpu",
+        "the table is a summary",
+    ),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptokit.isa.formulas import ABSENT, Many
-from ptokit.isa.lang import Instr
+from ptokit.isa.lang import REQUIRED, Instr
 
 
 def environment(
@@ -21,5 +21,5 @@ def environment(
         env[operand.name] = ABSENT if value is None else value
     for attr in page.attrs:
         value = attrs.get(attr.name, attr.default)
-        env[attr.name] = ABSENT if value is None else value
+        env[attr.name] = ABSENT if value is None or value is REQUIRED else value
     return env

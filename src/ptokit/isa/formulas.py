@@ -251,7 +251,8 @@ class Node(Expr):
         return self.function(*values)
 
     def __str__(self) -> str:
-        texts = [_wrapped(a, self.strength) for a in self.args]
+        right = self.strength + (self.op in ("-", "*", "//", "%"))  # a * (b // c) keeps its own
+        texts = [_wrapped(a, right if i else self.strength) for i, a in enumerate(self.args)]
         if self.op == "not":
             return f"not {texts[0]}"
         if self.op == "in" and isinstance(self.args[1], Const) and len(self.args[1].value) == 1:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -81,11 +81,12 @@ class Operand(Field):
 class Attr(Field):
     """A compile-time choice: one word of an enumeration, a bool, an int or a string.
 
-    `key` is its name in text attributes; Python uses the field's own name.
+    `key` is its name in text attributes; Python uses the field's own name. Without a default it
+    must be given.
     """
 
     def __init__(
-        self, kind: type[Word | int | str], default: object, *, key: str | None = None
+        self, kind: type[Word | int | str], default: object = REQUIRED, *, key: str | None = None
     ) -> None:
         super().__init__("?")
         self.kind, self.default, self._key = kind, default, key
@@ -100,6 +101,10 @@ class Attr(Field):
     @property
     def key(self) -> str:
         return self._key or self.operand
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
 
 
 def In(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
@@ -172,15 +177,8 @@ class Like:
     rows: Expr
     cols: Expr
     loc: Loc | None = None
+    whole: bool = False
     dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output
-
-
-@dataclass(frozen=True)
-class Example:
-    """A program for the manual page: text, with the arrays it needs made from shapes."""
-
-    text: str
-    inputs: dict[str, Any] = field(default_factory=dict[str, Any])  # Any: arrays and numbers
 
 
 class Instr:
@@ -208,7 +206,6 @@ class Instr:
     aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
     allocates: ClassVar[bool] = False  # its result is new storage
     disputes: ClassVar[tuple[str, ...]] = ()
-    example: ClassVar[Example | None] = None
     recorded: ClassVar[dict[str, dict[str, str]]] = {}  # recorded form -> operand renames
     recorded_op: ClassVar[str] = ""  # the operation recordings file it under, where not the name
 

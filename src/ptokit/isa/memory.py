@@ -174,7 +174,6 @@ class Store(Instr, abstract=True):
             when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),
             when(
                 src.loc == ACC,
-                src.dtype.isin(f32, i32),
                 named("layout", dst.layout.isin(G.ND, G.NZ), help="store acc as nd or nz"),
                 src.layout == NZ,
                 both(src.cols >= 1, src.cols <= 4095),
@@ -184,9 +183,11 @@ class Store(Instr, abstract=True):
                     both(src.valid.cols % 16 == 0, dst.n3 == 16),
                     named(
                         "shape",
-                        when(dst.dtype == i32, dst.n4 == 16),
-                        when(dst.dtype == f32, dst.n4.isin(16, 8)),
-                        when(dst.size != 4, dst.n4 * dst.size == 32),
+                        either(
+                            both(dst.size != 4, dst.n4 * dst.size == 32),
+                            both(dst.size == 4, dst.n4 == 16),
+                            both(dst.dtype == f32, dst.n4 == 8),
+                        ),
                         help="blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else",
                     ),
                 ),

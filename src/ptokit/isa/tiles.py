@@ -12,6 +12,7 @@ from math import prod
 from typing import TypeAlias
 
 from ptokit.isa.dtypes import DType
+from ptokit.isa.extents import Extents
 from ptokit.isa.formulas import Const, Field, Many
 from ptokit.isa.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map
 from ptokit.isa.rules import Rule, named, rules_of, when
@@ -121,6 +122,11 @@ class TileType:
         """Where each element lives, in elements from the tile's address."""
         box = box_shape(self.layout, self.fractal, self.c0)
         return index_map(self.layout, self.rows, self.cols, box)
+
+    @property
+    def address(self) -> int | None:
+        """Where it is: known of a tile in memory, not of a type."""
+        return None
 
     @property
     def span(self) -> int:
@@ -308,7 +314,8 @@ class ConvTileType:
     """A convolution tile: up to six extents stored row-major in L1 (spec 1.6).
 
     Feature maps carry how they are unrolled: `padding` (left, right, top, bottom), and `filter`,
-    `stride`, `dilation` as (height, width); elements outside the map are `pad_value`.
+    `stride`, `dilation` as (height, width); elements outside the map are `pad_value`. `repeat`
+    (stride, times, mode) and `into` (stride and first row in dst; A5) go to the repeat register.
     """
 
     dtype: DType
@@ -320,6 +327,8 @@ class ConvTileType:
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
     pad_value: float = 0
+    repeat: tuple[int, int, int] = (0, 1, 0)
+    into: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
         return f"conv {self.dtype} {'x'.join(map(str, self.shape))} {self.layout}"
@@ -343,6 +352,16 @@ class ConvTileType:
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+    @property
+    def extents(self) -> Extents:
+        """The extents by name."""
+        return Extents(self.layout, self.shape, self.c0)
+
+    @property
+    def pads(self) -> Many:
+        """The padding, for formulas."""
+        return Many(self.padding)
 
     @property
     def inner(self) -> Shape:

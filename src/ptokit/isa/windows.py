@@ -22,7 +22,7 @@ from ptokit.isa.dtypes import (
 from ptokit.isa.formulas import Expr
 from ptokit.isa.lang import Attr, Operand, Path, path
 from ptokit.isa.layouts import ND, NZ
-from ptokit.isa.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.words import ACC, FIX, MAT, VEC, AccToVecMode, Loc, ReluPreMode
 
 FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
@@ -40,6 +40,7 @@ QUANT_A5 = ((f32, (i8, u8, hif8, f16, bf16, f8e4m3, f32)), (i32, (i8, u8, f16, b
 SPLIT_MODES = (AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N)
 BOXES = "start the window on a box of the layout"
 LINES = "start the window on a 32-byte line"
+NOT_SPLIT = "split modes do not quantise"
 
 
 def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:
@@ -90,15 +91,15 @@ def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) ->
 
 def from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
     """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
-    acc = (src.dtype.isin(f32, i32), src.layout == NZ, dst.cols * dst.size % 32 == 0)
+    lines = dst.cols * dst.size % 32 == 0
     return (
         path(
-            *(ACC, MAT, FIX, acc),
+            *(ACC, MAT, FIX, src.layout == NZ),
             on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(NZ, ND)),
+            on(A5, dst.layout.isin(NZ, ND), lines),
         ),
         path(
-            *(ACC, VEC, FIX, acc, dst.layout.isin(NZ, ND)),
+            *(ACC, VEC, FIX, src.layout == NZ, dst.layout.isin(NZ, ND), lines),
             named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode"),
             on=A5,
         ),
@@ -128,18 +129,43 @@ def fix_pipe(
     clearing: tuple[Loc, ...] = (ACC,),
 ) -> tuple[Ruled, ...]:
     """Where relu (from `clearing`), quantisation and the vector-core mode apply (hardware)."""
+    return (
+        on(
+            HARDWARE,
+            named(
+                "attribute",
+                either(relu == ReluPreMode.NO_RELU, src.loc.isin(*clearing)),
+                either(~quantised, src.loc == ACC),
+                help="quantisation, and but for an extract relu, belong to the way out of acc",
+            ),
+        ),
+        acc_to_vec(dst, src, mode),
+        on(
+            A5,
+            when(mode.isin(*SPLIT_MODES), named("attribute", ~quantised, help=NOT_SPLIT)),
+            when(both(mode == AccToVecMode.DUAL_SPLIT_N, dst.size == 4), dst.valid.cols % 32 == 0),
+        ),
+    )
+
+
+def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types of an instruction that always has a parameter; hardware takes only acc."""
+    return (
+        on(A2A3, when(src.loc == ACC, pairs(dst, src, *QUANT_A2A3))),
+        on(A5, when(src.loc == ACC, pairs(dst, src, *QUANT_A5))),
+        on(CPU, when(src.loc != ACC, dst.dtype == src.dtype)),
+    )
+
+
+def quantising_modes(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
+    """The vector-core modes of an instruction that always has a parameter."""
+    whole = named("attribute", ~mode.isin(*SPLIT_MODES), help=NOT_SPLIT)
+    return (acc_to_vec(dst, src, mode), on(A5, whole))
+
+
+def acc_to_vec(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
+    """The one use of the vector-core mode (hardware)."""
+    used = both(src.loc == ACC, dst.loc == VEC)
     return on(
-        HARDWARE,
-        named(
-            "attribute",
-            either(relu == ReluPreMode.NO_RELU, src.loc.isin(*clearing)),
-            either(~quantised, src.loc == ACC),
-            help="quantisation, and but for an extract relu, belong to the way out of acc",
-        ),
-        named("attribute", either(~mode.given, dst.loc == VEC), help="the mode is for acc to vec"),
-        when(
-            mode.isin(*SPLIT_MODES),
-            named("attribute", ~quantised, help="split modes do not quantise"),
-        ),
-        when(both(mode == AccToVecMode.DUAL_SPLIT_N, dst.size == 4), dst.valid.cols % 32 == 0),
+        HARDWARE, named("attribute", either(~mode.given, used), help="the mode is for acc to vec")
     )

@@ -115,6 +115,7 @@ class Pipe(Word):
     MTE2 = "PIPE_MTE2", "PIPE_MTE2", "MTE2"
     MTE3 = "PIPE_MTE3", "PIPE_MTE3", "MTE3"
     FIX = "PIPE_FIX", "PIPE_FIX", "FIX"
+    ALL = "PIPE_ALL", "PIPE_ALL", "ALL"  # every pipe: a barrier only
 
 
 Pipe.mlir, Pipe.cpp_type = "pipe", "pipe_t"

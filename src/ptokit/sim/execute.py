@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ptokit.isa.lang import Instr, Role
+from ptokit.isa.targets import Target
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.hazards import State, require_registers
+
+
+class Core:
+    """What bodies may ask of the machine besides memory: readings, registers and flags."""
+
+    def __init__(self, target: Target, fixpipe: FixPipe, state: State | None = None) -> None:
+        self.target = target
+        self.fixpipe = replace(fixpipe, a5_modes=fixpipe.a5_modes or target.name == "a5")
+        self.state = state or State()
+
+    def offer(self) -> dict[str, Any]:
+        """By the names bodies use. Any: see above."""
+        readings = {"fixpipe": self.fixpipe, "gathers": self.target.gathers}
+        return {**readings, **self.state.offer(), "core": self}
 
 
 def run_body(page: type[Instr], available: Mapping[str, Any]) -> Any:  # Any: handles and numbers
@@ -15,5 +33,7 @@ def run_body(page: type[Instr], available: Mapping[str, Any]) -> Any:  # Any: ha
             valid = getattr(available.get(operand.name), "valid", None)
             if valid is not None and not (valid.rows and valid.cols):
                 return None
+    core: Core = available["core"]
+    require_registers(page, core.target, core.state, available)
     body: Any = getattr(page, "run")  # noqa: B009 - bodies are declared by pages, not by Instr
     return body(**{name: available[name] for name in page.body_names})

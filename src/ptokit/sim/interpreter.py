@@ -12,18 +12,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from ptokit.check import Facts, blamed, call, none_if_unknown, rules_for, unknown_op, violation
+from ptokit.check import blamed, rules_for, unknown_op, violation
 from ptokit.diagnostics import Diagnostic, Note, PtoError, Severity, error
+from ptokit.facts import Facts, call, none_if_unknown
 from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.lang import Operand
 from ptokit.isa.targets import SPACES, Target
 from ptokit.isa.tiles import ConvTileType, TileType
-from ptokit.isa.types import Kind, ScalarType
+from ptokit.isa.types import ScalarType
 from ptokit.numerics.fixpipe import CPU_READING, FixPipe
 from ptokit.place import address_errors
-from ptokit.sim.execute import run_body
+from ptokit.sim.execute import Core, run_body
 from ptokit.sim.memory import Memory
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, Matrix, Tile
@@ -37,8 +38,7 @@ class Machine:
 
     def __init__(self, target: Target, fixpipe: FixPipe = CPU_READING) -> None:
         self.target = target
-        self.fixpipe = replace(fixpipe, a5_modes=fixpipe.a5_modes or target.name == "a5")
-        self.gathers = target.gathers
+        self.core = Core(target, fixpipe)
         self.spaces = {
             name: Memory.blank(name, size) for name, size in target.capacity.items() if size
         }
@@ -120,7 +120,7 @@ class _Execution:
         op, page, machine = self.op, self.page, self.run.machine
         fixed: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
         fixed |= {o.name: o.default for o in page.operands if not o.required}
-        fixed |= {"machine": machine, "fixpipe": machine.fixpipe, "gathers": machine.gathers}
+        fixed |= {"machine": machine, **machine.core.offer()}
         fixed |= {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
         if page.allocates:
             fixed["fresh"] = not op.bound("addr")
@@ -129,7 +129,7 @@ class _Execution:
         return fixed
 
     def __call__(self, env: Env) -> None:
-        values = {o.name: _fetch(env, o, bound) for o, bound in self.inputs}
+        values = {o.name: self._fetch(env, o, bound) for o, bound in self.inputs}
         if self.pending or self.refine is not None:
             values |= self._checked(values)
         if self.regions:
@@ -139,6 +139,14 @@ class _Execution:
             self.run.count[self.page.mnemonic()] += 1
         if self.op.results:
             self._define(env, outcome)
+
+    def _fetch(self, env: Env, operand: Operand, bound: tuple[Value, ...]) -> Any:  # Any: as in Env
+        """The operand's value; a body that computes gets a scalar as a 1x1 array."""
+        if operand.many:
+            return tuple(env[v] for v in bound)
+        value = env[bound[0]]
+        dtype = None if self.page.handle else ScalarType(operand.scalar or "").dtype
+        return value if dtype is None else scalar(value, dtype)
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
@@ -174,17 +182,6 @@ class _Execution:
 
 def _terminates(op: AnyOp | None) -> bool:
     return isinstance(op, Op) and op.page.terminator
-
-
-def _fetch(env: Env, operand: Operand, bound: tuple[Value, ...]) -> Any:  # Any: as in Env
-    if operand.many:
-        return tuple(env[v] for v in bound)
-    value = env[bound[0]]
-    if operand.kind is Kind.SCALAR and operand.scalar is not None and not operand.key:
-        dtype = ScalarType(operand.scalar).dtype
-        assert dtype is not None
-        return scalar(value, dtype)
-    return value
 
 
 def _plain(value: Any) -> Any:  # Any: see `environment`

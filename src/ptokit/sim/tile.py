@@ -320,3 +320,16 @@ class ConvTile(Matrix):
     @property
     def inner(self) -> Shape:
         return self.type.inner
+
+    def codes(self) -> Codes:
+        """The element codes, in the extents of the layout."""
+        line = self.flat().elements
+        return line.read(range(1), range(self.type.numel)).reshape(self.type.shape)
+
+    def assign(self, codes: Codes) -> None:
+        """Store the codes of all elements."""
+        self.flat().elements.write(range(1), range(self.type.numel), codes.reshape(1, -1))
+
+    def written(self) -> bool:
+        """Whether every element was written."""
+        return self.flat().elements.unwritten(range(1), range(self.type.numel)) is None

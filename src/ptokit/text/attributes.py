@@ -178,6 +178,9 @@ def bind_attributes(cursor: Cursor, page: type[Instr], given: list[Given]) -> di
         if attr.name in found:
             raise cursor.wrong("syntax-error", f"{item.key} is given twice", item.at)
         found[attr.name] = interpret(cursor, attr.kind, item)
+    for attr in page.attrs:
+        if attr.required and attr.name not in found:
+            raise cursor.wrong("operand-count", f"{page.mnemonic()} needs {attr.key}", cursor.i)
     defaults = {a.name: a.default for a in page.attrs}
     return {k: v for k, v in found.items() if k not in defaults or v != defaults[k]}
 

@@ -1,6 +1,5 @@
-"""Binding what was written to what a page declares: which form, which operand is which.
+"""Binding what was written to what a page declares: which operand is which.
 
-The forms of a mnemonic are tried in order; the first whose operands fit in number and kind wins.
 Operands with a real default are filled before optional ones.
 """
 
@@ -10,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from ptokit.diagnostics import PtoError
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
-from ptokit.text.attributes import Typed, attribute_of, unknown_attribute
+from ptokit.isa.types import INDEX, Elided, Kind, ScalarType, Type
+from ptokit.text.attributes import Typed, attribute_of
 from ptokit.text.call import Call, Item
-from ptokit.text.cursor import Cursor, did_you_mean
-from ptokit.text.signature import Signature, Slot, describe, signature
+from ptokit.text.cursor import Cursor
+from ptokit.text.signature import Signature, Slot
 
 F32 = ScalarType("f32")
 Pairs: TypeAlias = "list[tuple[Slot, list[Item]]]"
@@ -27,32 +25,20 @@ class Foreign(Exception):
     """An operand has a type this version does not know: nobody can say what the op means."""
 
 
-def bind(
-    cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
-) -> tuple[Signature, Pairs]:
-    """The form that fits, and its operands with what was written for them."""
-    for page in forms:
-        sig = signature(page)
-        if call.attrs:
-            _as_operands(sig, call)
-            if not all(_known(page, g.key) for g in call.attrs):
-                continue
-        if call.types is not None:
-            spread(cursor, sig, call, results)
-        for reading in _readings(sig, call, results):
-            pairs = _match(sig, reading, call)
-            if pairs is not None:
-                if call.keyed or call.index:
-                    pairs.sort(key=lambda pair: pair[1][0].at if pair[1] else 0)
-                return sig, pairs
-    raise _misfit(cursor, forms, call, results)
+def missing(page: type[Instr], call: Call) -> list[str]:
+    """The attributes that must be given and are not."""
+    needed = [a for a in page.attrs if a.required]
+    if not needed:
+        return []
+    given = {a.name for g in call.attrs if (a := attribute_of(page, g.key)) is not None}
+    return [a.key for a in needed if a.name not in given and a.key not in call.keyed]
 
 
-def _known(page: type[Instr], key: str) -> bool:
+def known(page: type[Instr], key: str) -> bool:
     return "." in key or attribute_of(page, key) is not None
 
 
-def _as_operands(sig: Signature, call: Call) -> None:
+def as_operands(sig: Signature, call: Call) -> None:
     """A number in the attributes may be an operand of the page: `{offset = 7 : i32}`."""
     for given in [*call.attrs]:
         value = given.value.value if isinstance(given.value, Typed) else given.value
@@ -66,7 +52,7 @@ def _as_operands(sig: Signature, call: Call) -> None:
                 call.keyed[slot.key or slot.name] = [Item(given.value_at, None, value)]
 
 
-def _readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
+def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
     """The ways to read the items as operands, likeliest first."""
     if call.outs is not None:
         outs = sig.outs or (() if results else sig.results)
@@ -122,7 +108,7 @@ def _only_results(sig: Signature, call: Call, results: int) -> bool:
     return not first.accepts(types[0][0]) and sig.results[0].kind.accepts(types[0][0])
 
 
-def _match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
+def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
     """Slots with their items, or None when number or kinds do not fit."""
     pairs: Pairs = []
     for slots, items in reading:
@@ -133,7 +119,8 @@ def _match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
                 return None
             pairs += named
             taken = {s.name for s, _ in named}
-            places = tuple(s for s in slots if not s.key and s.name not in taken)
+            taken |= {s.name for s in slots if s.key or (call.index and s.indexed)}
+            places = tuple(s for s in slots if s.name not in taken)
         placed = _placed(places, items)
         if placed is None:
             return None
@@ -156,24 +143,25 @@ def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | Non
     named = {s.name for s, _ in pairs}
     bracketed = [s for s in slots if s.indexed and s.name not in named]
     if call.index and bracketed:
-        if len(call.index) != len(bracketed):
+        given = len(call.index)
+        if given > len(bracketed) or any(s.required for s in bracketed[given:]):
             return None
-        pairs += [(s, [item]) for s, item in zip(bracketed, call.index, strict=True)]
+        pairs += [(s, [item]) for s, item in zip(bracketed, call.index, strict=False)]
     elif call.index and not any(s.indexed for s in (*sig.ins, *sig.outs)):
         return None
-    return pairs if all(_accepts(s, i) for s, group in pairs for i in group) else None
+    return pairs if all(accepts(s, i) for s, group in pairs for i in group) else None
 
 
 def _placed(places: tuple[Slot, ...], items: list[Item]) -> Pairs | None:
     """Slots with items by position: the first choice of optional ones whose kinds fit."""
-    for chosen in _choices(places, len(items)):
-        placed = _place(chosen, items)
-        if all(_accepts(slot, item) for slot, group in placed for item in group):
+    for chosen in choices(places, len(items)):
+        placed = place(chosen, items)
+        if all(accepts(slot, item) for slot, group in placed for item in group):
             return placed
     return None
 
 
-def _choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
+def choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
     """Which slots are given when `count` items are: defaults before optional ones."""
     if count == len(places):
         yield places
@@ -190,7 +178,7 @@ def _choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
         yield [s for s in places if s.required or s.name in names]
 
 
-def _place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
+def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
     """Slots with their items; a list takes what the others leave."""
     extra = len(items) - len(chosen) + 1
     pairs: Pairs = []
@@ -202,7 +190,7 @@ def _place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
     return pairs
 
 
-def _accepts(slot: Slot, item: Item) -> bool:
+def accepts(slot: Slot, item: Item) -> bool:
     return slot.kind is Kind.ANY or slot.kind.accepts(item_type(item))
 
 
@@ -212,81 +200,3 @@ def item_type(item: Item) -> Type:
         return F32 if isinstance(item.number, float) else INDEX
     known = item.value.type
     return item.type if isinstance(known, Elided) and item.type is not None else known
-
-
-def _misfit(
-    cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
-) -> PtoError | Foreign:
-    """Why no form fits."""
-    items = [*call.items, *call.index, *(i for g in call.keyed.values() for i in g)]
-    if any(isinstance(item_type(i), OpaqueType) for i in (*items, *(call.outs or ()))):
-        return Foreign()
-    if results and call.outs is None:
-        counts = [len(s.results) + len(s.fresh) for s in map(signature, forms)]
-        if results not in counts:
-            plural = "" if counts[0] == 1 else "s"
-            message = f"{forms[0].mnemonic()} defines {counts[0]} value{plural}; {results} named"
-            return cursor.wrong("operand-count", message, call.at)
-    for given in call.attrs:
-        if not any(_known(page, given.key) for page in forms):
-            return unknown_attribute(cursor, forms[0], given)
-    name = forms[0].mnemonic()
-    for key in call.keyed:
-        keys = [s.key for p in forms for s in signature(p).ssa if s.key]
-        if key not in keys and not any(_known(p, key) for p in forms):
-            message = f"{name} has no operand {key!r}"
-            advice = did_you_mean(key, keys) or f"it takes {', '.join(keys) or 'none by name'}"
-            return cursor.wrong("unknown-attribute", message, call.at, advice)
-    return _wrong_kind(cursor, forms, call, results) or _wrong_count(cursor, forms, call)
-
-
-def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> PtoError:
-    name = forms[0].mnemonic()
-    if call.outs is not None:
-        takes = " or ".join(
-            dict.fromkeys(
-                f"ins({describe(s.ins)}) outs({describe(s.outs or s.results)})"
-                for s in map(signature, forms)
-            )
-        )
-        given = f"{len(call.items) + len(call.index)} and {len(call.outs)}"
-    else:
-        takes = " or ".join(dict.fromkeys(describe(signature(p).ssa) for p in forms))
-        given = str(len(call.items) + len(call.index) + len(call.keyed))
-    return cursor.wrong("operand-count", f"{name} takes {takes}; {given} given", call.at)
-
-
-def _wrong_kind(
-    cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
-) -> PtoError | None:
-    """The first operand of a kind its slot does not take, in the first form that fits in number."""
-    for page in forms:
-        sig = signature(page)
-        for reading in _readings(sig, call, results):
-            pairs = _by_number(reading, call)
-            wrong = [(s, i) for s, group in pairs for i in group if not _accepts(s, i)]
-            if wrong:
-                return _kind_error(cursor, page, *wrong[0])
-    return None
-
-
-def _by_number(reading: Reading, call: Call) -> Pairs:
-    """Slots with their items whatever their kinds; nothing where the numbers do not fit."""
-    pairs: Pairs = []
-    for slots, items in reading:
-        bracketed = [s for s in slots if s.indexed] if call.index else []
-        places = tuple(s for s in slots if not s.key and not (call.index and s.indexed))
-        chosen = next(_choices(places, len(items)), None)
-        if chosen is None or (bracketed and len(bracketed) != len(call.index)):
-            return []
-        pairs += _place(chosen, items)
-        pairs += [(s, [i]) for s, i in zip(bracketed, call.index, strict=False)]
-    return pairs
-
-
-def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
-    what = cursor.texts[item.at]
-    message = (
-        f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}; {what} is {item_type(item)}"
-    )
-    return cursor.wrong("type-mismatch", message, item.at)

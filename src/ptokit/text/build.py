@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from ptokit.ir import Op, Value
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import ELISIONS, I64, INDEX, Kind, Type
+from ptokit.isa.types import ELISIONS, I64, INDEX, Elided, Kind, Type
 from ptokit.text.attributes import Given, bind_attributes
-from ptokit.text.binding import F32, bind
+from ptokit.text.binding import F32
 from ptokit.text.call import Call, Item
 from ptokit.text.cursor import Cursor
+from ptokit.text.forms import bind
 from ptokit.text.names import UNKNOWN, Names
 from ptokit.text.signature import Signature, Slot
 
@@ -50,10 +51,15 @@ def _value(names: Names, slot: Slot, item: Item) -> Value:
     """The value an item stands for, its type checked against the one written here."""
     value = item.value
     if value is None:
-        return names.literal(item.number, item.type or literal_type(slot, item), item.at)
+        given = item.type is not None and not isinstance(item.type, Elided)
+        kind = item.type if given and item.type else literal_type(slot, item)
+        return names.literal(item.number, kind, item.at)
     if item.type is not None and item.type is not value.type:
         names.agree(value, item.type, item.type_at)
-    names.serve(value, slot.operand)
+    if isinstance(value.type, Elided):
+        names.serve(value, slot.operand, item.at)
+    elif names.flat:  # its type may have come only from this line
+        names.require(value, slot.operand, item.at)
     return value
 
 

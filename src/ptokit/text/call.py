@@ -56,6 +56,8 @@ def read_call(cursor: Cursor, names: Names, at: int) -> Call:
             call.items.append(read_item(cursor, names))
             comma = False
         elif text == ",":
+            if comma:
+                cursor.fail("expected an operand")
             cursor.i += 1
             comma = True
             continue

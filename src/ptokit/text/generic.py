@@ -66,7 +66,10 @@ def _segmented(
         sig = signature(page)
         needed = [s for s in sig.ins if s.required]
         rest = [s for s in sig.ins if not s.required]
-        for order in ([*sig.ins, *sig.outs], [*needed, *sig.outs, *rest], list(sig.ins)):
+        orders = [[*sig.ins, *sig.outs], [*needed, *sig.outs, *rest]]
+        if results:
+            orders.append(list(sig.ins))
+        for order in orders:
             if len(order) == len(sizes) and sum(sizes) == len(call.items):
                 groups = _groups(order, call.items, sizes)
                 if _fit(groups):

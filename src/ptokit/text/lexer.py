@@ -101,7 +101,11 @@ def tokenise(source: Source) -> Tokens:
 
 def _without_comments(source: Source, texts: list[str], starts: array[int]) -> Tokens:
     """Set the comments apart."""
-    at = [i for i, text in enumerate(texts) if text[:1] in "/#" and text and _is_comment(text)]
+    at = [
+        i
+        for i, text in enumerate(texts)
+        if text[:1] in "/#" and text and _is_comment(source, text, starts[i])
+    ]
     comments = [Comment(i - n, starts[i], texts[i].rstrip()) for n, i in enumerate(at)]
     if at:
         drop = set(at)
@@ -110,5 +114,10 @@ def _without_comments(source: Source, texts: list[str], starts: array[int]) -> T
     return Tokens(source, texts, starts, comments, [c.before for c in comments])
 
 
-def _is_comment(text: str) -> bool:
-    return text[:2] == "//" or (text[0] == "#" and not IS_ATTRIBUTE.fullmatch(text))
+def _is_comment(source: Source, text: str, start: int) -> bool:
+    if text[0] == "#" and IS_ATTRIBUTE.fullmatch(text):
+        if text.startswith("#pto"):
+            return False
+        line = source.text.rfind("\n", 0, start) + 1
+        return not source.text[line:start].strip()  # `#word=word` on a line of its own
+    return text[0] == "#" or text[:2] == "//"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from ptokit.diagnostics import Diagnostic, Note, PtoError
-from ptokit.ir import Block, Op, Value
+from ptokit.ir import Block, Op, OpaqueOp, Value
 from ptokit.isa import pages
 from ptokit.isa.lang import Instr, Operand
 from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
@@ -50,6 +52,7 @@ class Names:
         self.kinds: dict[Value, Operand] = {}  # the first operand each value of elided type is for
         self.literals: dict[tuple[object, Type], Op] = {}
         self.unnamed: list[Value] = []
+        self.rebound: dict[Value, str] = {}  # the name that the text uses for a value
 
     def open(self) -> None:
         self.scopes.append([])
@@ -86,6 +89,7 @@ class Names:
         """From here on the name of `old` means a new value."""
         value = Value(old.name, kind, self.cursor.span(at))
         self.unnamed.append(value)
+        self.rebound[value] = old.name
         for name, known in self.table.items():
             if known is old:
                 self.table[name] = value
@@ -97,14 +101,19 @@ class Names:
         self.unnamed.append(value)
         return value
 
-    def literal(self, number: object, kind: Type, at: int) -> Value:
+    def literal(self, number: float | None, kind: Type, at: int) -> Value:
         """The value of a number in operand position: one constant at the function's start."""
+        floats = isinstance(kind, ScalarType) and kind.is_float
+        if isinstance(number, float) and not floats:
+            message = f"{number} is not a number of type {kind}"
+            raise self.cursor.wrong("type-mismatch", message, at)
+        number = float(number) if floats and number is not None else number
         key = (repr(number), kind)
         op = self.literals.get(key)
         if op is None:
             page, span = constant_page(), self.cursor.span(at)
             value = Value("", kind, span, literal=True)
-            attrs = {page.attrs[0].name: number}
+            attrs: dict[str, object] = {page.attrs[0].name: number}
             op = Op(page, attrs=attrs, results=[value], spans={"": span})
             self.literals[key] = op
         return op.results[0]
@@ -120,13 +129,21 @@ class Names:
         elif not (isinstance(written, Elided) and fits(written, known)):
             raise self._mismatch(value, written, at)
 
-    def serve(self, value: Value, operand: Operand) -> None:
+    def serve(self, value: Value, operand: Operand, at: int | None = None) -> None:
         """A value of elided type is used for `operand`, which says what kind of value it is."""
         if not isinstance(value.type, Elided):
             return
         self.kinds.setdefault(value, operand)
         if value.type == UNKNOWN:
             value.type = ELISIONS[operand.kind]
+        elif at is not None:
+            self.require(value, operand, at)
+
+    def require(self, value: Value, operand: Operand, at: int) -> None:
+        """The value must be of the operand's kind."""
+        if not operand.kind.accepts(value.type):
+            message = f"%{value.name} is {value.type}, here a {operand.kind.value} is expected"
+            raise self.cursor.wrong("type-mismatch", message, at)
 
     def finish(self, body: Block) -> None:
         """The function ends: complete numbers, place and name what the text leaves out."""
@@ -140,7 +157,18 @@ class Names:
             _name(op.results[0], "c" + number.replace("-", "m").replace("+", ""), taken)
         for value in self.unnamed:
             _name(value, value.name or "v", taken)
+        if self.rebound:
+            for op in body.walk():
+                if isinstance(op, OpaqueOp):
+                    self._rename(op)
         body.args[:0] = self.free.values()
+
+    def _rename(self, op: OpaqueOp) -> None:
+        """Use the new names in the text of an unknown op."""
+        for value in op.uses:
+            if value in self.rebound:
+                old = re.escape(self.rebound[value])
+                op.text = re.sub(rf"%{old}(?![\w$.#-])", f"%{value.name}", op.text)
 
     def _undefined(self, name: str, at: int) -> PtoError:
         tokens = self.cursor.tokens

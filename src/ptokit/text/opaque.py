@@ -86,7 +86,8 @@ class _Opaque:
             return False
         if text in ("}", ";"):
             return True
-        return _begins_line(p, p.i) and _begins_statement(p, p.i)
+        waits = p.texts[p.i - 1] in (":", ",", "->", "=")
+        return not waits and _begins_line(p, p.i) and _begins_statement(p, p.i)
 
     def _region(self) -> None:
         p = self.p
@@ -130,7 +131,8 @@ def _begins_statement(p: Parser, i: int) -> bool:
         return True
     if not (first.isalpha() or first == "_"):
         return False
-    return "." in text or following[:1] == "%" or bool(lookup(text)) or _begins_line(p, i + 1)
+    alone = not following or _begins_line(p, i + 1)
+    return "." in text or following[:1] == "%" or bool(lookup(text)) or alone
 
 
 def _begins_region(p: Parser, i: int) -> bool:

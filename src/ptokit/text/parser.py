@@ -11,6 +11,7 @@ from ptokit.isa.types import Type
 from ptokit.text.attributes import unquoted
 from ptokit.text.binding import Foreign
 from ptokit.text.build import Named
+from ptokit.text.comments import trimmed
 from ptokit.text.cursor import Cursor
 from ptokit.text.generic import read_generic
 from ptokit.text.lexer import Tokens
@@ -86,7 +87,7 @@ class Parser(Cursor):
         """Read one op into `block`; gives the comments on lines of their own that follow it."""
         first = self.i
         op = self.operation()
-        inner = () if op.regions else self._inside(first)
+        inner = self._inside(first) if isinstance(op, Op) and not op.regions else ()
         block.ops.append(op)
         while self.accept(";"):
             pass
@@ -198,10 +199,3 @@ class Parser(Cursor):
         if text.count("\n", at, stop) > 1:
             lines.append("")
         return after, lines
-
-
-def trimmed(lines: list[str]) -> tuple[str, ...]:
-    """The lines without blank ones at the end."""
-    while lines and not lines[-1]:
-        lines = lines[:-1]
-    return tuple(lines)

@@ -16,6 +16,7 @@ from ptokit.isa.dtypes import SPELLINGS, DType, dtype_named
 from ptokit.isa.words import Word
 
 W = TypeVar("W", bound=Word)
+FIELD = re.compile(r"((?:[^,\[]++|\[[^\]]*+\]?)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
 DIMS = re.compile(r"((?:(?:\d+|\?|-1)\s*+x\s*+)++)(.*)$", re.DOTALL)
 
@@ -39,13 +40,15 @@ class Parts:
 
     @cached_property
     def fields(self) -> list[tuple[str, int]]:
-        """The text between commas, stripped, with its offset."""
+        """The text between commas outside of brackets, stripped, with its offset."""
         found: list[tuple[str, int]] = []
-        at = self.at
-        for piece in self.body.split(","):
+        end = 0
+        for match in FIELD.finditer(self.body):
+            if found and match.start() == end == len(self.body) and self.body[-1:] != ",":
+                break  # the end of the text, once more
+            piece, end = match[1], match.end()
             lead = len(piece) - len(piece.lstrip())
-            found.append((piece.strip(), at + lead))
-            at += len(piece) + 1
+            found.append((piece.strip(), self.at + match.start() + lead))
         return found
 
     def keyed(self, keys: Iterable[str], after: int = 0) -> Iterator[tuple[str, str, int]]:
@@ -101,6 +104,16 @@ def element(word: str, at: int) -> DType:
         message = f"{word!r} is not an element type" if word else "the element type is missing"
         raise BadType("unknown-type", message, at, at + max(len(word), 1), help)
     return dtype
+
+
+def numbers(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
+    """`[2, 3]`: exactly `count` numbers."""
+    inner = text.removeprefix("[").removesuffix("]")
+    found = [part.strip() for part in inner.split(",")]
+    if text[:1] != "[" or text[-1:] != "]" or len(found) != count:
+        message = f"{what} is a list of {count} numbers"
+        raise BadType("syntax-error", message, at, at + max(len(text), 1))
+    return tuple(number(part, at + text.find(part)) for part in found)
 
 
 def extents(word: str, at: int) -> tuple[tuple[int | None, ...], DType]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptokit.ir import AnyOp, Block, Comments, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.lang import Instr
 from ptokit.isa.types import Elided, Type
 from ptokit.text.opaque import REGION
 from ptokit.text.shapes_out import WRITERS, entry, is_default_literal
@@ -175,30 +176,25 @@ class Writer:
         return f"{name}{self.type(value.type)}{extra}"
 
     def _arguments(self, func: Func) -> None:
-        """Arguments of a flat PTO-AS program whose types no use tells."""
-        if self.form == "as":
-            for value in func.args:
-                if not _told(func, value):
-                    self.put(f".arg %{value.name} : {self.type(value.type)}")
+        """Arguments of a flat program whose types no use tells."""
+        for value in func.args:
+            if not isinstance(value.type, Elided) and not self._told(func, value):
+                self.put(f".arg %{value.name} : {self.type(value.type)}")
 
+    def _told(self, func: Func, value: Value) -> bool:
+        """Whether some use in this form gives the type of `value`, or implies it."""
+        ops = [op for op in func.body.walk() if isinstance(op, Op)]
+        return any(
+            used is value and self._tells(op.page, name, value)
+            for op in ops
+            for name, used in op.values()
+        )
 
-def _told(func: Func, value: Value) -> bool:
-    """Whether some use in the PTO-AS form gives the type of `value`, or implies it."""
-    told = False
-    for op in func.body.walk():
-        if isinstance(op, OpaqueOp):
-            continue
-        for name, used in op.values():
-            if used is not value:
-                continue
-            operand = op.page.operand(name)
-            if name in op.page.indexed or operand.key:
-                told = told or str(value.type) == (operand.scalar or "index")
-            elif op.page.typed is not None and name not in op.page.typed:
-                continue
-            else:
-                return True
-    return told or isinstance(value.type, Elided)
+    def _tells(self, page: type[Instr], name: str, value: Value) -> bool:
+        operand = page.operand(name)
+        if operand.key or (self.form == "as" and name in page.indexed):
+            return str(value.type) == (operand.scalar or "index")
+        return page.typed is None or name in page.typed
 
 
 def _numbers(func: Func) -> dict[Value, int | float]:

@@ -10,9 +10,10 @@ from ptokit.diagnostics import error
 from ptokit.ir import Alias, Block, Comments, Func, Module, Op, Value
 from ptokit.isa.types import Type
 from ptokit.text.attributes import dictionary, generic
+from ptokit.text.comments import trimmed
 from ptokit.text.lexer import tokenise
 from ptokit.text.names import Names, constant_page
-from ptokit.text.parser import Parser, trimmed
+from ptokit.text.parser import Parser
 from ptokit.text.shapes import SHAPES
 from ptokit.text.source import Source, Span
 

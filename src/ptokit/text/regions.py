@@ -11,6 +11,7 @@ from ptokit.isa.lang import Instr
 from ptokit.isa.types import I64, INDEX, Kind, Type
 from ptokit.text.build import Named, expect_results
 from ptokit.text.call import Item, read_item
+from ptokit.text.comments import trimmed
 
 if TYPE_CHECKING:
     from ptokit.text.parser import Parser
@@ -66,7 +67,10 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     op.spans[condition.name] = p.span(item.at)
     types = [kind for kind, _ in _arrow_types(p)]
     op.regions = [p.region([], op)]
+    after, lines = p.gap(p.i)
     if p.accept("else"):
+        first = op.regions[0]
+        first.trailing = trimmed([*first.trailing, *([after] if after else []), *lines])
         op.regions.append(p.region([], op))
     elif types:
         p.fail("expected 'else': a branch with results has two sides")

@@ -73,6 +73,9 @@ class _Pairing:
         )
 
     def uses(self, a: Sequence[Value], b: Sequence[Value]) -> bool:
+        for v, w in zip(a, b, strict=False):
+            if v not in self.other and v.name == w.name:
+                self.other[v] = w  # a name that an unknown op gives inside its text
         return [self.other.get(v) for v in a] == list(b)
 
 

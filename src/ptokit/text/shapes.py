@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ptokit.ir import Op, Value
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import I1, Kind, ScalarType, Type
-from ptokit.isa.words import Word
+from ptokit.isa.types import I1, ScalarType, Type
 from ptokit.text.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
+from ptokit.text.brackets import read_angled, read_bracketed
 from ptokit.text.build import Named, build, expect_results
 from ptokit.text.call import Call, read_call, read_signature
 from ptokit.text.regions import read_for, read_if
@@ -34,7 +34,9 @@ def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """As "op", but one type stands for all operands and the result."""
     call = read_call(p, p.names, at)
-    if call.types is not None and len(call.types) == 1:
+    if call.types is None:
+        p.fail("expected ':' and a type")
+    if len(call.types) == 1:
         call.results = call.results or call.types
         call.types = call.types * max(len(call.items), 1)
     return build(p, p.names, forms, call, results)
@@ -177,5 +179,6 @@ SHAPES: dict[str, Read] = {
     "yield": read_yield,
     "for": read_for,
     "if": read_if,
+    "bracketed": read_bracketed,
+    "angled": read_angled,
 }
-__all__ = ["SHAPES", "Kind", "Word"]

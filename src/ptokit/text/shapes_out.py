@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptokit.ir import Op, Value
-from ptokit.isa.lang import Attr, Role
+from ptokit.isa.lang import Role
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Word
 from ptokit.text.attributes import UNIT, Raw, quoted
+from ptokit.text.brackets import write_angled, write_bracketed
 from ptokit.text.build import literal_type
 from ptokit.text.call import Item
 from ptokit.text.signature import Slot, signature
@@ -29,6 +30,9 @@ def write_op(w: Writer, op: Op) -> None:
         ins = _group(w, op, sig.ins)
         outs = _group(w, op, sig.outs)
         w.line(op, f"{w.mnemonic(op)} ins({ins}) outs({outs}){attributes(op)}")
+        return
+    if w.form == "dps" and not sig.outs and not sig.results and not op.page.handle:
+        w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op)}")
         return
     if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory
         ins, outs = _group(w, op, sig.ins), _group(w, op, sig.outs)
@@ -64,9 +68,9 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
         values = op.bound(slot.name)
         if slot.key and values:
             if slot.many:
-                keyed += f", {slot.key} = [{', '.join(map(w.use, values))}]"
+                keyed += f", {slot.key} = [{', '.join(w.operand(v, slot) for v in values)}]"
             else:
-                keyed += f" {slot.key} = {w.use(values[0])}"
+                keyed += f" {slot.key} = {w.operand(values[0], slot)}"
         elif brackets and slot.indexed:
             inside += [w.operand(v, slot) for v in values]
         else:
@@ -239,12 +243,11 @@ WRITERS: dict[str, Write] = {
     "yield": write_yield,
     "for": write_for,
     "if": write_if,
+    "bracketed": write_bracketed,
+    "angled": write_angled,
 }
 
 
 def is_default_literal(value: Value, slot: Slot, number: float) -> bool:
     """Whether the number alone, in place of `value`, would be read with the same type."""
     return literal_type(slot, Item(0, None, number)) == value.type
-
-
-__all__ = ["WRITERS", "Attr", "attributes", "entry", "is_default_literal"]

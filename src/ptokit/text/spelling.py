@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ptokit.isa.dtypes import f32
 from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
 from ptokit.isa.types import Elided, Type
-from ptokit.isa.words import BLayout, CompactMode, Loc, PadValue, SLayout
+from ptokit.isa.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
 
 DPS = "dps"
 TILE = "!pto.tile<...>"
@@ -25,7 +26,7 @@ def spell(kind: Type, form: str) -> str:
         case ConvTileType():
             dims = "".join(f"{n}x" for n in kind.shape)
             loc = "" if kind.loc is Loc.MAT else f", loc={kind.loc.text}"
-            return f"!pto.conv_tile<{kind.layout.text}, {dims}{kind.dtype}{loc}>"
+            return f"!pto.conv_tile<{kind.layout.text}, {dims}{kind.dtype}{loc}{_unrolled(kind)}>"
         case Elided(spelling) if spelling == TILE and form == DPS:
             return "!pto.tile_buf<...>"
         case _:
@@ -58,6 +59,19 @@ def _short(kind: TileType) -> str:
     assert isinstance(kind.pad, PadValue)
     words = f"{blayout.cpp}, {slayout.cpp}, None, {kind.pad.cpp}"
     return f"loc={kind.loc.text}, {kind.dtype}, {kind.rows}, {kind.cols}, {words}"
+
+
+PLAIN = ConvTileType(f32, (), ConvLayout.NC1HWC0)
+UNROLL = ("padding", "filter", "stride", "dilation", "repeat", "into")
+
+
+def _unrolled(kind: ConvTileType) -> str:
+    """How a feature map is unrolled, without defaults."""
+    text = ""
+    for key in UNROLL:
+        if getattr(kind, key) != getattr(PLAIN, key):
+            text += f", {key}=[{', '.join(map(str, getattr(kind, key)))}]"
+    return text + (f", pad_value={kind.pad_value!r}" if kind.pad_value else "")
 
 
 def _pad_code(pad: PadValue | CustomPad) -> int:

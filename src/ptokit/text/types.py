@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ptokit.isa.dtypes import SPELLINGS, dtype_named
 from ptokit.isa.tiles import ConvTileType, GlobalType
 from ptokit.isa.types import Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.words import ConvLayout, GlobalLayout, Loc
-from ptokit.text.parts import BadType, Parts, element, extents, number, unknown, word_of
+from ptokit.text.parts import BadType, Parts, element, extents, number, numbers, unknown, word_of
 from ptokit.text.tiles import tile_of
 
 # types of other dialects, and numbers wider than any element: kept as written
@@ -20,6 +21,7 @@ FOREIGN = re.compile(
     r"(?:[su]?i\d+|f64|f80|f128|tf32|f\d+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
+CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
 SPELLED: dict[str, Type] = {}
 LIMIT = 4096  # spellings remembered; a program has some tens
 
@@ -68,6 +70,8 @@ def _other(spelling: str, name: str, angle: str) -> Type:
     """An element type written as a dialect type, an alias that is missing, or an unknown type."""
     if angle:
         return OpaqueType(spelling)
+    if CONFIGURATION.match(name):
+        return Elided("!pto.conv_tile<...>")
     dtype = dtype_named(name)
     if dtype is not None:
         return ScalarType(dtype.name)
@@ -116,10 +120,27 @@ def _conv(parts: Parts) -> Type:
     sizes = tuple(n for n in shape if n is not None)
     if len(sizes) < len(shape):
         raise BadType("syntax-error", "give every extent", at, at + len(text))
-    loc = Loc.MAT
-    for _, value, place in parts.keyed(("loc",), after=2):
-        loc = word_of(Loc, value, place)
-    return ConvTileType(dtype, sizes, layout, loc)
+    given: dict[str, Any] = {}  # Any: by the key
+    for key, value, place in parts.keyed(("loc", "pad_value", *LISTS), after=2):
+        if key == "loc":
+            given[key] = word_of(Loc, value, place)
+        elif key == "pad_value":
+            given[key] = _real(value, place)
+        else:
+            given[key] = numbers(value, place, LISTS[key], key)
+    return ConvTileType(dtype, sizes, layout, **given)
+
+
+# how a feature map is unrolled: the keys that are lists, and how many numbers each has
+LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}
+
+
+def _real(text: str, at: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        message = f"{text!r} is not a number"
+        raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
 
 
 READERS: dict[str, Callable[[Parts], Type]] = {

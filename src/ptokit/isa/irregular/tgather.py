@@ -17,17 +17,16 @@ from ptokit.isa.dtypes import (
     u8,
     u16,
     u32,
-    u64,
 )
 from ptokit.isa.lang import Attr, In, Instr, Like, Operand, Out
-from ptokit.isa.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.types import Index, Tile
 from ptokit.isa.words import VEC, BLayout, CmpMode, GatherAxis, GatherOOB, MaskPattern, V
 
 ROW_MAJOR = BLayout.ROW_MAJOR
 CONTIGUOUS = "make dst's valid columns its declared columns"
 MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
-MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8, i64, u64)
+MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
 INDEX_A5 = (i16, u16, i32, u32, f16, f32)
 
 
@@ -102,7 +101,7 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
         named("element-type", dst.size == src.size),
         named("layout", both(dst.blayout == ROW_MAJOR, src.blayout == ROW_MAJOR)),
         in_vec(dst, src),
-        on(A2A3, src.dtype.isin(*MASK_A2A3), dst.dtype.isin(*MASK_A2A3)),
+        on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
         on(A5, src.dtype.isin(*MASK_A5), dst.dtype.isin(*MASK_A5)),
         when(axis == GatherAxis.ROW, named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS)),
         when(
@@ -126,6 +125,8 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
             ),
         ),
     )
+    kept = (src.valid.cols - pattern.first + pattern.period - 1) // pattern.period
+    elided = {"dst": Like(src, src.valid.rows, kept)}
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
     disputes = ("C17", "C31")
 
@@ -160,7 +161,7 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
     rules = (
         named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
         named("element-type", dst.dtype.isin(i32, u32), cdst.dtype.isin(i32, u32)),
-        named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16)),
+        on((CPU, A5), named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16))),
         named("shape", k_value.valid.rows * k_value.valid.cols >= src0.valid.rows),
         named("shape", cdst.valid.rows * cdst.valid.cols >= src0.valid.rows),
         named("shape", dst.valid.rows >= src0.valid.rows, dst.valid.cols >= src0.valid.cols),

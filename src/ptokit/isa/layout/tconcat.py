@@ -6,7 +6,7 @@ from ptokit.isa.arrays import Array, Cells
 from ptokit.isa.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32
 from ptokit.isa.lang import In, Instr, Like, Operand, Out
 from ptokit.isa.layouts import ND
-from ptokit.isa.rules import A5, HARDWARE, Ruled, both, named, on
+from ptokit.isa.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on
 from ptokit.isa.types import Tile
 from ptokit.isa.words import VEC, V
 
@@ -15,14 +15,18 @@ COUNTS = (i8, u8, i16, u16, i32, u32)
 
 
 def joined(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
-    """The rules of every form: one element type, equal rows, room for both."""
+    """The rules of every form: one element type, equal rows."""
     return (
         both(src0.dtype == dst.dtype, src1.dtype == dst.dtype),
         dst.dtype.isin(*DATA),
         named("shape", src0.valid.rows == dst.valid.rows, src1.valid.rows == dst.valid.rows),
-        named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider"),
         on(HARDWARE, both(dst.loc == VEC, src0.loc == VEC, src1.loc == VEC)),
     )
+
+
+def room(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
+    """Both fit into the declared columns."""
+    return named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider")
 
 
 class TConcat(Instr, pipe=V):
@@ -34,6 +38,7 @@ class TConcat(Instr, pipe=V):
 
     rules = (
         joined(dst, src0, src1),
+        on((CPU, A2A3), room(dst, src0, src1)),
         on(A5, named("shape", src0.valid.cols + src1.valid.cols == dst.valid.cols)),
         on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
     )
@@ -71,12 +76,14 @@ def join(dst: Cells, src0: Cells, src1: Cells, count0: Cells, count1: Cells) -> 
 
 def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
     """Index tiles: integers of one type, a row for each row of dst."""
-    return tuple(
-        (
-            named("element-type", both(tile.dtype.isin(*COUNTS), tile.dtype == tiles[0].dtype)),
-            named("shape", both(tile.valid.rows == dst.valid.rows, tile.valid.cols >= 1)),
-        )
-        for tile in tiles
+    first, *others = tiles
+    return (
+        first.dtype.isin(*COUNTS),
+        *(tile.dtype == first.dtype for tile in others),
+        named(
+            "shape",
+            (both(t.valid.rows == dst.valid.rows, t.valid.cols >= 1) for t in tiles),
+        ),
     )
 
 
@@ -92,7 +99,11 @@ class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
 
-    rules = (joined(dst, src0, src1), counts(dst, src0_idx, src1_idx))
+    rules = (
+        joined(dst, src0, src1),
+        room(dst, src0, src1),
+        counts(dst, src0_idx, src1_idx),
+    )
     recorded = {"index": {}}
     disputes = ("C20",)
 
@@ -113,6 +124,7 @@ class TConcatDstIndex(Instr, name="tconcat", form="counts by row, and the sum", 
 
     rules = (
         joined(dst, src0, src1),
+        room(dst, src0, src1),
         counts(dst, src0_idx, src1_idx, dst_idx),
         named("shape", dst_idx.valid.cols == 1, help="dst_idx has one column"),
     )

@@ -25,6 +25,8 @@ from ptokit.isa.windows import (
     from_acc,
     inside,
     inside_static,
+    quantising,
+    quantising_modes,
     whole_blocks,
 )
 from ptokit.isa.words import (
@@ -209,8 +211,8 @@ class TExtractFp(Extract, name="textract_fp", asm="textract.fp", recorded_op="te
                 help="the fix-pipe fetches its parameters in granules of 128 bytes",
             ),
         ),
-        casting(dst, src, fp.given),
-        fix_pipe(dst, src, relu, mode, fp.given),
+        quantising(dst, src),
+        quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
     disputes = ("C2", "C4", "C23", "C42")
@@ -249,11 +251,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
         inside(row1, col1, dst1, src),
         both(dst0.dtype == src.dtype, dst1.dtype == src.dtype),
         both(src.layout == ND, dst0.layout == NZ, dst1.layout == NZ),
-        on(
-            HARDWARE,
-            both(dst0.cols % dst0.c0 == 0, dst1.cols % dst1.c0 == 0),
-            src.cols * src.size % 32 == 0,
-        ),
+        on(HARDWARE, both(dst0.cols % dst0.c0 == 0, dst1.cols % dst1.c0 == 0)),
         on(A2A3, src.dtype.isin(*CUBE_A2A3, i32)),
         on(
             A2A3,

@@ -6,7 +6,7 @@ from ptokit.isa.arrays import Array, Cells
 from ptokit.isa.dtypes import i32, i64, u64
 from ptokit.isa.lang import Attr, In, InOut, Instr, path
 from ptokit.isa.layouts import ND, NZ, ZN
-from ptokit.isa.rules import A2A3, A5, HARDWARE, both, either, named, on, when
+from ptokit.isa.rules import A2A3, A5, both, either, named, on, when
 from ptokit.isa.types import Index, Scalar, Tile
 from ptokit.isa.windows import (
     BOXES,
@@ -17,6 +17,8 @@ from ptokit.isa.windows import (
     fix_pipe,
     from_acc,
     inside,
+    quantising,
+    quantising_modes,
 )
 from ptokit.isa.words import (
     ACC,
@@ -154,9 +156,8 @@ class TInsertFp(Insert, name="tinsert_fp", recorded_op="tinsert"):
         fp.dtype.isin(u64, i64),
         both(fp.rows == 1, fp.layout == ND),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
-        casting(dst, src, fp.given),
-        fix_pipe(dst, src, relu, mode, fp.given),
-        on(HARDWARE, src.loc == ACC),
+        quantising(dst, src),
+        quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
     disputes = ("C2", "C23")

@@ -31,6 +31,7 @@ from ptokit.isa.windows import (
     QUANT_A5,
     fix_pipe,
     pairs,
+    quantising_modes,
 )
 from ptokit.isa.words import (
     ACC,
@@ -61,27 +62,27 @@ def same_type(dst: Operand, src: Operand) -> Expr:
     return dst.dtype == src.dtype
 
 
-def from_acc(dst: Operand, src: Operand, mode: Attr, quantised: Expr) -> tuple[Path, ...]:
+def from_acc(dst: Operand, src: Operand, *types: Ruled) -> tuple[Path, ...]:
     """The paths out of the accumulator, with the element types of the table of 3.2."""
-    acc = (src.dtype.isin(f32, i32), src.layout == NZ, dst.cols * dst.size % 32 == 0)
-    types = (
-        on(A2A3, when(~quantised, pairs(dst, src, *CAST_A2A3))),
-        on(A2A3, when(quantised, pairs(dst, src, *QUANT_A2A3))),
-        on(A5, when(~quantised, pairs(dst, src, *CAST_A5))),
-        on(A5, when(quantised, pairs(dst, src, *QUANT_A5))),
-    )
+    lines = dst.cols * dst.size % 32 == 0
     return (
         path(
-            *(ACC, MAT, FIX, acc, types),
+            *(ACC, MAT, FIX, types, src.layout == NZ),
             on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(NZ, ND, DN)),
+            on(A5, dst.layout.isin(NZ, ND, DN), lines),
         ),
-        path(
-            *(ACC, VEC, FIX, acc, types, dst.layout.isin(NZ, ND, DN)),
-            when(mode == AccToVecMode.DUAL_SPLIT_N, when(dst.size == 4, dst.valid.cols % 32 == 0)),
-            on=A5,
-        ),
+        path(*(ACC, VEC, FIX, types, src.layout == NZ, dst.layout.isin(NZ, ND, DN), lines), on=A5),
     )
+
+
+def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator without a parameter."""
+    return on(A2A3, pairs(dst, src, *CAST_A2A3)), on(A5, pairs(dst, src, *CAST_A5))
+
+
+def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator with a parameter."""
+    return on(A2A3, pairs(dst, src, *QUANT_A2A3)), on(A5, pairs(dst, src, *QUANT_A5))
 
 
 def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
@@ -89,10 +90,6 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     return (
         named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols),
         on(A2A3, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
-        on(
-            A5,
-            when(src.loc == MAT, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
-        ),
     )
 
 
@@ -150,7 +147,7 @@ class TMov(
             on(A5, src.cols <= 512),
         ),
         path(
-            *(VEC, VEC, V, named("element-type", dst.size == src.size)),
+            *(VEC, VEC, V),
             both(src.valid.rows > 0, src.valid.cols > 0),
             on(
                 A5,
@@ -167,10 +164,19 @@ class TMov(
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
         ),
-        *from_acc(dst, src, mode, quant.given),
+        *from_acc(
+            dst,
+            src,
+            when(~quant.given, casts(dst, src)),
+            when(quant.given, quantises(dst, src)),
+        ),
     )
     rules = (
         whole(dst, src),
+        on(
+            A5,
+            when(src.loc == MAT, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
+        ),
         when(both(src.loc != ACC, dst.loc != BIAS), named("element-type", dst.size == src.size)),
         fix_pipe(dst, src, relu, mode, quant.given),
     )
@@ -202,13 +208,13 @@ class TMovFp(Instr, name="tmov.fp", spellings=("tmov_fp",), recorded_op="tmov"):
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
 
-    paths = from_acc(dst, src, mode, fp.given)
+    paths = from_acc(dst, src, quantises(dst, src))
     rules = (
         whole(dst, src),
         fp.dtype.isin(u64, i64),
         both(fp.rows == 1, fp.layout == ND),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
-        fix_pipe(dst, src, relu, mode, fp.given),
+        quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
     disputes = ("C2",)

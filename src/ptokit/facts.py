@@ -1,0 +1,99 @@
+"""What is known of a program's values before it runs: numbers, and types in more detail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptokit.ir import Op, Value
+from ptokit.isa.facts import environment
+from ptokit.isa.formulas import UNKNOWN, Many, Missing
+from ptokit.isa.lang import Operand
+from ptokit.isa.targets import Target
+from ptokit.isa.tiles import TileType
+from ptokit.isa.types import Elided, Type
+
+
+@dataclass
+class Facts:
+    """What is known of values before the program runs: numbers, and types with more detail.
+
+    `numbers` starts with the scalar arguments that were bound.
+    """
+
+    target: Target
+    numbers: dict[Value, Any] = field(default_factory=dict[Value, Any])  # Any: int or float
+    types: dict[Value, Type] = field(default_factory=dict[Value, Type])
+
+    def type_of(self, value: Value) -> Type:
+        kind = self.types.get(value, value.type)
+        return self.target.resolve(kind) if isinstance(kind, TileType) else kind
+
+    def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
+        """A tile's type, a scalar's number, or UNKNOWN."""
+        kind = self.type_of(value)
+        if isinstance(kind, Elided):
+            return UNKNOWN
+        return kind if operand.kind.name in DATA_KINDS else self.numbers.get(value, UNKNOWN)
+
+    def environment(self, op: Op) -> dict[str, Any]:  # Any: what a rule may read
+        """Operand name -> type or number, outputs in either form included."""
+        given: dict[str, Any] = {}
+        for operand in op.page.operands:
+            bound = _bound(op, operand)
+            values = tuple(self.of(operand, v) for v in bound)
+            if operand.many:
+                given[operand.name] = values
+            elif values:
+                given[operand.name] = values[0]
+        return environment(op.page, given, op.attrs)
+
+    def learn(self, op: Op, env: Mapping[str, Any]) -> None:
+        """Refine result types and fold numbers."""
+        refine = getattr(op.page, "type_of", None)
+        if refine is not None and op.results:
+            known = {k: none_if_unknown(v) for k, v in env.items()}
+            self.types[op.results[0]] = call(refine, known)
+        elif op.page.handle and len(op.results) == 1 and not op.regions:
+            self._fold(op, env)
+
+    def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
+        result = op.page.results()[0]
+        if result.kind.name in DATA_KINDS:
+            return
+        inputs = {k: v for k, v in env.items() if k != result.name}
+        if UNKNOWN in inputs.values():
+            return
+        try:
+            body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
+            self.numbers[op.results[0]] = call(body, {**inputs, result.name: op.results[0].type})
+        except ZeroDivisionError:
+            pass  # reported when it runs
+
+
+DATA_KINDS = frozenset({"TILE", "GLOBAL", "CONV", "PTR"})
+
+
+def call(function: Any, available: Mapping[str, Any]) -> Any:  # Any: page hooks take what they name
+    """Call a page's hook with the arguments it names."""
+    code = function.__code__ if hasattr(function, "__code__") else function.__func__.__code__
+    names = code.co_varnames[: code.co_argcount]
+    return function(**{n: available[n] for n in names if n != "cls"})
+
+
+def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:
+    values = op.bound(operand.name)
+    if values:
+        return values
+    defined = op.page.outs() if op.ssa else op.page.results()
+    names = [o.name for o in defined]
+    if operand.name in names and names.index(operand.name) < len(op.results):
+        return (op.results[names.index(operand.name)],)
+    return ()
+
+
+def none_if_unknown(value: Any) -> Any:  # Any: see Facts.of
+    if isinstance(value, Many):
+        return tuple(none_if_unknown(v) for v in value.values)
+    return None if isinstance(value, Missing) else value

@@ -1,0 +1,118 @@
+"""An example program for each instruction's manual page, by page name; a test runs them all.
+
+Tiles that a program reads without defining them are its inputs.
+"""
+
+from __future__ import annotations
+
+ND = "!pto.tile_buf<vec, 16x32xf32>"
+INDEX = "!pto.tile_buf<vec, 16x32xi32>"
+COUNT = "!pto.tile_buf<vec, 16x8xi32, valid=16x1>"
+WIDE = "!pto.tile_buf<vec, 16x64xf32>"
+NZ = "!pto.tile_buf<vec, 16x32xf32, blayout=col_major, slayout=row_major>"
+MAT = "!pto.tile_buf<mat, 64x256xf16, blayout=col_major, slayout=row_major>"
+BLOCK = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
+BYTES = "!pto.tile_buf<mat, 32x32xi8, blayout=col_major, slayout=row_major>"
+LEFT = "!pto.tile_buf<left, 64x64xf16, blayout=col_major, slayout=row_major>"
+RIGHT = "!pto.tile_buf<right, 64x64xf16, slayout=col_major>"
+ACC = "!pto.tile_buf<acc, 64x64xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+ACC32 = "!pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+FP = "!pto.tile_buf<scaling, 1x64xu64>"
+BIAS = "!pto.tile_buf<bias, 1x64xf32>"
+SCRATCH = "!pto.tile_buf<vec, 16x64xu32>"
+PADDED = "!pto.tile_buf<vec, 16x32xf32, pad=1>"
+PARTLY = "!pto.tile_buf<vec, 16x32xf32, valid=13x29>"
+
+VIEW = """\
+func.func @example(%x: !pto.ptr<f32>) {
+  %one = arith.constant 1 : index
+  %rows = arith.constant 16 : index
+  %cols = arith.constant 32 : index
+  %view = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] \
+: !pto.tensor_view<16x32xf32>
+"""
+
+EXAMPLES: dict[str, str] = {
+    "TExtract": f"%dst = textract %src[0, 64] : {MAT} -> {LEFT}",
+    "TExtractFp": f"%dst = textract.fp %src, %fp[0, 16] : {ACC}, {FP} -> {BYTES}",
+    "TExtractPair": (
+        f"pto.textract ins(%src, 0, 0, 0, 32 : {WIDE}, index, index, index, index)"
+        f" outs(%dst0, %dst1 : {NZ}, {NZ})"
+    ),
+    "TExtractConv": (
+        "%dst = textract %src[16, 0] : !pto.conv_tile<fractal_z, 4x3x16x16xf16>"
+        " -> !pto.tile_buf<right, 32x32xf16, slayout=col_major>"
+    ),
+    "TInsert": f"pto.tinsert ins(%src, 0, 32 : {ND}, index, index) outs(%dst : {WIDE})",
+    "TInsertFp": (
+        f"pto.tinsert_fp ins(%src, %fp, 0, 0 : {ACC32}, {FP}, index, index) outs(%dst : {BYTES})"
+    ),
+    "TMov": f"%dst = tmov %src : {BLOCK} -> {LEFT}",
+    "TMovFp": f"%dst = tmov.fp %src, %fp : {ACC32}, {FP} -> {BYTES}",
+    "TMovScale": (
+        "pto.tmov ins(%src, %tmp : !pto.tile_buf<vec, 32x32xf8E8M0FNU, valid=32x4>,"
+        " !pto.tile_buf<vec, 1x256xf8E8M0FNU>)"
+        " outs(%dst : !pto.tile_buf<vec, 32x4xf8E8M0FNU, slayout=row_major, fractal=32>)"
+    ),
+    "TFillPad": f"%dst = tfillpad %src : {PARTLY} -> {PADDED}",
+    "TFillPadInplace": f"%dst = tfillpad_inplace %src : {PARTLY} -> {PADDED}",
+    "TFillPadExpand": (
+        f"%dst = tfillpad_expand %src : {PARTLY} -> !pto.tile_buf<vec, 32x64xf32, pad=3>"
+    ),
+    "TTrans": f"%dst = ttrans %src : {ND} -> !pto.tile_buf<vec, 32x16xf32>",
+    "TTransConv": (
+        "pto.ttrans ins(%src : !pto.conv_tile<nchw, 1x8x2x4xf32, loc=vec>)"
+        " outs(%dst : !pto.conv_tile<nc1hwc0, 1x1x2x4x8xf32, loc=vec>)"
+    ),
+    "TConcat": f"%dst = tconcat %src0, %src1 : {ND}, {ND} -> {WIDE}",
+    "TConcatIndex": (
+        f"pto.tconcat ins(%src0, %src1, %n0, %n1 : {ND}, {ND}, {COUNT}, {COUNT})"
+        f" outs(%dst : {WIDE})"
+    ),
+    "TConcatDstIndex": (
+        f"pto.tconcat ins(%src0, %src1, %n0, %n1 : {ND}, {ND}, {COUNT}, {COUNT})"
+        f" outs(%dst, %total : {WIDE}, {COUNT})"
+    ),
+    "TPack": f"%dst = tpack %src : {INDEX} -> !pto.tile_buf<vec, 16x32xi16>",
+    "TImg2Col": (
+        "%dst = timg2col %src {fmatrixMode = #pto.fmatrix_mode<fmatrix_a_auto>}"
+        " : !pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"
+        " -> !pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>"
+    ),
+    "TGather": f"%dst = tgather %src0, %indices, %tmp : {ND}, {INDEX}, {INDEX} -> {ND}",
+    "TGatherMask": (
+        f"%dst = tgather %src {{maskPattern = #pto.mask_pattern<P0101>}} : {WIDE} -> {ND}"
+    ),
+    "TGatherCompare": (
+        f"pto.tgather ins(%src0, %k, %tmp : {ND}, {COUNT.replace('xi32', 'xu32')}, {SCRATCH})"
+        f" outs(%dst, %count : {INDEX}, {COUNT}) {{cmpMode = #pto<cmp gt>}}"
+    ),
+    "TGatherB": (
+        f"%dst = tgatherb %src, %offsets : {ND}, !pto.tile_buf<vec, 16x8xu32, valid=16x4> -> {ND}"
+    ),
+    "SubView": f"%dst = subview %src, 4, 8 : {ND} -> {ND.replace('>', ', valid=8x16>')}",
+    "TReshape": f"%dst = treshape %src : {ND} -> !pto.tile_buf<vec, 8x64xf32>",
+    "TMatMul": f"%c = tmatmul %a, %b : {LEFT}, {RIGHT} -> {ACC}",
+    "TMatMulAcc": (
+        f"%acc = tmatmul %a, %b : {LEFT}, {RIGHT} -> {ACC}\n"
+        f"pto.tmatmul.acc ins(%acc, %a, %b : {ACC}, {LEFT}, {RIGHT}) outs(%acc : {ACC})"
+    ),
+    "TMatMulBias": f"%c = tmatmul.bias %a, %b, %bias : {LEFT}, {RIGHT}, {BIAS} -> {ACC}",
+    "TLoad": (
+        f"{VIEW}  %t = pto.alloc_tile : {ND}\n"
+        f"  pto.tload ins(%view : !pto.tensor_view<16x32xf32>) outs(%t : {ND})\n  return\n}}"
+    ),
+    "TStore": (
+        f"{VIEW}  %t = pto.alloc_tile : {ND}\n"
+        f"  pto.tload ins(%view : !pto.tensor_view<16x32xf32>) outs(%t : {ND})\n"
+        f"  pto.tstore ins(%t : {ND}) outs(%view : !pto.tensor_view<16x32xf32>)\n  return\n}}"
+    ),
+    "TStoreFp": (
+        f"func.func @example(%acc: {ACC32}, %fp: {FP}, %out: !pto.ptr<i8>) {{\n"
+        "  %rows = arith.constant 32 : index\n  %one = arith.constant 1 : index\n"
+        "  %view = pto.make_tensor_view %out, shape = [%rows, %rows], strides = [%rows, %one]"
+        " : !pto.tensor_view<32x32xi8>\n"
+        f"  pto.tstore_fp ins(%acc, %fp : {ACC32}, {FP})"
+        " outs(%view : !pto.tensor_view<32x32xi8>)\n  return\n}"
+    ),
+}

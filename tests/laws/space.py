@@ -1,0 +1,343 @@
+"""The operands an instruction may be given, as knobs: named choices that a search can turn.
+
+A knob is (operand or attribute, property). From a state, the choice for each knob, the operands are
+built: tile types, global and convolution types, numbers, lists, words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, TypeAlias
+
+from evaluation import Env, holds
+
+from ptokit.isa import pages
+from ptokit.isa.dtypes import DTYPES, DType, f16
+from ptokit.isa.facts import environment
+from ptokit.isa.formulas import UNKNOWN, Const, Expr, Field
+from ptokit.isa.formulas import fields as fields_of
+from ptokit.isa.lang import Attr, Instr, Operand, Role
+from ptokit.isa.layouts import ND, Layout
+from ptokit.isa.targets import SPACES, Target
+from ptokit.isa.tiles import TILE_RULES, ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.types import Kind, PtrType
+from ptokit.isa.words import (
+    VEC,
+    CompactMode,
+    ConvLayout,
+    GlobalLayout,
+    Loc,
+    PadValue,
+    Pipe,
+    Word,
+)
+
+Knob: TypeAlias = tuple[str, str]
+State: TypeAlias = "dict[Knob, Any]"  # Any: the choices are of many types
+
+EXTENTS = (1, 2, 8, 16, 17, 20, 30, 32, 33, 48, 64, 96, 128, 160, 256, 512, 1024)
+NUMBERS = (0, 1, 2, 8, 15, 16, 17, 32, 64, 128, -1)
+OUTER = (1, 2, 3, 4, 8)
+SETTINGS = (0, 1, 2, 3, -1, 40, 256)  # of the registers that a convolution tile carries
+PLACES = (0, 32, 128, 1 << 14)
+
+# the knobs behind a property of a tile; what is not listed depends on all of them
+TILE_PROPERTIES: dict[str, tuple[str, ...]] = {
+    "loc": ("loc",),
+    "dtype": ("dtype",),
+    "size": ("dtype",),
+    "c0": ("dtype",),
+    "rows": ("rows",),
+    "cols": ("cols",),
+    "numel": ("rows", "cols"),
+    "nbytes": ("rows", "cols", "dtype"),
+    "layout": ("layout",),
+    "blayout": ("layout",),
+    "slayout": ("layout",),
+    "boxed": ("layout",),
+    "box": ("layout", "fractal", "dtype"),
+    "fractal": ("fractal",),
+    "pad": ("pad",),
+    "compact": ("compact",),
+}
+TILE_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "loc": (VEC, tuple(Loc)),
+    "dtype": (f16, DTYPES),
+    "rows": (32, EXTENTS),
+    "cols": (32, EXTENTS),
+    "vrows": (32, (0, *EXTENTS)),
+    "vcols": (32, (0, *EXTENTS)),
+    "layout": (ND, tuple(Layout)),
+    "fractal": (512, (512, 1024, 32)),
+    "pad": (PadValue.NULL, tuple(PadValue)),
+    "compact": (CompactMode.NULL, tuple(CompactMode)),
+}
+GLOBAL_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "dtype": (f16, DTYPES),
+    "layout": (GlobalLayout.ND, tuple(GlobalLayout)),
+    "rank": (5, (5, 1, 2, 3, 4)),
+    **{f"n{i}": (1, OUTER) for i in range(3)},
+    **{f"n{i}": (32, (0, *EXTENTS)) for i in (3, 4)},
+}
+
+
+def _registers() -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The settings of a convolution tile that are tuples of numbers, with their defaults."""
+    for setting in fields(ConvTileType):
+        default: Any = setting.default
+        if isinstance(default, tuple):
+            yield setting.name, default
+
+
+REGISTERS = dict(_registers())
+CONV_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "dtype": (f16, DTYPES),
+    "layout": (ConvLayout.FRACTAL_Z, tuple(ConvLayout)),
+    "loc": (Loc.MAT, (Loc.MAT, VEC)),
+    "rank": (4, (4, 5, 6)),
+    **{f"n{i}": (2, (0, *OUTER)) for i in range(4)},
+    **{f"n{i}": (16, (0, 1, 2, 8, 16, 17, 32)) for i in (4, 5)},
+    **{
+        name: (default, (default, *((n,) * len(default) for n in SETTINGS)))
+        for name, default in REGISTERS.items()
+    },
+}
+LIST_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "count": (5, (5, 1, 2, 3, 4, 6)),
+    **{f"e{i}": (1, NUMBERS) for i in range(6)},
+}
+KNOBS = {
+    Kind.TILE: TILE_KNOBS,
+    Kind.GLOBAL: GLOBAL_KNOBS,
+    Kind.CONV: CONV_KNOBS,
+    Kind.PTR: {"dtype": (f16, DTYPES)},
+}
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A tile whose address matters to a rule: what a handle on it answers."""
+
+    kind: Any  # Any: a tile or convolution tile type
+    address: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return 0, self.address
+
+    def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
+        return getattr(self.kind, name)
+
+
+@cache
+def operation_names() -> tuple[str, ...]:
+    """Strings an attribute may be: no word, and the operations that one pipe executes."""
+    return ("", "nothing", *(p.cpp for p in pages() if isinstance(p.pipe, Pipe) and p.outs()))
+
+
+class Space:
+    """The knobs of one page on one target, their domains, and how operands are built from them."""
+
+    def __init__(self, page: type[Instr], target: Target) -> None:
+        self.page, self.target = page, target
+        self.operands = {o.name: o for o in page.operands}
+        self.domains: dict[Knob, tuple[Any, ...]] = {}
+        self.start: State = {}
+        self.limits = tuple(dict.fromkeys(n for r in page.all_rules for n in limits(r.formula)))
+        self.placed = tuple(
+            dict.fromkeys(
+                f.operand
+                for r in page.all_rules
+                for f in fields_of(r.formula)
+                if f.path == ("address",)
+            )
+        )
+        for operand in page.operands:
+            for knob, (first, domain) in self._knobs_of(operand).items():
+                self.start[operand.name, knob] = first
+                self.domains[operand.name, knob] = domain
+        for attr in page.attrs:
+            words = _words(attr)
+            self.start[attr.name, "value"] = words[0] if attr.required else attr.default
+            self.domains[attr.name, "value"] = words
+        names = dict.fromkeys(k[0] for k in self.domains)
+        self.own = {n: tuple(k for k in self.domains if k[0] == n) for n in names}
+
+    def _knobs_of(self, operand: Operand) -> dict[str, tuple[Any, tuple[Any, ...]]]:
+        if operand.many:
+            return LIST_KNOBS
+        knobs = dict(KNOBS.get(operand.kind, {"value": (0, NUMBERS)}))
+        if operand.kind is Kind.TILE and operand.role is Role.RESULT:
+            knobs["vrows"], knobs["vcols"] = ((32, (None, *EXTENTS)) for _ in range(2))
+        if operand.kind is Kind.GLOBAL and operand.role is Role.RESULT:
+            knobs["rank"] = (5, (5, 1, 2, 3, 4, 6))
+        if operand.name in self.placed:
+            knobs["address"] = (0, PLACES)
+        if operand.default is None:
+            knobs["given"] = (False, (False, True))
+        return {k: (v, self._widened(d)) for k, (v, d) in knobs.items()}
+
+    def _widened(self, domain: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A domain of extents or numbers, and the large numbers that rules of the page compare."""
+        return (*domain, *self.limits) if 16 in domain and 512 not in domain[:1] else domain
+
+    def knobs(self, name: str) -> tuple[Knob, ...]:
+        return self.own.get(name, ())
+
+    def behind(self, field: Field) -> tuple[Knob, ...]:
+        """The knobs that a property of an operand depends on."""
+        name, path = field.operand, field.path
+        own, operand = self.knobs(name), self.operands.get(name)
+        given = tuple(k for k in own if k[1] == "given")
+        if path[:1] == ("given",) or operand is None:
+            return given or own
+        if operand.many or not path:
+            return own
+        if path[0] == "valid":
+            words = {"rows": ("vrows",), "cols": ("vcols",)}.get(path[-1], ("vrows", "vcols"))
+        elif operand.kind is Kind.TILE:
+            words = TILE_PROPERTIES.get(path[0])
+        else:
+            words = {"dtype": ("dtype",), "size": ("dtype",), "layout": ("layout",)}.get(path[0])
+        if words is None:
+            return own
+        return (*given, *((name, w) for w in words if (name, w) in self.domains))
+
+    def build(self, name: str, state: Mapping[Knob, Any]) -> Any:  # Any: see Env
+        """The operand or attribute as a rule sees it; None where it is absent."""
+        operand = self.operands.get(name)
+        if operand is None:
+            return state[name, "value"]
+        if not state.get((name, "given"), True):
+            return None
+        own = {k[1]: state[k] for k in self.own[name]}
+        if operand.many:
+            return tuple(own[f"e{i}"] for i in range(own["count"]))
+        make = MAKERS.get(operand.kind)
+        if make is not None:
+            kind = self.target.resolve_any(make(own))
+            return Placed(kind, own["address"]) if "address" in own else kind
+        return UNKNOWN if operand.role is Role.RESULT else own["value"]
+
+    def built(self, state: Mapping[Knob, Any]) -> Env:
+        """Every operand and attribute that is given."""
+        names = dict.fromkeys(k[0] for k in self.domains)
+        values = {n: self.build(n, state) for n in (*self.operands, *names)}
+        return {n: v for n, v in values.items() if v is not None}
+
+    def env(self, state: Mapping[Knob, Any]) -> Env:
+        """What rules see."""
+        given = self.built(state)
+        attrs = {a.name: given.get(a.name) for a in self.page.attrs}
+        operands = {
+            o.name: given.get(o.name, ()) if o.many else given.get(o.name)
+            for o in self.page.operands
+        }
+        return environment(self.page, operands, attrs)
+
+    def tiles(self) -> tuple[str, ...]:
+        return tuple(n for n, o in self.operands.items() if o.kind is Kind.TILE)
+
+
+def limits(expr: Expr) -> Iterator[int]:
+    """Extents about the large constants of a formula."""
+    for child in expr.children():
+        yield from limits(child)
+    if isinstance(expr, Const) and isinstance(expr.value, int) and expr.value > max(EXTENTS):
+        above = expr.value + 1
+        yield from (above, -(-above // 32) * 32, (above // 32 + 2) * 32)
+
+
+def _words(attr: Attr) -> tuple[Any, ...]:
+    absent = (None,) if attr.default is None else ()
+    if issubclass(attr.kind, Word):
+        return (*absent, *attr.kind)
+    if issubclass(attr.kind, bool):
+        return (*absent, False, True)
+    return (*absent, *((0, 1, 2, -1, 16) if issubclass(attr.kind, int) else operation_names()))
+
+
+def _tile(own: Mapping[str, Any]) -> TileType:
+    return TileType(
+        own["loc"],
+        own["dtype"],
+        own["rows"],
+        own["cols"],
+        Shape(own["vrows"], own["vcols"]),
+        own["layout"],
+        own["fractal"],
+        own["pad"],
+        own["compact"],
+    )
+
+
+def _extents(own: Mapping[str, Any], available: int) -> tuple[int, ...]:
+    every = tuple(own[f"n{i}"] for i in range(available))
+    return (1,) * (own["rank"] - available) + every[max(0, available - own["rank"]) :]
+
+
+def _global(own: Mapping[str, Any]) -> GlobalType:
+    shape = _extents(own, 5)
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return GlobalType(own["dtype"], shape, tuple(strides), own["layout"])
+
+
+def _conv(own: Mapping[str, Any]) -> ConvTileType:
+    how = {name: own[name] for name in REGISTERS}
+    return ConvTileType(own["dtype"], _extents(own, 6), own["layout"], own["loc"], **how)
+
+
+def _pointer(own: Mapping[str, Any]) -> PtrType:
+    return PtrType(own["dtype"])
+
+
+MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
+    Kind.TILE: _tile,
+    Kind.GLOBAL: _global,
+    Kind.CONV: _conv,
+    Kind.PTR: _pointer,
+}
+
+
+@cache
+def broken_type_rules(
+    loc: Loc,
+    dtype: DType,
+    shape: tuple[int, int, int | None, int | None],
+    layout: Layout,
+    fractal: int,
+    wide4: bool,
+) -> int:
+    """How many of the rules T1 to T7 a tile type breaks."""
+    rows, cols, vrows, vcols = shape
+    if rows <= 0 or cols <= 0:
+        return len(TILE_RULES)
+    kind = TileType(loc, dtype, rows, cols, Shape(vrows, vcols), layout, fractal, wide4=wide4)
+    return sum(not holds(rule)({"tile": kind}) for rule in TILE_RULES)
+
+
+def illegal(kind: Any) -> int:  # Any: a tile type, or an absent operand
+    """How many of the rules of tile types an operand breaks."""
+    kind = kind.kind if isinstance(kind, Placed) else kind
+    if not isinstance(kind, TileType):
+        return 0
+    shape = (kind.rows, kind.cols, kind.valid.rows, kind.valid.cols)
+    return broken_type_rules(kind.loc, kind.dtype, shape, kind.layout, kind.fractal, kind.wide4)
+
+
+def unwieldy(kinds: Iterable[Any], target: Target) -> int:  # Any: operands of every kind
+    """How many memories the operands together do not fit in, and how many are empty maps."""
+    empty = sum(isinstance(k, ConvTileType) and k.numel == 0 for k in kinds)
+    need: dict[str, int] = {}
+    for kind in kinds:
+        kind = kind.kind if isinstance(kind, Placed) else kind
+        if isinstance(kind, TileType | ConvTileType):
+            space = SPACES[kind.loc]
+            need[space] = need.get(space, 0) + -(-kind.nbytes // 32) * 32
+    return empty + sum(n > target.capacity[s] for s, n in need.items())

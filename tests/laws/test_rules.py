@@ -1,0 +1,127 @@
+"""Law: every rule of every page can be satisfied, and can be broken alone and is then reported.
+
+For each rule and target two witnesses are generated from the rule itself (`witness`): operands that
+meet every rule and to which this one applies, and operands that break this one only. A rule without
+them is idle: it repeats another one, contradicts one, or its condition never holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from programs import checked, refused, said
+from space import Space, State
+from witness import HARDEST, Pair, search, witnesses
+
+from ptokit.diagnostics import Diagnostic
+from ptokit.isa import pages
+from ptokit.isa.dtypes import f16, f32, i8
+from ptokit.isa.formulas import UNKNOWN
+from ptokit.isa.lang import In, Instr, Out
+from ptokit.isa.rules import Rule, when
+from ptokit.isa.tiles import ConvTileType
+from ptokit.isa.types import Tile
+from ptokit.isa.words import VEC
+
+# The rule of an instruction that a target lacks: nothing satisfies it there.
+REFUSAL = re.compile(r"only (CPU|A2/A3|A5)( and (CPU|A2/A3|A5))? ha(s|ve) ")
+
+CASES = [(page, target) for page in pages() for target in HARDEST if search(page, target).rules]
+
+
+def name(page: type[Instr]) -> str:
+    return page.__name__
+
+
+def refusals(page: type[Instr], target: str) -> list[Rule]:
+    return [r for r in search(page, target).rules if REFUSAL.match(r.help or "")]
+
+
+def complaints(space: Space, state: State, wanted: list[Rule]) -> Iterator[str]:
+    """What the checker, and the eager function where it can, say other than the wanted rules."""
+    static = [(d.rule, d.when) for d in checked(space, state) if not (wanted and _of_result(d))]
+    decided = [said(r) for r in wanted if not _open(space, state, r)]
+    if static != decided:
+        yield f"the checker says {static}"
+    if wanted and not space.page.handle and not wanted[0].warning and not _empty(space, state):
+        eager = [(d.rule, d.when) for d in refused(space, state)]
+        open_rules = [said(r) for r in space.page.all_rules if _open(space, state, r)]
+        if [e for e in eager if e not in open_rules or not decided] != [said(r) for r in wanted]:
+            yield f"the eager function says {eager}"
+
+
+def _empty(space: Space, state: State) -> bool:
+    """A convolution tile without elements: only text can have one."""
+    return any(isinstance(v, ConvTileType) and not v.numel for v in space.env(state).values())
+
+
+def _of_result(found: Diagnostic) -> bool:
+    """What breaks a rule may also make the type of the result illegal."""
+    return found.message.startswith("%")
+
+
+def _open(space: Space, state: State, rule: Rule) -> bool:
+    """A rule about addresses: decided when the program runs."""
+    types = {n: getattr(v, "kind", v) for n, v in space.env(state).items()}
+    return rule.holds(types) is UNKNOWN
+
+
+def faults(page: type[Instr], target: str) -> Iterator[str]:
+    """Everything that is wrong with the rules of a page on a target."""
+    lacking = refusals(page, target)
+    space = search(page, target).space
+    if lacking:
+        yield from _lacking(page, target, lacking)
+        return
+    for pair in witnesses(page, target):
+        if pair.good is None:
+            yield f"nothing satisfies: {pair.rule}"
+        elif pair.bad is None:
+            yield f"nothing breaks only: {pair.rule}"
+        else:
+            yield from (f"{pair.rule}: good, but {c}" for c in complaints(space, pair.good, []))
+            yield from _bad(space, pair, pair.bad)
+
+
+def _bad(space: Space, pair: Pair, state: State) -> Iterator[str]:
+    yield from (f"{pair.rule}: bad, but {c}" for c in complaints(space, state, [pair.rule]))
+
+
+def _lacking(page: type[Instr], target: str, lacking: list[Rule]) -> Iterator[str]:
+    """One rule says so, alone, of what another target takes."""
+    found = search(page, target)
+    elsewhere = [p.good for t in HARDEST if not refusals(page, t) for p in witnesses(page, t)]
+    if len(lacking) > 1 or not elsewhere or elsewhere[0] is None:
+        yield "one rule says that this target has no such instruction, and another target has it"
+        return
+    bad = found.bad(lacking[0], elsewhere[0])
+    if bad is None:
+        yield f"nothing breaks only: {lacking[0]}"
+        return
+    yield from complaints(found.space, bad, lacking)
+
+
+@pytest.mark.parametrize(("page", "target"), CASES, ids=lambda v: v if v in HARDEST else name(v))
+def test_every_rule_has_a_good_and_a_bad_witness(page: type[Instr], target: str) -> None:
+    assert list(faults(page, target)) == []
+
+
+class Flawed(Instr, abstract=True, name="flawed"):
+    """A page with one sound rule, one that follows from it, and one whose condition never holds."""
+
+    dst = Out(Tile)
+    src = In(Tile)
+    rules = (
+        src.dtype.isin(f16, f32),
+        src.dtype != i8,
+        when((dst.loc == VEC) & (dst.loc != VEC), dst.rows == src.rows),
+    )
+
+
+def test_idle_rules_are_found() -> None:
+    assert list(faults(Flawed, "a5")) == [
+        "nothing breaks only: src.dtype != i8",
+        "nothing satisfies: dst.rows == src.rows, when dst.loc == vec and dst.loc != vec",
+    ]

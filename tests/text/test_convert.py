@@ -1,0 +1,360 @@
+"""Conversion between the forms: the same computation, readable names, clear refusals."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from machine import Toy, Undefined
+
+from ptokit.convert import func_to_dps, func_to_ssa, to_dps, to_ssa
+from ptokit.diagnostics import PtoError
+from ptokit.ir import Func, Module
+from ptokit.text.printer import print_module
+from ptokit.text.reader import read
+from ptokit.text.same import same
+
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+T, P = "!pto.tile_buf<vec, 16x16xf16>", "!pto.partition_tensor_view<16x16xf16>"
+HEAD = f"!t = {T}\nfunc.func @f(%g: {P}, %b: i1, %n: index) {{\n"
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> str:
+    """A destination-passing function: tiles written, read and stored in loops and branches."""
+    lines: list[str] = []
+    count = [0]
+
+    def fresh(pool: list[str], pad: str) -> None:
+        count[0] += 1
+        lines.append(f"{pad}%t{count[0]} = pto.alloc_tile : !t")
+        if draw(st.integers(0, 5)):
+            lines.append(f"{pad}pto.tload ins(%g : {P}) outs(%t{count[0]} : !t)")
+        pool.append(f"%t{count[0]}")
+
+    def block(pool: list[str], depth: int) -> None:
+        pad = "  " * depth
+        for _ in range(draw(st.integers(1, 5))):
+            kind = draw(st.integers(0, 9))
+            a, b, c = (draw(st.sampled_from(pool)) for _ in range(3))
+            if kind == 0 and depth < 4:
+                count[0] += 1
+                lines.append(f"{pad}scf.for %i{count[0]} = %n to %n step %n {{")
+                block([*pool], depth + 1)
+                lines.append(f"{pad}}}")
+            elif kind == 1 and depth < 4:
+                lines.append(f"{pad}scf.if %b {{")
+                block([*pool], depth + 1)
+                if draw(st.booleans()):
+                    lines.append(f"{pad}}} else {{")
+                    block([*pool], depth + 1)
+                lines.append(f"{pad}}}")
+            elif kind == 2:
+                fresh(pool, pad)
+            elif kind <= 4:
+                lines.append(f"{pad}pto.tload ins(%g : {P}) outs({a} : !t)")
+            elif kind <= 6:
+                lines.append(f"{pad}pto.tmatmul.acc ins({a}, {b}, {c} : !t, !t, !t) outs({a} : !t)")
+            elif kind == 7:
+                lines.append(f"{pad}pto.tinsert ins({b} : !t) outs({a} : !t)")
+            elif kind == 8:
+                lines.append(f"{pad}pto.tmov ins({b} : !t) outs({a} : !t)")
+            else:
+                lines.append(f"{pad}pto.tstore ins({a} : !t) outs(%g : {P})")
+
+    pool: list[str] = []
+    fresh(pool, "  ")
+    fresh(pool, "  ")
+    lines.append(f"  pto.tload ins(%g : {P}) outs(%t1 : !t)")
+    block(pool, 1)
+    lines.append(f"  pto.tstore ins({draw(st.sampled_from(pool))} : !t) outs(%g : {P})")
+    return HEAD + "\n".join(lines) + "\n  return\n}\n"
+
+
+@st.composite
+def values(draw: st.DrawFn) -> str:
+    """An SSA function: values computed, stored, and passed on by loops and branches at will."""
+    lines: list[str] = []
+    count = [0]
+
+    def name() -> str:
+        count[0] += 1
+        return f"%v{count[0]}"
+
+    def pick(pool: list[str]) -> str:
+        return draw(st.sampled_from(pool[-2:] if draw(st.integers(0, 3)) else pool))
+
+    def region(pool: list[str], depth: int, results: int) -> None:
+        block(pool, depth + 1)
+        passed = ", ".join(pick(pool) for _ in range(results))
+        lines.append(f"scf.yield {passed} : {', '.join(['!t'] * results)}")
+
+    def block(pool: list[str], depth: int) -> None:
+        for _ in range(draw(st.integers(1, 4))):
+            kind = draw(st.integers(0, 7))
+            count_of = draw(st.integers(1, 2))
+            types = f"({', '.join(['!t'] * count_of)})"
+            names = [name() for _ in range(count_of)]
+            if kind == 0 and depth < 3:
+                args = [name() for _ in range(count_of)]
+                inits = ", ".join(f"{a} = {pick(pool)}" for a in args)
+                head = f"{', '.join(names)} = scf.for {name()} = %n to %n step %n"
+                lines.append(f"{head} iter_args({inits}) -> {types} {{")
+                region([*pool, *args], depth, count_of)
+                lines.append("}")
+                pool += names
+            elif kind == 1 and depth < 3:
+                lines.append(f"{', '.join(names)} = scf.if %b -> {types} {{")
+                region([*pool], depth, count_of)
+                lines.append("} else {")
+                region([*pool], depth, count_of)
+                lines.append("}")
+                pool += names
+            elif kind == 2:
+                lines.append(f"pto.tstore {pick(pool)}, %g : (!t, {P}) -> ()")
+            elif kind == 3:
+                lines.append(f"{names[0]} = pto.tload %g : ({P}) -> !t")
+                pool.append(names[0])
+            elif kind == 4:
+                lines.append(f"{names[0]} = pto.tinsert {pick(pool)}, {pool[-1]} : (!t, !t) -> !t")
+                pool.append(names[0])
+            else:
+                lines.append(f"{names[0]} = pto.tmov {pick(pool)} : (!t) -> !t")
+                pool.append(names[0])
+
+    lines.append(f"%v0 = pto.tload %g : ({P}) -> !t")
+    pool = ["%v0"]
+    block(pool, 0)
+    lines.append(f"pto.tstore {pick(pool)}, %g : (!t, {P}) -> ()")
+    return HEAD + "\n".join(lines) + "\nreturn\n}\n"
+
+
+@given(values(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+def test_values_share_a_tile_only_where_that_changes_nothing(
+    text: str, decisions: list[int]
+) -> None:
+    module = read(text)
+    dps = attempt(module)
+    if dps is None:
+        return
+    expected = run(module.funcs[0], decisions)
+    printed = print_module(dps, "dps")
+    assert run(dps.funcs[0], decisions) == expected, printed
+    assert same(read(printed), dps)
+
+
+def attempt(module: Module) -> Module | None:
+    """The module in destination-passing form, None where it is refused."""
+    try:
+        return to_dps(module)
+    except PtoError as problem:
+        slugs = [found.slug for found in problem.diagnostics]
+    assert slugs == ["conversion"]
+    return None
+
+
+def run(func: Func, decisions: list[int]) -> list[object]:
+    return Toy(cycle(decisions)).run(func)
+
+
+@given(sources(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+def test_conversion_computes_the_same(text: str, decisions: list[int]) -> None:
+    module = read(text)
+    try:
+        expected = run(module.funcs[0], decisions)
+    except Undefined:
+        assume(False)
+        raise
+    ssa = to_ssa(module)
+    printed = print_module(ssa, "ssa")
+    assert same(read(printed), ssa), printed
+    assert same(read(print_module(ssa, "as")), ssa), printed
+    assert run(ssa.funcs[0], decisions) == expected, printed
+    back = to_dps(read(printed))
+    assert run(back.funcs[0], decisions) == expected, print_module(back, "dps")
+    assert same(read(print_module(back, "dps")), back)
+
+
+def converted(body: str, form: str = "ssa") -> str:
+    """The lines of the converted function."""
+    module = read(f"!t = {T}\nfunc.func @f(%g: {P}, %b: i1, %n: index) {{\n{body}\n  return\n}}\n")
+    text = print_module(to_ssa(module) if form == "ssa" else to_dps(module), form)
+    return "\n".join(line.strip() for line in text.splitlines()[2:-2])
+
+
+def refusal(body: str, form: str = "ssa", head: str = "") -> str:
+    with pytest.raises(PtoError) as caught:
+        converted(head + body, form)
+    (found,) = caught.value.diagnostics
+    assert found.slug == "conversion"
+    assert found.span is not None
+    return found.message
+
+
+LOAD = f"pto.tload ins(%g : {P}) outs(%t : !t)"
+STORE = f"pto.tstore ins(%t : !t) outs(%g : {P})"
+
+
+def test_straight_line() -> None:
+    move = "pto.tmov ins(%t : !t) outs(%t : !t)"
+    body = f"// the tile\n%t = pto.alloc_tile : !t\n{LOAD}\n{move}\n{STORE}"
+    assert converted(body) == (
+        f"// the tile\n%t = pto.tload %g : ({P}) -> !t\n%t_1 = pto.tmov %t : (!t) -> !t\n"
+        f"pto.tstore %t_1, %g : (!t, {P}) -> ()"
+    )
+
+
+def test_accumulation_is_carried() -> None:
+    step = "pto.tmatmul.acc ins(%t, %t, %t : !t, !t, !t) outs(%t : !t)"
+    body = (
+        f"%t = pto.alloc_tile : !t\n{LOAD}\nscf.for %i = %n to %n step %n {{\n{step}\n}}\n{STORE}"
+    )
+    assert converted(body) == (
+        f"%t = pto.tload %g : ({P}) -> !t\n"
+        "%t_3 = scf.for %i = %n to %n step %n iter_args(%t_1 = %t) -> (!t) {\n"
+        "%t_2 = pto.tmatmul.acc %t_1, %t_1, %t_1 : (!t, !t, !t) -> !t\n"
+        "scf.yield %t_2 : !t\n}\n"
+        f"pto.tstore %t_3, %g : (!t, {P}) -> ()"
+    )
+
+
+def test_what_each_iteration_overwrites_is_not_carried() -> None:
+    body = f"%t = pto.alloc_tile : !t\nscf.for %i = %n to %n step %n {{\n{LOAD}\n{STORE}\n}}"
+    assert "iter_args" not in converted(body)
+
+
+def test_a_branch_gives_what_is_needed_after_it() -> None:
+    body = f"%t = pto.alloc_tile : !t\n{LOAD}\nscf.if %b {{\n{LOAD}\n}}\n{STORE}"
+    assert converted(body) == (
+        f"%t = pto.tload %g : ({P}) -> !t\n"
+        "%t_2 = scf.if %b -> (!t) {\n"
+        f"%t_1 = pto.tload %g : ({P}) -> !t\n"
+        "scf.yield %t_1 : !t\n} else {\nscf.yield %t : !t\n}\n"
+        f"pto.tstore %t_2, %g : (!t, {P}) -> ()"
+    )
+
+
+def test_the_page_example_in_both_directions() -> None:
+    buffer = "!pto.tile_buf<...>"
+    dps = f"pto.textract ins(%s, %r, %c : {buffer}, index, index) outs(%d : {buffer})\n"
+    ssa = "%d = pto.textract %s, %r, %c : (!pto.tile<...>, index, index) -> !pto.tile<...>\n"
+    assert print_module(to_ssa(read(dps)), "ssa") == ssa
+    assert print_module(to_dps(read(ssa)), "dps") == f"%d = pto.alloc_tile : {buffer}\n{dps}"
+
+
+def test_dynamic_tiles_keep_their_extents() -> None:
+    kind = "!pto.tile_buf<vec, 16x16xf16, valid=?x16>"
+    body = (
+        f"%t = pto.alloc_tile valid_row = %n : {kind}\n"
+        f"pto.tload ins(%g : {P}) outs(%t : {kind})\npto.tstore ins(%t : {kind}) outs(%g : {P})"
+    )
+    module = read(f"func.func @f(%g: {P}, %n: index) {{\n{body}\n  return\n}}\n")
+    ssa = to_ssa(module)
+    printed = print_module(ssa, "ssa")
+    assert "%t_1 = pto.tload ins(%g : " in printed
+    assert same(to_dps(read(printed)), module)
+
+
+def test_converting_twice_changes_nothing() -> None:
+    func = read(f"{HEAD}%t = pto.alloc_tile : !t\n{LOAD}\n{STORE}\nreturn\n}}").funcs[0]
+    ssa = func_to_ssa(func)
+    assert func_to_ssa(ssa) is ssa
+    assert func_to_dps(func) is func
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            f"%a = arith.constant 0 : i64\n%t = pto.alloc_tile addr = %a : !t\n{LOAD}",
+            "%t has an address: memory, not a value",
+        ),
+        (
+            "%a = arith.constant 0 : i64\n%s = pto.alloc_tile : !t\n"
+            f"%t = pto.tassign %s, %a : !t -> !t\n{LOAD}",
+            "%t is written, but it is a handle on other memory, not a value",
+        ),
+        (
+            f"%a = arith.constant 0 : i64\n%t = pto.alloc_tile : !t\n{LOAD}\n"
+            f"%s = pto.tassign %t, %a : !t -> !t",
+            "pto.tassign refers to the bytes of %t, which are written",
+        ),
+        (
+            f"%t = pto.alloc_tile : !t\n{LOAD}\nfoo.bar %t",
+            "foo.bar refers to the bytes of %t, which are written",
+        ),
+        (
+            f"%t = pto.alloc_tile : !t\nfoo.bar {{\n  {LOAD}\n}}",
+            "%t is written inside foo.bar, whose meaning is not known",
+        ),
+        (
+            f"%t = pto.alloc_tile : !t\n%v = pto.alloc_tile : !t\n{LOAD}\n"
+            f"pto.subview ins(%t : !t) outs(%v : !t)\n{LOAD}\n"
+            f"pto.tstore ins(%v : !t) outs(%g : {P})",
+            "writing %t changes %v, which is a view of its bytes",
+        ),
+    ],
+)
+def test_no_ssa_form(body: str, message: str) -> None:
+    assert refusal(body) == message
+
+
+def test_an_argument_is_not_a_value() -> None:
+    with pytest.raises(PtoError) as caught:
+        to_ssa(read(f"!t = {T}\nfunc.func @f(%g: {P}, %t: !t) {{\n{LOAD}\nreturn\n}}"))
+    assert (
+        caught.value.diagnostics[0].message == "%t is written, but it is an argument, not a value"
+    )
+
+
+SWAP = (
+    f"%a = pto.tload %g : ({P}) -> !t\n%b1 = pto.tload %g : ({P}) -> !t\n"
+    "%x, %y = scf.for %i = %n to %n step %n iter_args(%p = %a, %q = %b1) -> (!t, !t) {\n"
+    "scf.yield %q, %p : !t, !t\n}\n"
+)
+OLD = (
+    f"%a = pto.tload %g : ({P}) -> !t\n"
+    "%x = scf.for %i = %n to %n step %n iter_args(%p = %a) -> (!t) {\n"
+    f"%m = pto.tload %g : ({P}) -> !t\n"
+    f"pto.tstore %p, %g : (!t, {P}) -> ()\nscf.yield %m : !t\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (SWAP, "%b1 and %a would have to share one tile, but its old content is still needed"),
+        (OLD, "%m and %p would have to share one tile, but its old content is still needed"),
+        (
+            f"%a = pto.tload %g : ({P}) -> !pto.tile_buf<vec, 16x16xf16, valid=?x16>",
+            "%a: its valid region is dynamic, and nothing here says what it is",
+        ),
+    ],
+)
+def test_no_shared_tile(body: str, message: str) -> None:
+    assert refusal(body, "dps") == message
+
+
+def test_new_tiles_stand_before_the_first_write() -> None:
+    body = (
+        "%x = scf.if %b -> (!t) {\n"
+        f"%a = pto.tload %g : ({P}) -> !t\nscf.yield %a : !t\n}} else {{\n"
+        f"// other\n%c = pto.tload %g : ({P}) -> !t\nscf.yield %c : !t\n}}\n"
+        f"pto.tstore %x, %g : (!t, {P}) -> ()"
+    )
+    assert converted(body, "dps") == (
+        "%a = pto.alloc_tile : !t\nscf.if %b {\n"
+        f"pto.tload ins(%g : {P}) outs(%a : !t)\n}} else {{\n"
+        f"// other\npto.tload ins(%g : {P}) outs(%a : !t)\n}}\n"
+        f"pto.tstore ins(%a : !t) outs(%g : {P})"
+    )
+
+
+def test_modules_keep_everything_else() -> None:
+    module = read(f"!t = {T}\nmodule attributes {{x = 1}} {{\n  func.func private @g()\n}}\n")
+    assert isinstance(to_ssa(module), Module)
+    assert same(to_dps(to_ssa(module)), module)

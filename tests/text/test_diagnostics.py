@@ -1,0 +1,133 @@
+"""Each diagnostic of the reader: its slug, its place, and what it says to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptokit.diagnostics import Diagnostic, PtoError
+from ptokit.text.reader import read
+
+T = "!pto.tile_buf<vec, 16x16xf16>"
+
+
+def problem(text: str) -> Diagnostic:
+    with pytest.raises(PtoError) as caught:
+        read(text, "k.pto")
+    (found,) = caught.value.diagnostics
+    assert found.render().startswith(f"error[{found.slug}]: ")
+    return found
+
+
+def place(found: Diagnostic) -> tuple[int, int, str]:
+    """Line, column and the text under the carets."""
+    assert found.span is not None
+    source = found.span.source
+    line, column = source.position(found.span.start)
+    return line, column, source.text[found.span.start : found.span.end]
+
+
+# text, slug, line, column, the words under the carets
+CASES: list[tuple[str, str, int, int, str]] = [
+    ("%d = pto.textract %s\n%e = ) 4", "syntax-error", 2, 6, ")"),
+    ("%d = pto.textract %s[%r, %c", "syntax-error", 1, 28, ""),
+    ("%d pto.textract %s", "syntax-error", 1, 4, "pto.textract"),
+    ("pto.tload ins(%a : f16, f16) outs(%b : f16)", "operand-count", 1, 18, ":"),
+    ("module {", "syntax-error", 1, 9, ""),
+    ("module { pto.trap }", "syntax-error", 1, 10, "pto.trap"),
+    ("func.func @f(%a: index) {\n  return\n", "syntax-error", 3, 1, ""),
+    ('foo.bar "never closed', "syntax-error", 1, 9, '"'),
+    ("%a = arith.constant 99999999999999999999 : index", "syntax-error", 1, 21, "9" * 20),
+    ("a\0b", "syntax-error", 1, 2, "\0"),
+    ("%a = pto.alloc_tile : !pto.tile_buf<vex, 16x16xf16>", "unknown-word", 1, 37, "vex"),
+    (
+        "%d = textract %s[0, 0] {reluPreMode = #pto<relu_pre_mode nrmal_relu>}",
+        *("unknown-word", 1, 39, "#pto<relu_pre_mode nrmal_relu>"),
+    ),
+    ("%c = arith.cmpi slr, %a, %b : index", "unknown-word", 1, 17, "slr"),
+    ("%d = textract %s[0, 0] {rellu = true}", "unknown-attribute", 1, 25, "rellu"),
+    ("%d = pto.alloc_tile adr = %a : " + T, "unknown-attribute", 1, 6, "pto.alloc_tile"),
+    ("%d = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf61>", "unknown-type", 1, 48, "f61"),
+    ("%d = pto.alloc_tile : !lft", "unknown-type", 1, 23, "!lft"),
+    ("%d = arith.constant 5 : indx", "unknown-type", 1, 25, "indx"),
+    ("func.func @f() {\n  pto.tmov ins(%a : f16) outs(%a : f16)\n}", "undefined-name", 2, 16, "%a"),
+    (
+        "%y = arith.addi %x, %x : index\n%x = arith.addi %y, %y : index",
+        *("undefined-name", 1, 17, "%x"),
+    ),
+    ("%a = arith.constant 1 : index\n%a = arith.constant 2 : index", "redefined-name", 2, 1, "%a"),
+    ("!t = f16\n!t = f32", "redefined-name", 2, 1, "!t"),
+    ("func.func @f() { return }\nfunc.func @f() { return }", "redefined-name", 2, 11, "@f"),
+    ("%d = textract %s, %a, %b, %c, %d", "operand-count", 1, 6, "textract"),
+    ("%a, %b, %c = pto.tload %p", "operand-count", 1, 14, "pto.tload"),
+    ("%i = arith.constant 1 : index\n%j = arith.addi %i, %i : i32", "type-mismatch", 2, 26, "i32"),
+    ("%i = arith.constant 1 : index\n%d = pto.textract %i, %i, %i", "type-mismatch", 2, 19, "%i"),
+    (
+        "%x = scf.for %i = 0 to 4 step 1 iter_args(%a = %b) -> (index) {\n}",
+        *("operand-count", 2, 1, "}"),
+    ),
+    ("func.func @f() -> index {\n  return\n}", "operand-count", 2, 3, "return"),
+]
+
+
+@pytest.mark.parametrize(("text", "slug", "line", "column", "under"), CASES)
+def test_place(text: str, slug: str, line: int, column: int, under: str) -> None:
+    found = problem(text)
+    assert (found.slug, *place(found)) == (slug, line, column, under)
+
+
+def test_count_says_what_the_op_takes() -> None:
+    types = f"({T}, i64, index, index, index) -> {T}"
+    found = problem(f"%d = pto.textract %s, %q, %r, %c, %x : {types}")
+    assert found.message.startswith("pto.textract takes src [, quant], row, col or ")
+    assert found.message.endswith("; 5 given")
+
+
+def test_open_bracket_is_shown() -> None:
+    found = problem("module {\n  func.func @f() {\n    return")
+    assert found.message == "expected an operation or '}', found end of text"
+    (note,) = found.notes
+    assert note.message == "'{' was opened here"
+    assert note.span is not None
+    assert note.span.source.position(note.span.start) == (2, 18)
+
+
+def test_mismatch_shows_the_definition() -> None:
+    found = problem(
+        f"%t = pto.alloc_tile : {T}\n%d = tmov %t : !pto.tile_buf<vec, 16x32xf16> -> {T}"
+    )
+    assert found.message == "%t is vec f16 16x16 nd, here it is used as vec f16 16x32 nd"
+    (note,) = found.notes
+    assert note.message == "%t is defined here"
+    assert note.span is not None
+    assert note.span.source.position(note.span.start) == (1, 1)
+
+
+def test_mismatch_with_an_earlier_use_shows_that_use() -> None:
+    found = problem("%d = tmov %t : !pto.tile<16x16xf16>\n%e = tmov %t : !pto.tile<16x32xf16>")
+    (note,) = found.notes
+    assert note.message == "%t has its type from here"
+    assert note.span is not None
+    assert note.span.source.position(note.span.start) == (1, 16)
+
+
+def test_a_name_that_ended_with_its_region() -> None:
+    text = "func.func @f(%a: index) {\n  scf.for %i = %a to %a step %a {\n  }\n  foo.use %a\n"
+    found = problem(text + "  %x = arith.addi %i, %i : index\n}")
+    assert found.slug == "undefined-name"
+    assert found.notes[0].message == "it is defined in a region that ends before"
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("%d = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf61>", "did you mean f16?"),
+        ("%d = textract %s[0, 0] {reluPremode2 = 1}", "did you mean reluPreMode?"),
+        (
+            "func.func @f(%left: index) {\n  %x = arith.addi %lft, %left : index\n}",
+            "did you mean %left?",
+        ),
+        ("!left = f16\n%d = pto.alloc_tile : !lef", "did you mean !left?"),
+    ],
+)
+def test_help(text: str, help: str) -> None:
+    assert problem(text).help == help

@@ -1,0 +1,160 @@
+"""Input that nobody writes: always a program or one PtoError, never anything else, and soon."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ptokit.diagnostics import PtoError
+from ptokit.ir import OpaqueOp
+from ptokit.text.printer import print_module
+from ptokit.text.reader import read
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "gemm.pto"
+SMALL = """// a comment
+!t = !pto.tile_buf<vec, 16x16xf16>
+module attributes {pto.target_arch = "a5"} {
+  func.func @f(%p: !pto.ptr<f16>, %n: index) attributes {pto.entry} {
+    %c0 = arith.constant 0 : index
+    %v = pto.make_tensor_view %p, shape = [%n, 4], strides = [%n, %c0]
+      {layout = #pto.layout<nd>} : !pto.tensor_view<?x?xf16>
+    %t = pto.alloc_tile addr = 0x1000 : !t
+    %q:2 = scf.if %b -> (index, index) { scf.yield %n, %c0 : index, index } else { // why
+      scf.yield %c0, %n : index, index
+    }
+    %z = foo.while (%i = %n) : (index) -> index {
+      ^bb0(%k: index): foo.cond %k
+    } {x = "s"} loc("a":1:2)
+    "pto.tmov"(%t, %t) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (!t, !t) -> ()
+    return
+  }
+}
+""".replace("%b", "%n")
+
+
+def attempt(text: str) -> str:
+    """'' for a program, else the slug of the one diagnostic."""
+    try:
+        read(text)
+    except PtoError as problem:
+        (found,) = problem.diagnostics
+        found.render()
+        return found.slug
+    return ""
+
+
+@pytest.mark.parametrize("text", ["", " ", " \n\t\n ", "\n" * 1000, "// only\n# comments"])
+def test_nothing(text: str) -> None:
+    assert attempt(text) == ""
+    assert print_module(read(text)).strip() == text.strip()
+
+
+def test_nothing_but_nul() -> None:
+    assert attempt("\0" * 100) == "syntax-error"
+
+
+def test_truncated_everywhere() -> None:
+    assert attempt(SMALL) == ""
+    for end in range(0, len(SMALL)):
+        attempt(SMALL[:end])
+
+
+def test_truncated_example() -> None:
+    text = EXAMPLE.read_text()
+    assert attempt(text) == ""
+    for end in range(0, len(text), 7):
+        attempt(text[:end])
+
+
+def test_every_token_removed_or_doubled() -> None:
+    words = SMALL.split(" ")
+    for at in range(len(words)):
+        attempt(" ".join((*words[:at], *words[at + 1 :])))
+        attempt(" ".join((*words[:at], words[at], *words[at:])))
+
+
+@given(st.text(alphabet='%!#@"<>(){}[]=:,;-. \n01aft_$^\\/?*+', max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_characters(text: str) -> None:
+    attempt(text)
+    attempt("%d = pto.textract %a " + text)
+    attempt("foo.bar " + text)
+    attempt("pto.textract ins(%a : !pto.tile_buf<vec, " + text)
+
+
+DEEP = {
+    "loops": "".join(f"scf.for %i{n} = 0 to 4 step 1 {{\n" for n in range(10_000)),
+    "unknown regions": "".join(f"foo.bar {{\n %x{n} = foo.x\n" for n in range(10_000)),
+    "branches": "".join("scf.if %c {\n" for _ in range(10_000)),
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
+def test_deep_regions(text: str) -> None:
+    assert attempt(text) == "nesting-too-deep"
+
+
+def test_hundred_regions_are_fine() -> None:
+    text = "".join(f"scf.for %i{n} = 0 to 4 step 1 {{\n" for n in range(99)) + "}\n" * 99
+    module = read(text)
+    assert print_module(read(print_module(module))) == print_module(module)
+
+
+@pytest.mark.parametrize("opening", ["(", "[", "{x = [", "<", "!a<", "-", '"', "@a("])
+def test_deep_brackets(opening: str) -> None:
+    for head in ("pto.tload (", "%d = textract %a : ", "textract %a {x = "):
+        assert attempt(head + opening * 20_000) == "syntax-error"
+    assert attempt("foo.bar " + opening * 20_000) in ("", "syntax-error")
+
+
+LONG = {
+    "operands": "%d = textract " + "%a, " * 700_000 + "%a",
+    "types": "%d = textract %a : (" + "index, " * 600_000 + "index) -> index",
+    "name": "%d = textract %" + "a" * 5_000_000,
+    "number": "%d = arith.constant " + "1" * 5_000_000 + " : index",
+    "string": 'foo.bar "' + "a" * 5_000_000,
+    "type": "%d = pto.alloc_tile : !pto.tile_buf<" + "vec, " * 1_000_000 + ">",
+    "comment": "// " + "a" * 5_000_000,
+    "blanks": " " * 5_000_000 + ")",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
+def test_long_lines(text: str) -> None:
+    start = time.perf_counter()
+    attempt(text)
+    assert time.perf_counter() - start < 20  # 1 second on an idle machine
+
+
+def test_reading_is_linear() -> None:
+    line = "%d{0} = pto.textract %a, %b, %c : (!pto.tile<...>, index, index) -> !pto.tile<...>\n"
+    assert attempt("".join(line.format(n) for n in range(5000))) == ""
+
+
+def test_unknown_ops_never_kill_a_file() -> None:
+    lines = [
+        "pto.frob <PIPE_ALL>",
+        "pto.frob.set[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
+        "%m = pto.pointer_cast(%a) {config = #pto.tile_buf_config<>} : memref<16xf16>",
+        "pto.tload ins(%m : memref<16xf16>) outs(%u : !pto.tile_buf<vec, 16x16xf16>)",
+        "%p = pto.initialize_l2g2l_pipe {dir_mask = 1}",
+        "    (%g : !pto.ptr<f32>) -> !pto.pipe",
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aic>",
+        "pto.section.cube {",
+        "  %x = arith.constant 1 : index",
+        "}",
+        "textracct %u",
+        "%y = arith.constant 2 : index",
+    ]
+    module = read("\n".join(lines))
+    names = [op.name for op in module.funcs[0].body.ops if isinstance(op, OpaqueOp)]
+    assert names == [
+        *("pto.frob", "pto.frob.set", "pto.pointer_cast", "pto.tload"),
+        *("pto.initialize_l2g2l_pipe", "pto.syncall", "pto.section.cube", "textracct"),
+    ]
+    printed = print_module(module)
+    assert printed.splitlines()[4:] == lines[4:]

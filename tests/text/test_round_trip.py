@@ -1,0 +1,154 @@
+"""What is printed reads back as the same program, in every form, and prints the same again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import modules
+
+from ptokit.ir import Module
+from ptokit.text.printer import print_module
+from ptokit.text.reader import read
+from ptokit.text.same import same
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.pto"))
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+FORMS = ("as", "ssa", "dps")
+
+
+def check(module: Module, form: str) -> None:
+    text = print_module(module, form)
+    again = read(text)
+    assert same(again, module), text
+    assert print_module(again, form) == text
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+def test_generated_programs(form: str, data: st.DataObject) -> None:
+    check(data.draw(modules(form)), form)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[p.name for p in EXAMPLES])
+def test_examples(path: Path) -> None:
+    module = read(path.read_text(), path.name)
+    check(module, "dps")
+
+
+def test_everything_a_person_writes_stays() -> None:
+    text = """\
+// The head of the file.
+
+!left = !pto.tile_buf<loc=left, dtype=f16, rows=16, cols=16, v_row=16, v_col=16, \
+blayout=col_major, slayout=row_major, fractal=512, pad=0> // an alias
+
+// The module.
+module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { // here
+  func.func private @callee(!left, index) -> index
+
+  // The kernel.
+  func.func @kernel(%n: index {pto.hint = 5 : i32}, %t: !left) -> (index, index) attributes \
+{pto.kernel_kind = #pto.kernel_kind<cube>, pto.entry} { // body
+    %c1 = arith.constant 1 : index // one
+
+    # a loop
+    %sum = scf.for %i = %c1 to %n step %c1 iter_args(%a = %c1) -> (index) { // loop
+      // inside
+      %b = arith.addi %a, %i : index
+      scf.yield %b : index
+      // end of loop
+    }
+    %less = arith.cmpi slt, %sum, %n : index
+    scf.if %less {
+      pto.trap
+    } else {
+      foo.bar %sum {x = [1, 2]} : index
+    }
+    %x:2 = foo.pair %n : (index) -> (index, index)
+    return %x#0, %x#1 : index, index
+    // end of function
+  }
+  // end of module
+}
+
+// end of file
+"""
+    module = read(text)
+    assert print_module(module, "dps") == text
+    assert same(read(text), module)
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("tmov %d, %s : !pto.tile<f16, 16, 16>", "pto.tmov ins(%s : {B}) outs(%d : {B})"),
+        (
+            "pto.tmov ins(%s : {B}, %q : i64) outs(%d : {B}) "
+            "{reluPreMode = <normal_relu>} loc(#loc3)",
+            "pto.tmov ins(%s, %q : {B}, i64) outs(%d : {B}) "
+            "{reluPreMode = #pto<relu_pre_mode normal_relu>}",
+        ),
+        ('"pto.tmov"(%s, %d) : ({B}, {B}) -> ()', "pto.tmov ins(%s : {B}) outs(%d : {B})"),
+        (
+            '"pto.tmov"(%s, %d, %q) <{operandSegmentSizes = array<i32: 1, 1, 1>}> '
+            ": ({B}, {B}, i64) -> ()",
+            "pto.tmov ins(%s, %q : {B}, i64) outs(%d : {B})",
+        ),
+        (
+            '%c = "arith.constant"() <{value = 7 : index}> : () -> index',
+            "%c = arith.constant 7 : index",
+        ),
+        (
+            "pto.textract ins(%s[%r, 16] : {B}) outs(%d : {B})",
+            "%c16 = arith.constant 16 : index\n"
+            "pto.textract ins(%s, %r, %c16 : {B}, index, index) outs(%d : {B})",
+        ),
+        (
+            "pto.tmov\n  // why\n  ins(%s : {B})\n  outs(%d : {B});",
+            "// why\npto.tmov ins(%s : {B}) outs(%d : {B})",
+        ),
+        ("%c = arith.constant true", "%c = arith.constant 1 : i1"),
+        ("%c = arith.constant 0x7F800000 : f32", "%c = arith.constant 0x7F800000 : f32"),
+        ("%c = arith.constant 0x3C00 : f16", "%c = arith.constant 1.0 : f16"),
+        (
+            "pto.tstore ins(%s : {B}) outs(%g : !pto.tensor_view<4xf16>) {stPhase = 0 : i32}",
+            "pto.tstore ins(%s : {B}) outs(%g : !pto.tensor_view<4xf16>)",
+        ),
+    ],
+)
+def test_spellings_become_canonical(text: str, printed: str) -> None:
+    tile = (
+        "!pto.tile_buf<loc=vec, dtype=f16, rows=16, cols=16, v_row=16, v_col=16, "
+        "blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+    )
+    module = read(text.replace("{B}", tile))
+    assert print_module(module, "dps") == printed.replace("{B}", tile) + "\n"
+    check(module, "dps")
+
+
+def test_numbers_stay_numbers_in_assembly() -> None:
+    text = "%d = textract %s[0, 64] : !pto.tile<...> -> !pto.tile<...>\n"
+    module = read(text)
+    assert print_module(module, "as") == text
+    assert print_module(module, "ssa") == (
+        "%c0 = arith.constant 0 : index\n%c64 = arith.constant 64 : index\n"
+        "%d = pto.textract %s, %c0, %c64 : (!pto.tile<...>, index, index) -> !pto.tile<...>\n"
+    )
+    check(module, "as")
+
+
+def test_argument_types_that_no_use_tells() -> None:
+    text = ".arg %r : i16\n%d = textract %s[%r, 0] : !pto.tile<...> -> !pto.tile<...>\n"
+    assert print_module(read(text), "as") == text
+
+
+def test_printing_in_another_form_asks_for_conversion() -> None:
+    module = read("%d = textract %s[0, 0] : !pto.tile<...> -> !pto.tile<...>")
+    with pytest.raises(ValueError, match="is in SSA form: convert first"):
+        print_module(module, "dps")
+    with pytest.raises(ValueError, match="form must be one of as, ssa, dps"):
+        print_module(module, "level1")

@@ -1,0 +1,151 @@
+"""Every spelling of a type reads as the same type, and prints canonically in each form."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptokit.isa.dtypes import bf16, f16, f32, i8
+from ptokit.isa.layouts import NZ, ZZ
+from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType, tile_type
+from ptokit.isa.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.words import ACC, LEFT, MAT, VEC, CompactMode, ConvLayout, GlobalLayout, PadValue
+from ptokit.text.parts import BadType
+from ptokit.text.spelling import spell
+from ptokit.text.types import type_named
+
+VEC16 = tile_type(VEC, f16, 16, 16)
+SPELLINGS: list[tuple[str, Type]] = [
+    ("!pto.ptr<f16>", PtrType(f16)),
+    ("!pto.ptr<f32, gm>", PtrType(f32)),
+    ("!pto.ptr<T, gm>", Elided("!pto.ptr<...>")),
+    ("!pto.tensor_view<?x4xf16>", GlobalType(f16, (None, 4))),
+    ("!pto.partition_tensor_view<16x16xbf16>", GlobalType(bf16, (16, 16), partition=True)),
+    ("!pto.partition_tensor_view<MxNxdtype>", Elided("!pto.partition_tensor_view<...>")),
+    (
+        "!pto.tensor_view<8x4xf16, stride=?x1, layout=dn>",
+        GlobalType(f16, (8, 4), (None, 1), GlobalLayout.DN),
+    ),
+    (
+        "!pto.tile<loc=vec, f32, 16, 16, RowMajor, NoneBox, None, Zero>",
+        tile_type(VEC, f32, 16, 16, pad=PadValue.ZERO),
+    ),
+    (
+        "!pto.tile_buf<loc=left, int8, 16, 16, RowMajor, RowMajor, NZ, Null>",
+        tile_type(LEFT, i8, 16, 16, layout=ZZ),
+    ),
+    (
+        "!pto.tile_buf<loc=vec, dtype=f16, rows=16, cols=16, v_row=16, v_col=?, "
+        "blayout=row_major, slayout=none_box, fractal=512, pad=0>",
+        tile_type(VEC, f16, 16, 16, valid=(16, None)),
+    ),
+    (
+        "!pto.tile_buf<pad=3, cols=16, rows=32, dtype=f32, loc=acc, slayout=row_major, "
+        "blayout=col_major, v_row=-1, fractal=1024, compact=1>",
+        tile_type(
+            *(ACC, f32, 32, 16),
+            layout=NZ,
+            valid=(None, 16),
+            fractal=1024,
+            pad=PadValue.MIN,
+            compact=CompactMode.NORMAL,
+        ),
+    ),
+    (
+        "!pto.tile_buf<vec, 16x16xf16, valid=?x?, blayout=row_major, slayout=none_box, "
+        "fractal=512, pad=0, compact=0>",
+        tile_type(VEC, f16, 16, 16, valid=(None, None)),
+    ),
+    (
+        '!pto.tile_buf<"left", 16x16xi8, slayout="row_major">',
+        tile_type(LEFT, i8, 16, 16, layout=ZZ),
+    ),
+    ("!pto.tile<16x16xf16>", VEC16),
+    ("!pto.tile<f16, 16, 16>", VEC16),
+    ("!pto.tile_buf<vec, 16x16xf16>", VEC16),
+    (
+        "!pto.tile_buf<vec, 16x16xf32, pad=7507804160>",
+        tile_type(VEC, f32, 16, 16, pad=CustomPad(0xBF800000)),
+    ),
+    (
+        "!pto.conv_tile<fractal_z, 4x3x16x16xf16>",
+        ConvTileType(f16, (4, 3, 16, 16), ConvLayout.FRACTAL_Z),
+    ),
+    ("!pto.tile<...>", Elided("!pto.tile<...>")),
+    ("!pto.tile_buf<...>", Elided("!pto.tile<...>")),
+    ("!pto.tile_buf", Elided("!pto.tile<...>")),
+    ("dtype", Elided("dtype")),
+    ("index", ScalarType("index")),
+    ("i1", ScalarType("i1")),
+    ("ui32", ScalarType("u32")),
+    ("f8E4M3FN", ScalarType("f8e4m3")),
+    ("!pto.hif8", ScalarType("hif8")),
+    ("f64", OpaqueType("f64")),
+    ("!pto.pipe", OpaqueType("!pto.pipe")),
+    ("!x.y<z>", OpaqueType("!x.y<z>")),
+    ("memref<256xi64>", OpaqueType("memref<256xi64>")),
+]
+
+
+@pytest.mark.parametrize(("spelling", "expected"), SPELLINGS, ids=[s for s, _ in SPELLINGS])
+def test_spelling(spelling: str, expected: Type) -> None:
+    assert type_named(spelling) == expected
+    for form in ("as", "ssa", "dps"):
+        assert type_named(spell(expected, form)) == expected
+
+
+def test_canonical_spellings() -> None:
+    whole = "loc=vec, f16, 16, 16, RowMajor, NoneBox, None, Null"
+    assert spell(VEC16, "ssa") == spell(VEC16, "as") == f"!pto.tile<{whole}>"
+    long = (
+        "loc=vec, dtype=f16, rows=16, cols=16, v_row=16, v_col=16, "
+        "blayout=row_major, slayout=none_box, fractal=512, pad=0"
+    )
+    assert spell(VEC16, "dps") == f"!pto.tile_buf<{long}>"
+    dynamic = tile_type(MAT, f16, 16, 16, valid=(None, 8))
+    assert spell(dynamic, "ssa").startswith("!pto.tile<loc=mat, dtype=f16, rows=16, ")
+    assert spell(Elided("!pto.tile<...>"), "dps") == "!pto.tile_buf<...>"
+
+
+def test_enormous_extents_are_a_type_like_any_other() -> None:
+    kind = type_named(f"!pto.tile_buf<vec, 16x{10**12}xf16>")
+    assert isinstance(kind, TileType)
+    assert kind.cols == 10**12
+    assert kind.valid == Shape(16, 10**12)
+
+
+def test_no_rows_is_left_to_the_checker() -> None:
+    kind = type_named("!pto.tile_buf<vec, 0x16xf16>")
+    assert isinstance(kind, TileType)
+    assert kind.rows == 0
+
+
+BAD: list[tuple[str, str, str, str | None]] = [
+    ("!pto.tile_buf<vcc, 16x16xf16>", "unknown-word", "vcc", "did you mean vec?"),
+    ("!pto.tile_buf<vec, 16x16xf61>", "unknown-type", "f61", "did you mean f16?"),
+    ("!pto.tile_buf<vec, 16x16xf16, pda=1>", "unknown-word", "pda", "did you mean pad?"),
+    ("!pto.tile_buf<vec, 16x16xf16, pad=7>", "unknown-word", "7", None),
+    ("!pto.tile_buf<vec, 16x16xf16, pad=1, pad=1>", "syntax-error", "pad=1", None),
+    ("!pto.tile_buf<vec, 16x16xf16, fractal=x>", "syntax-error", "x", None),
+    (f"!pto.tile_buf<vec, 16x{1 << 63}xf16>", "syntax-error", "", None),
+    ("!pto.tile_buf<loc=vec, dtype=f16, rows=-4, cols=4>", "syntax-error", "-4", None),
+    ("!pto.tile_buf<vec, 16x16x16xf16>", "syntax-error", "16x16x16xf16", None),
+    ("!pto.tile_buf<vec>", "syntax-error", "vec", "give rows and cols"),
+    ("!pto.tile_buf<vec, 16x16xf16, blayout=rowmajr>", "unknown-word", "rowmajr", None),
+    ("!pto.tile_buf<vec, 16x16xf16, valid=8>", "syntax-error", "8", None),
+    ("!pto.tensor_view<f16>", "syntax-error", "f16", None),
+    ("!pto.ptr<f16, ub>", "unknown-word", "ub", None),
+    ("!pto.conv_tile<fractal_z>", "syntax-error", "fractal_z", None),
+    ("indx", "unknown-type", "indx", "did you mean index?"),
+    ("!left", "unknown-type", "!left", None),
+]
+
+
+@pytest.mark.parametrize(("spelling", "slug", "place", "help"), BAD, ids=[b[0] for b in BAD])
+def test_bad_spelling(spelling: str, slug: str, place: str, help: str | None) -> None:
+    with pytest.raises(BadType) as caught:
+        type_named(spelling)
+    assert caught.value.slug == slug
+    if place:
+        assert spelling[caught.value.start : caught.value.end] == place
+    if help:
+        assert caught.value.help == help
