@@ -91,6 +91,9 @@ def _block(block: Block, facts: Facts, types: Mapping[str, Type]) -> None:
                 kind = types.get(value.name) or _like(op, name, facts)
                 value.type = kind or value.type
         facts.learn(op, facts.environment(op))
+        for result in op.results:  # a handle's type may follow from its operands
+            if isinstance(result.type, Elided):
+                result.type = facts.types.get(result, result.type)
         for region in op.regions:
             _block(region, facts, types)
 

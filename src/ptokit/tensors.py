@@ -240,6 +240,8 @@ def conv_tile(
     `dilation` are (height, width), or one number for both; what lies outside has `pad_value`.
     `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the repeat register.
     """
+    if not shape or min(shape) < 1:
+        raise ValueError(f"a convolution tile has positive extents, not {shape}")
     kind = ConvTileType(
         dtype_of(dtype),
         shape,

@@ -188,7 +188,6 @@ def test_the_packing_of_the_registers() -> None:
 @pytest.mark.parametrize(
     ("shape", "padding", "slug"),
     [
-        ((1, 1, 0, 4, 8), (0, 0, 0, 0), "shape"),
         ((1, 1, 1, 1 << 16, 8), (0, 0, 0, 0), "shape"),
         ((1, 1, 2, 4, 8), (0, 256, 0, 0), "attribute"),
         ((1, 1, 2, 4, 8), (0, 0, -1, 0), "attribute"),
@@ -264,3 +263,9 @@ def test_a_program_runs() -> None:
     x = numbers(CASE.shape, "f32")
     found = pto.loads(text).run(target="a5", map=x)["out"]
     assert np.array_equal(found, CASE.matrix(x, range(1, 17), range(8, 24)))
+
+
+@pytest.mark.parametrize("shape", [(), (1, 1, 0, 4, 8), (1, 1, 4, 4, 0)], ids=str)
+def test_extents_are_positive(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="positive extents"):
+        pto.conv_tile("f32", shape, layout="nc1hwc0")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
+from ptokit.isa.dtypes import DType
 from ptokit.isa.formulas import (
     ABSENT,
     COMPARISONS,
@@ -52,12 +53,20 @@ def compiled(expr: Expr) -> Evaluate:
     parts = tuple(compiled(a) for a in expr.args)
     if expr.op in ("and", "or"):
         return _three_valued(parts, decided=expr.op == "or")
-    return _applied(OPERATORS[expr.op][1], parts)
+    last = expr.args[-1]
+    return _applied(expr.op, parts, (last.value,) if isinstance(last, Const) else ())
 
 
 def _reader(name: str, path: tuple[str, ...]) -> Evaluate:
     if path == ("given",):
         return lambda env: env[name] is not ABSENT
+
+    def read_one(env: Env) -> Value:
+        value = env[name]
+        if value is ABSENT or value is UNKNOWN:
+            return value
+        value = getattr(value, step)
+        return UNKNOWN if value is None else value
 
     def read(env: Env) -> Value:
         value = env[name]
@@ -67,7 +76,8 @@ def _reader(name: str, path: tuple[str, ...]) -> Evaluate:
             value = getattr(value, step)
         return UNKNOWN if value is None else value
 
-    return read
+    step = path[0] if path else ""
+    return read_one if len(path) == 1 else read
 
 
 def _three_valued(parts: tuple[Evaluate, ...], *, decided: bool) -> Evaluate:
@@ -84,17 +94,46 @@ def _three_valued(parts: tuple[Evaluate, ...], *, decided: bool) -> Evaluate:
     return evaluate
 
 
-def _applied(function: Callable[..., Value], parts: tuple[Evaluate, ...]) -> Evaluate:
-    def evaluate(env: Env) -> Value:
-        values = [p(env) for p in parts]
-        unknown = False
-        for value in values:
-            if value is ABSENT:
-                return ABSENT
-            unknown = unknown or value is UNKNOWN
-        return UNKNOWN if unknown else function(*values)
+def _equal(a: Value, b: Value) -> bool:
+    """Element types are single objects: comparing their fields is slow."""
+    return a is b if type(a) is DType and type(b) is DType else bool(a == b)
 
-    return evaluate
+
+def _differ(a: Value, b: Value) -> bool:
+    return not _equal(a, b)
+
+
+def _among(value: Value, options: tuple[Value, ...]) -> bool:
+    return any(_equal(value, o) for o in options)
+
+
+QUICK: dict[str, Callable[..., Value]] = {
+    "==": _equal,
+    "!=": _differ,
+    "in": _among,
+}
+
+
+def _applied(op: str, parts: tuple[Evaluate, ...], constants: tuple[Value, ...]) -> Evaluate:
+    """An operator on parts; with `constants` the second of two is that constant."""
+    function = QUICK.get(op, OPERATORS[op][1])
+    first, second = parts[0], parts[-1]
+
+    def one(env: Env) -> Value:
+        value = first(env)
+        return value if value is ABSENT or value is UNKNOWN else function(value)
+
+    def with_constant(env: Env) -> Value:
+        value = first(env)
+        return value if value is ABSENT or value is UNKNOWN else function(value, constants[0])
+
+    def two(env: Env) -> Value:
+        left, right = first(env), second(env)
+        if left is ABSENT or right is ABSENT:
+            return ABSENT
+        return UNKNOWN if left is UNKNOWN or right is UNKNOWN else function(left, right)
+
+    return one if len(parts) == 1 else with_constant if constants else two
 
 
 def distance(expr: Expr, env: Env, want: bool) -> float:

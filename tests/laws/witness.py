@@ -168,10 +168,10 @@ class Search:
         *,
         large: bool = False,
     ) -> State | None:
-        """The first walk that arrives; those after half of them may be unwieldy."""
+        """The first walk that arrives; all but the first few may be unwieldy."""
         random = Random(f"{self.page.__name__} {self.target} {label}")
         for turn in range(STARTS):
-            fits = self.types if turn < STARTS // 2 and not large else self.types[:-1]
+            fits = self.types if turn < STARTS // 4 and not large else self.types[:-1]
             start, goal = starts[turn % len(starts)], [*aim, *keep, *fits]
             found = Walk(self.space, goal, start, random, frozen).run(STEPS)
             if found is not None:

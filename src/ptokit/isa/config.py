@@ -85,6 +85,56 @@ class SubView(Instr, name="subview", spellings=("tsubview", "subset"), aliases=T
         dst.alias(src, row, col)
 
 
+class SubSet(Instr, name="subset", spellings=("subview",), handle=True, pipe=S):
+    """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
+
+    The window keeps the strides of `src`, so it may be smaller than its declared lines.
+    """
+
+    dst = Result(Tile, doc="the window; as src with a smaller valid region where not stated")
+    src = In(Tile, doc="the tile to look into")
+    row = In(Index, doc="first row")
+    col = In(Index, doc="first column")
+    sizes = In(Index, many=True, key="sizes", equals=False, doc="rows and columns of the window")
+    indexed = ("row", "col")
+    typed = ("src",)
+
+    form = "window with sizes"
+    boxes = "a window of a boxed tile is made of whole boxes"
+    rules = (
+        named("location", dst.loc == src.loc, help="a window lives where its source lives"),
+        named("element-type", dst.dtype == src.dtype),
+        named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
+        named("shape", sizes.count == 2, help="give rows and columns"),
+        named("shape", both(dst.valid.rows <= sizes.first, dst.valid.cols <= sizes.last)),
+        named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
+        named(
+            "window-out-of-bounds",
+            row + sizes.first <= src.rows,
+            col + sizes.last <= src.cols,
+            help="the window must lie inside the tile",
+        ),
+        when(
+            src.boxed == Const(True),
+            named(
+                "offset-misaligned",
+                both(row % src.box.rows == 0, col % src.box.cols == 0),
+                both(sizes.first % src.box.rows == 0, sizes.last % src.box.cols == 0),
+                help=boxes,
+            ),
+        ),
+    )
+    disputes = ("C18",)
+
+    @staticmethod
+    def type_of(dst: TileType | None, src: TileType, sizes: tuple[int | None, ...]) -> TileType:
+        return dst or replace(src, valid=Shape(*sizes))
+
+    @staticmethod
+    def run(src: Any, dst: TileType, row: int, col: int) -> Any:  # Any: the executor's
+        return src.part(dst, row, col)
+
+
 class TReshape(Instr, aliases=True, pipe=S):
     """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
 

@@ -91,6 +91,7 @@ EXAMPLES: dict[str, str] = {
         f"%dst = tgatherb %src, %offsets : {ND}, !pto.tile_buf<vec, 16x8xu32, valid=16x4> -> {ND}"
     ),
     "SubView": f"%dst = subview %src, 4, 8 : {ND} -> {ND.replace('>', ', valid=8x16>')}",
+    "SubSet": f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {ND}",
     "TReshape": f"%dst = treshape %src : {ND} -> !pto.tile_buf<vec, 8x64xf32>",
     "TMatMul": f"%c = tmatmul %a, %b : {LEFT}, {RIGHT} -> {ACC}",
     "TMatMulAcc": (

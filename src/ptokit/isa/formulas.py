@@ -41,6 +41,14 @@ class Many:
         return len(self.values)
 
     @property
+    def first(self) -> Value:
+        return self.values[0] if self.values else UNKNOWN
+
+    @property
+    def last(self) -> Value:
+        return self.values[-1] if self.values else UNKNOWN
+
+    @property
     def least(self) -> Value:
         """The smallest of the values that are known."""
         return min((v for v in self.values if isinstance(v, int)), default=UNKNOWN)

@@ -41,7 +41,8 @@ class Operand(Field):
     """A typed field of a page. In formulas it stands for its value, its attributes for properties.
 
     `default`: the value when not given; None makes it optional (absent). `key`: the word before it
-    in text (`addr = %a`). `many`: a list. `loc`: the only location it may have.
+    in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
+    it may have.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Operand(Field):
         default: object = REQUIRED,
         *,
         key: str | None = None,
+        equals: bool = True,
         many: bool = False,
         loc: Loc | None = None,
         cpp: str | None = None,
@@ -60,7 +62,7 @@ class Operand(Field):
         super().__init__("?")
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
-        self.cpp_name, self.scalar = cpp, scalar
+        self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._operand = name

@@ -172,6 +172,11 @@ class Matrix:
         return rows, cols
 
 
+def _bytes(tile: Tile, row: int, col: int) -> int:
+    """The distance of an element from the tile's address."""
+    return tile.elements.map.offset(row, col) * tile.dtype.bits // 8
+
+
 def _bounds(window: Window, extent: int) -> range:
     """A window of an axis; bodies may only name windows that their rules have checked."""
     if isinstance(window, int):
@@ -205,6 +210,9 @@ class Tile(Matrix):
 
     def fill(self, bits: int) -> None:
         """Set every element of the storage to these bits."""
+        if self.elements.map is not self.type.map:  # a window of another tile: only its elements
+            self[:, :] = self.constant(bits)
+            return
         codes = np.full(self.type.numel, bits, self.dtype.storage)
         raw = pack(codes) if self.dtype.packed else codes.view(np.uint8)
         self.bytes()[:] = raw
@@ -212,9 +220,14 @@ class Tile(Matrix):
 
     def alias(self, other: Tile, row: int, col: int) -> None:
         """Become a handle on the bytes of `other`, from its element (row, col) on."""
-        offset = other.type.map.offset(row, col) * other.dtype.bits // 8
-        address = other.address + offset
+        address = other.address + _bytes(other, row, col)
         self.elements = Elements(other.memory, address, self.dtype, self.type.map)
+
+    def part(self, kind: TileType, row: int, col: int) -> Tile:
+        """A handle on the part of type `kind` at (row, col), with the strides of this tile."""
+        view = Tile(kind, self.memory, self.address + _bytes(self, row, col))
+        view.elements = Elements(self.memory, view.address, self.dtype, self.elements.map)
+        return view
 
     def raw(self) -> Matrix:
         """The whole storage as one row of bytes."""

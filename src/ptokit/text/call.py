@@ -82,6 +82,9 @@ def read_call(cursor: Cursor, names: Names, at: int) -> Call:
         elif text == "(" and not call.items and call.outs is None:
             call.items += _group(cursor, names, call)
             comma = False
+        elif texts[cursor.i + 1] == "[" and first.isalpha():
+            _keyword(cursor, names, call, width=1)
+            comma = False
         elif text and texts[cursor.i + 1] == "=" and (first.isalpha() or first == "_"):
             _keyword(cursor, names, call)
             comma = False
@@ -159,11 +162,11 @@ def _list(cursor: Cursor, names: Names) -> list[Item]:
     return found
 
 
-def _keyword(cursor: Cursor, names: Names, call: Call) -> None:
-    """`key = %value`, `key = [%a, %b]`, or an attribute outside of braces."""
+def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
+    """`key = %value`, `key = [%a, %b]`, `key [%a, %b]`, or an attribute outside of braces."""
     at = cursor.i
     key = cursor.texts[at]
-    cursor.i += 2
+    cursor.i += width
     text = cursor.texts[cursor.i]
     if key in call.keyed:
         raise cursor.wrong("syntax-error", f"{key} is given twice", at)

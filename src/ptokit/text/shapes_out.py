@@ -68,7 +68,8 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
         values = op.bound(slot.name)
         if slot.key and values:
             if slot.many:
-                keyed += f", {slot.key} = [{', '.join(w.operand(v, slot) for v in values)}]"
+                between = ", {} = [{}]" if slot.operand.equals else " {} [{}]"
+                keyed += between.format(slot.key, ", ".join(w.operand(v, slot) for v in values))
             else:
                 keyed += f" {slot.key} = {w.operand(values[0], slot)}"
         elif brackets and slot.indexed:

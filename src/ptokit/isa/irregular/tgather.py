@@ -213,7 +213,7 @@ class TGatherB(Instr, pipe=V):
 
     rules = (
         named("element-type", offsets.size == 4, help="offsets are u32"),
-        named("element-type", dst.dtype.bits >= 8, help="blocks are whole bytes: no 4-bit elements"),
+        named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         named("layout", dst.blayout == ROW_MAJOR, help="store dst row-major"),
         named("shape", offsets.valid.rows >= dst.valid.rows),
         in_vec(dst, src, offsets),

@@ -1,0 +1,61 @@
+"""Windows of a tile that keep its strides: the assembler's `subset` and newer `subview` forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+TILE = "!pto.tile_buf<vec, 32x32xf32>"
+PART = "!pto.tile_buf<vec, 16x8xf32>"
+
+
+def source() -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.arange(1024, dtype=np.float32).reshape(32, 32)
+
+
+@pytest.mark.parametrize("head", ["pto.subset", "pto.subview"])
+@pytest.mark.parametrize("tail", [TILE, f"{TILE} -> {PART}"])
+def test_a_window_shows_its_part_of_the_source(head: str, tail: str) -> None:
+    text = f"%part = {head} %src[8, 16] sizes [16, 8] : {tail}\n"
+    out = pto.loads(text).run(src=source())["part"]
+    assert np.array_equal(out, source()[8:24, 16:24])
+
+
+def test_what_a_window_writes_the_source_sees() -> None:
+    text = (
+        f"%part = pto.subset %src[8, 16] sizes [16, 8] : {TILE} -> {PART}\n"
+        f"pto.tmov ins(%new : {PART}) outs(%part : {PART})\n"
+        f"pto.tmov ins(%src : {TILE}) outs(%after : {TILE})\n"
+    )
+    new = np.full((16, 8), -1, np.float32)
+    expected = source()
+    expected[8:24, 16:24] = -1
+    after = pto.loads(text).run(src=source(), new=new)["after"]
+    assert np.array_equal(after, expected)
+
+
+def test_a_window_of_boxes_keeps_the_layout() -> None:
+    nz = "!pto.tile_buf<vec, 64x64xf16, blayout=col_major, slayout=row_major>"
+    part = nz.replace("64x64", "32x32")
+    text = f"%part = pto.subset %src[16, 32] sizes [32, 32] : {nz} -> {part}\n"
+    data = np.arange(4096).reshape(64, 64).astype(np.float16)
+    assert np.array_equal(pto.loads(text).run(src=data)["part"], data[16:48, 32:64])
+    with pytest.raises(pto.PtoError) as problem:
+        pto.loads(text.replace("[16, 32] s", "[8, 32] s")).run(src=data)
+    assert problem.value.diagnostics[0].slug == "offset-misaligned"
+
+
+def test_a_window_outside_the_source_is_refused() -> None:
+    text = f"%part = pto.subset %src[24, 0] sizes [16, 8] : {TILE}\n"
+    with pytest.raises(pto.PtoError) as problem:
+        pto.loads(text).run(src=source())
+    assert problem.value.diagnostics[0].slug == "window-out-of-bounds"
+
+
+@pytest.mark.parametrize("form", ["as", "ssa", "dps"])
+def test_every_form_prints_the_window(form: str) -> None:
+    text = f"%part = pto.subset %src[8, 16] sizes [16, 8] : {TILE} -> {PART}\n"
+    again = pto.loads(pto.loads(text).text(form))
+    assert np.array_equal(again.run(src=source())["part"], source()[8:24, 16:24])

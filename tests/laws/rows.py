@@ -1,0 +1,125 @@
+"""The rows of the pair tables: the element types each path of a page takes, read off its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from random import Random
+from typing import Any, TypeAlias
+
+from evaluation import Env, holds
+from space import Knob, Space, State
+from witness import Constraint, Search, knobs_of
+
+from ptokit.isa.dtypes import DTYPES
+from ptokit.isa.lang import Instr, Path, Role
+from ptokit.isa.rules import Rule
+from ptokit.isa.targets import TARGETS
+from ptokit.isa.types import Kind
+
+TYPED = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
+About: TypeAlias = "list[tuple[frozenset[Knob], Rule]]"  # a rule and the knobs it depends on
+MOST = 24  # rows tried where a path takes nearly everything
+
+
+@dataclass(frozen=True)
+class Row:
+    """A path with the element types of its ends, and whether optional operands are given."""
+
+    path: Path | None
+    fixed: tuple[tuple[Knob, Any], ...]  # Any: a location, an element type, a bool
+
+    def __str__(self) -> str:
+        choices = " ".join(f"{name}.{word}={value}" for (name, word), value in self.fixed)
+        return choices if self.path is None else f"{self.path} {choices}"
+
+
+def ends(page: type[Instr]) -> tuple[str, ...]:
+    """The operands between which data moves: the first that is read, the first that is written."""
+    typed = [o for o in page.operands if o.kind in TYPED]
+    read = [o.name for o in typed if o.role is Role.IN][:1]
+    return tuple(dict.fromkeys((*read, *[o.name for o in typed if o.written][:1])))
+
+
+def rows(page: type[Instr], target: str) -> list[Row]:
+    """Every row that the rules about locations and element types admit."""
+    found = _search(page, target)
+    paths = [p for p in page.paths if target in p.on] or [None]
+    return [row for path in paths for row in _few(_rows_of(found, path), f"{path} {target}")]
+
+
+@cache
+def _search(page: type[Instr], target: str) -> Search:
+    """One that knows only the rows before, whatever else was looked for."""
+    return Search(page, TARGETS[target])
+
+
+def _few(every: Iterator[Row], seed: str) -> list[Row]:
+    found = list(every)
+    return found if len(found) <= 4 * MOST else Random(seed).sample(found, MOST)
+
+
+def _rows_of(found: Search, path: Path | None) -> Iterator[Row]:
+    space, names = found.space, ends(found.page)
+    locs: State = {}
+    if path is not None:
+        locs = {(names[0], "loc"): path.source, (names[1], "loc"): path.target}
+    optional = [k for k in space.domains if k[1] == "given"]
+    about = [(frozenset(_knobs(space, r)), r) for r in found.rules]
+    mentioned = {k for knobs, _ in about for k in knobs}
+    choices = [(False, True) if k in mentioned else (False,) for k in optional]
+    for types in product(DTYPES, repeat=len(names)):
+        for given in product(*choices):
+            fixed = locs | {(n, "dtype"): t for n, t in zip(names, types, strict=True)}
+            fixed |= dict(zip(optional, given, strict=True))
+            if _extends(space, about, fixed, _free(space, about, fixed)):
+                yield Row(path, tuple(fixed.items()))
+
+
+def _knobs(space: Space, rule: Rule) -> tuple[Knob, ...]:
+    parts = [rule.formula] if rule.condition is None else [rule.formula, rule.condition]
+    return knobs_of(space, *parts)
+
+
+def _free(space: Space, about: About, fixed: State) -> list[Knob]:
+    """The types of the other operands, and the locations that decide which types are taken."""
+    types = [(n, "dtype") for n, o in space.operands.items() if o.kind in TYPED]
+    together = {k for knobs, _ in about if any(w == "dtype" for _, w in knobs) for k in knobs}
+    locs = [k for k in space.domains if k[1] == "loc" and k in together]
+    return [k for k in (*types, *locs) if k not in fixed]
+
+
+def _extends(space: Space, about: About, fixed: State, free: list[Knob]) -> bool:
+    """Whether the free knobs can be turned such that the rules about these knobs hold."""
+    env: Env = space.env({**space.start, **fixed})
+    if not all(holds(rule)(env) for knobs, rule in about if knobs <= fixed.keys()):
+        return False
+    if not free:
+        return True
+    rest = [(knobs, rule) for knobs, rule in about if not knobs <= fixed.keys()]
+    first, *others = free
+    alike = [v for v in fixed.values() if v in space.domains[first]]
+    values = dict.fromkeys((*alike, *space.domains[first]))
+    return any(_extends(space, rest, {**fixed, first: v}, others) for v in values)
+
+
+def witness_of(page: type[Instr], target: str, row: Row) -> State | None:
+    """Operands of this row that meet every rule and are not empty."""
+    found = _search(page, target)
+    return found.matching(list(_full(found.space)), f"row {row}", dict(row.fixed))
+
+
+def _full(space: Space) -> Iterator[Constraint]:
+    words = ("vrows", "vcols", *(f"n{i}" for i in range(6)))
+    for name in space.operands:
+        knobs = tuple(k for k in space.knobs(name) if k[1] in words)
+
+        def cost(env: Env, name: str = name) -> float:
+            kind = env[name]
+            valid, shape = getattr(kind, "valid", None), getattr(kind, "shape", ())
+            return float(0 in shape or (valid is not None and 0 in (valid.rows, valid.cols)))
+
+        if knobs:
+            yield Constraint(knobs, cost)
