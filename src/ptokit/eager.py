@@ -24,7 +24,7 @@ from ptokit.settings import current_core, current_target
 from ptokit.sim.execute import run_body
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
-from ptokit.tensors import word
+from ptokit.tensors import place_at, word
 
 EVENTS = "events"
 HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: GlobalView, Kind.CONV: ConvTile}
@@ -182,4 +182,5 @@ def instructions() -> dict[str, list[type[Instr]]]:
 
 def functions() -> dict[str, Callable[..., None]]:
     """A function for each instruction."""
-    return {name: _function(name, forms) for name, forms in instructions().items()}
+    made = {name: _function(name, forms) for name, forms in instructions().items()}
+    return made | {page.python(): place_at for page in pages() if page.readdresses}

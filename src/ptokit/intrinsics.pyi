@@ -127,6 +127,7 @@ __all__ = [
     "tload",
     "tstore",
     "tstore_fp",
+    "tassign",
 ]
 
 def set_flag(
@@ -495,3 +496,4 @@ def tstore_fp(
     relu: ReluPreModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def tassign(tile: Tile, address: int) -> None: ...

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,9 +36,10 @@ from ptokit.isa.words import (
 )
 from ptokit.numerics.arrays import numpy_dtype, rounded, values_of
 from ptokit.numerics.formats import unpack
-from ptokit.settings import current_target
+from ptokit.place import address_errors
+from ptokit.settings import current_core, current_target
 from ptokit.sim import tile as handles
-from ptokit.sim.memory import Memory
+from ptokit.sim.memory import Elements, Memory
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
@@ -153,7 +155,21 @@ def _made(kind: TileType, data: ArrayLike | None) -> Tile:
     return made
 
 
-def _alias(loc: Loc, name: str) -> Any:  # Any: the function below
+class Alias(Protocol):
+    """Makes tiles of one location in the layout the current target has for it."""
+
+    def __call__(
+        self,
+        dtype: DType | str,
+        rows: int,
+        cols: int,
+        *,
+        valid: tuple[int, int] | None = None,
+        data: ArrayLike | None = None,
+    ) -> Tile: ...
+
+
+def _alias(loc: Loc, name: str) -> Alias:
     def make(
         dtype: DType | str,
         rows: int,
@@ -175,6 +191,20 @@ tile_right = _alias(RIGHT, "tile_right")
 tile_acc = _alias(ACC, "tile_acc")
 tile_left_scale = _alias(SCALE_LEFT, "tile_left_scale")
 tile_right_scale = _alias(SCALE_RIGHT, "tile_right_scale")
+
+
+def place_at(tile: Tile, address: int) -> None:
+    """Bind a tile to a byte offset in the current target's memory of its location.
+
+    Tiles whose bytes overlap alias. Nothing moves: the tile shows what lies there, uninitialised at
+    first. Each `with target(...)` has memories of its own. PtoError (SA-0351 to SA-0354) if the
+    target has no such memory, the tile does not fit or the address is not aligned.
+    """
+    core = current_core()
+    for problem in address_errors(tile.type, operator.index(address), core.target, None):
+        raise PtoError(replace(problem, span=caller()))
+    memory = core.space(tile.type.loc)
+    tile.elements = Elements(memory, address, tile.dtype, tile.type.map)
 
 
 def tensor(
@@ -199,6 +229,8 @@ def tensor(
     if not 1 <= len(extents) <= 5 or len(extents) != len(steps):
         raise ValueError("a tensor has one to five extents and as many strides")
     stated = None if layout is None else word(GlobalLayout, layout, "layout")
+    if offset < 0 or min(steps) < 0:
+        raise ValueError("offset and strides of a tensor count upward from the array's start")
     memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True)
     made = Tensor(GlobalType(element, extents, steps, stated), memory, offset)
     made.array = array

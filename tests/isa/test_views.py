@@ -59,3 +59,38 @@ def test_every_form_prints_the_window(form: str) -> None:
     text = f"%part = pto.subset %src[8, 16] sizes [16, 8] : {TILE} -> {PART}\n"
     again = pto.loads(pto.loads(text).text(form))
     assert np.array_equal(again.run(src=source())["part"], source()[8:24, 16:24])
+
+
+def test_tiles_at_overlapping_addresses_alias() -> None:
+    with pto.target("a2a3"):
+        words, rows = pto.tile("vec", "f32", 4, 32), pto.tile("vec", "i32", 2, 32)
+        pto.tassign(words, 0x1000)
+        pto.tassign(rows, 0x1000 + 2 * 128)
+        source = pto.tile("vec", "f32", 4, 32, data=np.arange(128).reshape(4, 32))
+        with pytest.raises(pto.PtoError, match="never written"):
+            pto.tmov(source, words)
+        pto.tmov(words, source)
+        assert np.array_equal(rows.numpy(), source.numpy()[2:].view(np.int32))
+
+
+@pytest.mark.parametrize(
+    ("loc", "address", "slug"),
+    [
+        ("scale_left", 0, "memory-missing"),  # SA-0351
+        ("vec", 192 * 1024, "address-out-of-range"),  # SA-0353
+        ("vec", 100, "address-misaligned"),  # SA-0354
+        ("vec", -32, "address-out-of-range"),
+    ],
+)
+def test_an_address_must_suit_its_memory(loc: str, address: int, slug: str) -> None:
+    with pto.target("a2a3"):
+        tile = pto.tile(loc, "i8", 32, 32)
+        with pytest.raises(pto.PtoError) as problem:
+            pto.tassign(tile, address)
+    assert problem.value.diagnostics[0].slug == slug
+
+
+def test_a_tile_larger_than_its_memory() -> None:  # SA-0352
+    with pto.target("a2a3"), pytest.raises(pto.PtoError) as problem:
+        pto.tassign(pto.tile("bias", "f32", 1, 512), 0)
+    assert problem.value.diagnostics[0].slug == "address-out-of-range"

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator
 
 from ptokit.eager import instructions, public_signature
+from ptokit.isa import pages
 from ptokit.isa.lang import Attr, Instr, Operand
 from ptokit.isa.types import Kind
 from ptokit.isa.words import Word
@@ -24,18 +25,20 @@ TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "GlobalView", Kind.CONV: "ConvTile"}
 def stub() -> str:
     """The text of intrinsics.pyi."""
     forms = instructions()
-    names = "".join(f'    "{name}",\n' for name in forms)
+    moved = [page.python() for page in pages() if page.readdresses]
+    names = "".join(f'    "{name}",\n' for name in (*forms, *moved))
     lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
-    for name, pages in forms.items():
-        for page in pages:
-            lines += ["@overload"] if len(pages) > 1 else []
+    for name, several in forms.items():
+        for page in several:
+            lines += ["@overload"] if len(several) > 1 else []
             lines += _function(name, page)
+    lines += [f"def {name}(tile: Tile, address: int) -> None: ..." for name in moved]
     return "\n".join(lines) + "\n"
 
 
 def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:
     """Aliases for the words of the attributes."""
-    kinds = {a.kind for pages in forms.values() for page in pages for a in page.attrs}
+    kinds = {a.kind for several in forms.values() for page in several for a in page.attrs}
     for kind in sorted((k for k in kinds if issubclass(k, Word)), key=lambda k: k.__name__):
         yield f"{kind.__name__}Word = Literal["
         yield from (f'    "{word}",' for word in kind.options())

@@ -162,7 +162,7 @@ class TReshape(Instr, aliases=True, pipe=S):
         dst.alias(src, 0, 0)
 
 
-class TAssign(Instr, handle=True, typed=("src",), pipe=S):
+class TAssign(Instr, handle=True, readdresses=True, typed=("src",), pipe=S):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.

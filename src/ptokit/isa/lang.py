@@ -206,6 +206,7 @@ class Instr:
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
     aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
+    readdresses: ClassVar[bool] = False  # its result is its input at another address
     allocates: ClassVar[bool] = False  # its result is new storage
     disputes: ClassVar[tuple[str, ...]] = ()
     recorded: ClassVar[dict[str, dict[str, str]]] = {}  # recorded form -> operand renames

@@ -7,18 +7,28 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.isa.lang import Instr, Role
-from ptokit.isa.targets import Target
+from ptokit.isa.targets import SPACES, Target
+from ptokit.isa.words import Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.hazards import State, require_registers
+from ptokit.sim.memory import Memory
 
 
 class Core:
-    """What bodies may ask of the machine besides memory: readings, registers and flags."""
+    """One core: its memories by location, the readings in force, registers and flags."""
 
     def __init__(self, target: Target, fixpipe: FixPipe, state: State | None = None) -> None:
         self.target = target
         self.fixpipe = replace(fixpipe, a5_modes=fixpipe.a5_modes or target.name == "a5")
         self.state = state or State()
+        self._spaces: dict[str, Memory] = {}
+
+    def space(self, loc: Loc) -> Memory:
+        """The memory behind a location, blank when first asked for."""
+        name = SPACES[loc]
+        if name not in self._spaces:
+            self._spaces[name] = Memory.blank(name, self.target.capacity[name])
+        return self._spaces[name]
 
     def offer(self) -> dict[str, Any]:
         """By the names bodies use. Any: see above."""

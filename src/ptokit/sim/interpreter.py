@@ -19,13 +19,12 @@ from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.lang import Operand
-from ptokit.isa.targets import SPACES, Target
+from ptokit.isa.targets import Target
 from ptokit.isa.tiles import ConvTileType, TileType
 from ptokit.isa.types import ScalarType
 from ptokit.numerics.fixpipe import CPU_READING, FixPipe
 from ptokit.place import address_errors
 from ptokit.sim.execute import Core, run_body
-from ptokit.sim.memory import Memory
 from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
@@ -34,20 +33,17 @@ Step: TypeAlias = "Callable[[Env], None]"
 
 
 class Machine:
-    """The memories of one core, and the readings that a run was asked for."""
+    """One core as a program sees it: handles on its memories."""
 
     def __init__(self, target: Target, fixpipe: FixPipe = CPU_READING) -> None:
         self.target = target
         self.core = Core(target, fixpipe)
-        self.spaces = {
-            name: Memory.blank(name, size) for name, size in target.capacity.items() if size
-        }
 
     def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A handle on the bytes at `address` of the memory of the type's location."""
         for problem in address_errors(kind, address, self.target, None):
             raise PtoError(problem)
-        memory = self.spaces[SPACES[kind.loc]]
+        memory = self.core.space(kind.loc)
         if isinstance(kind, ConvTileType):
             return ConvTile(kind, memory, address)
         return Tile(kind, memory, address)
