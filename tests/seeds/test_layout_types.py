@@ -53,7 +53,7 @@ MOVES = {
     ("i16", "a2a3"): "treshape tmov ttrans tconcat textract tinsert tfillpad",
     ("i16", "a5"): "treshape ttrans tconcat tfillpad",
     ("f8e4m3", "cpu"): "treshape tmov ttrans textract tinsert tfillpad",
-    ("f8e4m3", "a2a3"): "treshape tmov ttrans tfillpad",
+    ("f8e4m3", "a2a3"): "",
     ("f8e4m3", "a5"): "treshape tmov ttrans textract tinsert tfillpad",
 }
 

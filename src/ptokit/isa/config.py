@@ -11,7 +11,7 @@ from ptokit.isa.lang import In, Instr, Like, Out, Result
 from ptokit.isa.rules import both, named, warns, when
 from ptokit.isa.tiles import Shape, TileType
 from ptokit.isa.types import Index, Scalar, Tile
-from ptokit.isa.windows import inside
+from ptokit.isa.windows import inside, on_a2a3
 from ptokit.isa.words import S
 
 
@@ -145,6 +145,7 @@ class TReshape(Instr, aliases=True, pipe=S):
         named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
         named("shape", dst.nbytes == src.nbytes, help="the bytes stay: keep rows x cols x size"),
         named("layout", dst.boxed == src.boxed, help="both boxed or both unboxed"),
+        on_a2a3(src, dst),
         warns(
             named(
                 "shape",

@@ -18,8 +18,6 @@ from ptokit.isa.dtypes import (
     i32,
     i64,
     u8,
-    u16,
-    u32,
     u64,
 )
 from ptokit.isa.lang import Attr, In, InOut, Instr, Out
@@ -27,7 +25,7 @@ from ptokit.isa.layouts import DN, ND, NN, NZ, ZN, ZZ
 from ptokit.isa.pads import pad_bits
 from ptokit.isa.rules import A2A3, A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.types import Global, Scalar, Tile
-from ptokit.isa.windows import pairs
+from ptokit.isa.windows import ON_A2A3, pairs
 from ptokit.isa.words import (
     ACC,
     FIX,
@@ -46,8 +44,7 @@ from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 G = GlobalLayout
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
-PLAIN = (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32)
-WIDE = (*PLAIN, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
+WIDE = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 VIEW = "make the view's extents and the tile's valid region the same matrix"
 
@@ -73,7 +70,7 @@ class TLoad(Instr):
         named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
         named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
-        on(A2A3, dst.dtype.isin(*PLAIN)),
+        on(A2A3, dst.dtype.isin(*ON_A2A3)),
         on(A5, dst.dtype.isin(*WIDE)),
         on(HARDWARE, when(dst.loc == VEC, named("layout", either(*same)))),
         on(
@@ -219,7 +216,7 @@ class TStore(Store):
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
-        on(A2A3, when(src.loc != ACC, src.dtype.isin(*PLAIN))),
+        on(A2A3, when(src.loc != ACC, src.dtype.isin(*ON_A2A3))),
         on(A5, when(src.loc != ACC, src.dtype.isin(*WIDE))),
         on(
             HARDWARE,

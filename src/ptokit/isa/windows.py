@@ -15,9 +15,11 @@ from ptokit.isa.dtypes import (
     i8,
     i16,
     i32,
+    i64,
     u8,
     u16,
     u32,
+    u64,
 )
 from ptokit.isa.formulas import Expr
 from ptokit.isa.lang import Attr, Operand, Path, path
@@ -28,6 +30,7 @@ from ptokit.isa.words import ACC, FIX, MAT, VEC, AccToVecMode, Loc, ReluPreMode
 FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
 CUBE_A2A3 = (i8, f16, bf16, f32)
 CUBE_A5 = (*CUBE_A2A3, *FP8, *FP4)
+ON_A2A3 = (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32)  # fp8, hif8, fp4: A5 only
 VEC_A2A3 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 VEC_A5 = (*CUBE_A5, i32)
 
@@ -46,6 +49,11 @@ NOT_SPLIT = "split modes do not quantise"
 def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:
     """The element types are one of these (source, destinations)."""
     return either(*(both(src.dtype.isin(s), dst.dtype.isin(*ds)) for s, ds in table))
+
+
+def on_a2a3(*tiles: Operand) -> tuple[Ruled, ...]:
+    """Element types that A2/A3 has at all."""
+    return tuple(on(A2A3, tile.dtype.isin(*ON_A2A3)) for tile in tiles)
 
 
 def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:

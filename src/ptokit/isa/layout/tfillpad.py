@@ -8,6 +8,7 @@ from ptokit.isa.layouts import NZ
 from ptokit.isa.pads import pad_bits
 from ptokit.isa.rules import HARDWARE, both, named, on, when
 from ptokit.isa.types import Tile
+from ptokit.isa.windows import on_a2a3
 from ptokit.isa.words import MAT, MTE2, VEC, PadValue, V
 
 
@@ -23,6 +24,7 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
     rules = (
         named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
         named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
+        on_a2a3(src, dst),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(
             HARDWARE,

@@ -30,6 +30,7 @@ from ptokit.isa.windows import (
     QUANT_A2A3,
     QUANT_A5,
     fix_pipe,
+    on_a2a3,
     pairs,
     quantising_modes,
 )
@@ -148,6 +149,7 @@ class TMov(
         ),
         path(
             *(VEC, VEC, V),
+            on_a2a3(src, dst),
             both(src.valid.rows > 0, src.valid.cols > 0),
             on(
                 A5,

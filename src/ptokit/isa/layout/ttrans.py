@@ -8,6 +8,7 @@ from ptokit.isa.formulas import Expr
 from ptokit.isa.lang import In, Instr, Like, Operand, Out
 from ptokit.isa.rules import A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.types import Conv, Tile
+from ptokit.isa.windows import on_a2a3
 from ptokit.isa.words import VEC, BLayout, ConvLayout, V
 
 
@@ -24,6 +25,7 @@ class TTrans(Instr, pipe=V):
     rules = (
         named("element-type", dst.size == src.size),
         named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows),
+        on_a2a3(src, dst),
         on(
             HARDWARE,
             both(src.loc == VEC, dst.loc == VEC),
