@@ -54,7 +54,8 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
 class SubView(Instr, name="subview", spellings=("tsubview", "subset"), aliases=True, pipe=S):
     """`dst` becomes a view of the part of `src` that starts at (`row`, `col`): nothing is copied.
 
-    What one writes, the other sees. No synchronisation edges are made.
+    dst[i, j] = src[row + i, col + j]: what one writes, the other sees. No synchronisation edges
+    are made.
     """
 
     dst = Out(Tile, doc="the view; its valid region is the part's size")

@@ -30,7 +30,10 @@ def room(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
 
 
 class TConcat(Instr, pipe=V):
-    """Each row of `dst` is the row of `src0` followed by the row of `src1`."""
+    """Each row of `dst` is the row of `src0` followed by the row of `src1`.
+
+    dst[i, j] = src0[i, j] for j < n0, src1[i, j - n0] from there on; n0 = src0.valid.cols.
+    """
 
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")

@@ -69,8 +69,9 @@ class Extract(Instr, abstract=True):
 class TExtract(Extract):
     """Copy the window of `src` that starts at (`row`, `col`) into `dst`.
 
-    An accumulator source passes the fix-pipe: it may narrow, `quant` is the one quantisation
-    parameter of all columns, `relu` clears negative values.
+    dst[i, j] = src[row + i, col + j] for every (i, j) in dst's valid region. An accumulator source
+    passes the fix-pipe: it may narrow, `quant` is the one quantisation parameter of all columns,
+    `relu` clears negative values.
     """
 
     dst, src = Extract.dst, Extract.src
@@ -181,8 +182,8 @@ class TExtract(Extract):
 class TExtractFp(Extract, name="textract_fp", asm="textract.fp", recorded_op="textract"):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.
 
-    Element (i, j) of the window uses fp[0, col + j]: `col` indexes both the source and `fp`. The
-    suffix means fix pipe.
+    dst[i, j] = convert(src[row + i, col + j]; fp[0, col + j]): `col` indexes both the source and
+    `fp`. The suffix means fix pipe.
     """
 
     dst, src = Extract.dst, Extract.src

@@ -57,8 +57,8 @@ class Insert(Instr, abstract=True):
 class TInsert(Insert):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
-    Everything else in `dst` keeps its value. An accumulator source passes the fix-pipe, as in
-    textract. SPLIT2 and SPLIT4 issue the same transfer in parts.
+    dst[row + i, col + j] = src[i, j]; everything else in `dst` keeps its value. An accumulator
+    source passes the fix-pipe, as in textract. SPLIT2 and SPLIT4 issue the same transfer in parts.
     """
 
     dst, src = Insert.dst, Insert.src
@@ -141,7 +141,8 @@ class TInsert(Insert):
 class TInsertFp(Insert, name="tinsert_fp", recorded_op="tinsert"):
     """Insert an accumulator tile through the fix-pipe, one parameter for each of its columns.
 
-    Element (i, j) of `src` uses fp[0, j]: unlike textract_fp, `col` does not index `fp`.
+    dst[row + i, col + j] = convert(src[i, j]; fp[0, j]): unlike textract_fp, `col` does not index
+    `fp`.
     """
 
     dst, src = Insert.dst, Insert.src

@@ -99,8 +99,8 @@ class TMov(
 ):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
-    Values change only on the way out of the accumulator, through the fix-pipe (`relu`, `quant`),
-    and into the bias table, which is f32 or i32.
+    dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
+    fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32.
     """
 
     dst = Out(Tile, doc="receives the tile")
@@ -202,7 +202,10 @@ class TMov(
 
 
 class TMovFp(Instr, name="tmov.fp", spellings=("tmov_fp",), recorded_op="tmov"):
-    """Move an accumulator through the fix-pipe, one parameter for each column."""
+    """Move an accumulator through the fix-pipe, one parameter for each column.
+
+    dst[i, j] = convert(src[i, j]; fp[0, j]).
+    """
 
     dst = Out(Tile, doc="receives the tile")
     src = In(Tile, doc="the accumulator tile to move")

@@ -14,7 +14,7 @@ UNSIGNED = {1: u8, 2: u16, 4: u32}
 
 
 class TPack(Instr, pipe=V):
-    """dst = the low bits of src, element by element: 4 bytes to 2 or 1, 2 bytes to 1.
+    """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
 
     Bits are cut off; nothing is rounded or saturated.
     """
