@@ -173,7 +173,19 @@ def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int
         if not whole and isinstance(arg.type, ScalarType) and not arg.type.is_float:
             kind = type(given).__name__
             raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {kind}")
+        _require_range(arg, given)
         yield arg, int(given) if whole else float(given)
+
+
+def _require_range(arg: Value, given: Any) -> None:
+    """Numbers fit their integer type."""
+    dtype = arg.type.dtype if isinstance(arg.type, ScalarType) else None
+    bits = 64 if dtype is None else dtype.bits
+    if dtype is not None and dtype.is_float:
+        return
+    low = 0 if dtype is not None and not dtype.signed else -(1 << (bits - 1))
+    if not low <= given < low + (1 << bits):
+        raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {given}")
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from ptokit.isa.lang import Instr
 from ptokit.isa.rules import Rule
 from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.tiles import TILE_RULES, TileType
-from ptokit.isa.types import Elided
+from ptokit.isa.types import Elided, OpaqueType
 from ptokit.place import check_addresses
 from ptokit.text.source import Span
 
@@ -94,6 +94,8 @@ class Checker:
         kind = self.facts.type_of(value)
         if isinstance(kind, Elided):
             self.found.append(elided(value))
+        if isinstance(kind, OpaqueType):
+            self.found.append(unknown_type(value, kind))
         if isinstance(kind, TileType):
             self.found += tile_type_errors(kind, value.span, self.facts.target, f"%{value.name}")
 
@@ -127,6 +129,15 @@ def unknown_op(op: OpaqueOp) -> Diagnostic:
         op.span,
         Severity.WARNING,
         help=f"did you mean {close[0]}?" if close else None,
+    )
+
+
+def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
+    return Diagnostic(
+        "unknown-type",
+        f"%{value.name}: {kind} is not a type this version knows",
+        value.span,
+        help="tiles are !pto.tile_buf<...> or !pto.tile<...>",
     )
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 import click
 
@@ -100,8 +100,12 @@ def run(
         usage("run takes one target")
     given = {name: _argument(text) for name, text in map(_pair, arguments)}
     wanted = dict(map(_pair, outputs))
-    completed = {name: type_named(text) for name, text in map(_pair, types)}
+    completed = {name: _type(type_named, text) for name, text in map(_pair, types)}
     program = read_program(kernel)
+    values = {v.name for f in program.module.funcs for v in f.named()}
+    for name in completed:
+        if name not in values:
+            usage(f"--type {name}: the program has no %{name}")
     start = time.perf_counter()
     result = program.execute(given, target=target, func=func, fixpipe=fixpipe, types=completed)
     seconds = time.perf_counter() - start
@@ -115,6 +119,18 @@ def run(
             click.echo(f"{name}: {array.dtype} {'x'.join(map(str, array.shape))}\n{array}")
     if report:
         _report(result.instructions, target, seconds)
+
+
+def _type(read: Callable[[str], Any], text: str) -> Any:  # Any: a Type
+    """A type from its spelling."""
+    try:
+        return read(text)
+    except PtoError:
+        raise
+    except Exception as problem:
+        if type(problem).__module__.startswith("ptokit.text"):
+            usage(f"--type: {problem}")
+        raise
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -144,30 +160,42 @@ def _save(arrays: dict[str, Any]) -> None:
     """Write every file under another name first, then move all: whole or not at all."""
     import numpy as np
 
-    written: list[tuple[Path, Path]] = []
+    def saving(array: Any) -> Callable[[BinaryIO], None]:
+        return lambda file: np.save(file, array, allow_pickle=False)
+
+    _replace({Path(name): saving(array) for name, array in arrays.items()})
+
+
+def _replace(files: dict[Path, Callable[[BinaryIO], None]]) -> None:
+    """Fill files through partial ones beside them; links are followed, devices written to."""
+    partials: list[tuple[Path, Path]] = []
     try:
-        for name, array in arrays.items():
-            path = Path(name)
-            partial = path.with_name(f".{path.name}.partial")
+        for path, fill in files.items():
+            final = path.resolve()
+            if final.exists() and not final.is_file():
+                with final.open("wb") as device:  # a directory is an OSError
+                    fill(device)
+                continue
+            partial = final.with_name(f".{final.name}.partial")
+            partials.append((partial, final))
             with partial.open("wb") as file:
-                np.save(file, array, allow_pickle=False)
-            written.append((partial, path))
+                fill(file)
+        for partial, final in partials:
+            partial.replace(final)
     except OSError as problem:
-        for partial, _ in written:
+        for partial, _ in partials:
             partial.unlink(missing_ok=True)
-        usage(f"cannot write {problem.filename}: {problem.strerror}")
-    for partial, path in written:
-        partial.replace(path)
+        names = ", ".join(map(str, files))
+        usage(f"cannot write {names}: {problem.strerror or problem}")
 
 
 def _write(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as problem:
-        usage(f"cannot write {path}: {problem.strerror}")
+    _replace({path: lambda file: void(file.write(text.encode()))})
+
+
+def void(_: object) -> None:
+    """Drop a result."""
 
 
 def _report(instructions: dict[str, int], target: str, seconds: float) -> None:

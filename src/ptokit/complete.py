@@ -17,14 +17,14 @@ from ptokit.isa.targets import Target
 from ptokit.isa.tiles import ALIASES, Shape, TileType
 from ptokit.isa.types import INDEX, Elided, ScalarType, Type
 from ptokit.isa.words import VEC, Loc
-from ptokit.numerics.arrays import numpy_dtype
+from ptokit.numerics.arrays import is_of
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 
 def dtype_of_array(array: AnyArray) -> DType | None:
     """The element type whose NumPy type is the array's."""
-    return next((d for d in DTYPES if array.dtype == numpy_dtype(d)), None)
+    return next((d for d in DTYPES if is_of(array, d)), None)
 
 
 def enclosing(

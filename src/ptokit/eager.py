@@ -79,12 +79,23 @@ def _operand(operand: Operand, value: Any, name: str) -> Any:  # Any: what a use
     return value if wanted is not None else _number(operand, value, name)
 
 
+def _in_range(operand: Operand, number: int, name: str) -> int:
+    """A scalar fits the type its operand has."""
+    dtype = ScalarType(operand.scalar or "").dtype
+    if dtype is None or dtype.is_float:
+        return number
+    low = -(1 << (dtype.bits - 1)) if dtype.signed else 0
+    if not low <= number < low + (1 << dtype.bits):
+        raise ValueError(f"{name}: {operand.name} is a {dtype}, {number} is out of its range")
+    return number
+
+
 def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as above
     real = operand.kind is Kind.SCALAR and operand.scalar is None
     if real and isinstance(value, float):  # np.float64 too
         return float(value)
     try:
-        return operator.index(value)
+        return _in_range(operand, operator.index(value), name)
     except TypeError:
         what = "a number" if real else "an integer"
         raise TypeError(f"{name}: {operand.name} is {what}, not {value!r}") from None
@@ -96,7 +107,7 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
     operands = {
         o.name: _operand(o, given[o.name], name)
         for o in page.operands
-        if given.get(o.name) is not None
+        if o.required or given.get(o.name) is not None
     }
     attrs = {a.name: _word(a, given[a.name]) for a in page.attrs}
     env = environment(page, operands, attrs)

@@ -12,7 +12,7 @@ from ptokit.isa.formulas import UNKNOWN, Many, Missing
 from ptokit.isa.lang import Operand
 from ptokit.isa.targets import Target
 from ptokit.isa.tiles import TileType
-from ptokit.isa.types import Elided, Type
+from ptokit.isa.types import Elided, OpaqueType, Type
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Facts:
     def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
         """A tile's type, a scalar's number, or UNKNOWN."""
         kind = self.type_of(value)
-        if isinstance(kind, Elided):
+        if isinstance(kind, Elided | OpaqueType):
             return UNKNOWN
         return kind if operand.kind.name in DATA_KINDS else self.numbers.get(value, UNKNOWN)
 
@@ -51,6 +51,8 @@ class Facts:
 
     def learn(self, op: Op, env: Mapping[str, Any]) -> None:
         """Refine result types and fold numbers."""
+        if any(isinstance(result.type, OpaqueType) for result in op.results):
+            return
         refine = getattr(op.page, "type_of", None)
         if refine is not None and op.results:
             known = {k: none_if_unknown(v) for k, v in env.items()}

@@ -159,6 +159,12 @@ class Func:
     def args(self) -> list[Value]:
         return self.body.args
 
+    def named(self) -> Iterator[Value]:
+        """Every value that has a name at the top of the function or inside."""
+        yield from self.args
+        for op in self.body.walk():
+            yield from op.results
+
 
 @dataclass(frozen=True)
 class Alias:

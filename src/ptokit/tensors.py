@@ -34,7 +34,7 @@ from ptokit.isa.words import (
     PadValue,
     Word,
 )
-from ptokit.numerics.arrays import numpy_dtype, rounded, values_of
+from ptokit.numerics.arrays import is_of, rounded, values_of
 from ptokit.numerics.formats import unpack
 from ptokit.place import address_errors
 from ptokit.settings import current_core, current_target
@@ -42,6 +42,9 @@ from ptokit.sim import tile as handles
 from ptokit.sim.memory import Elements, Memory
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+
+LARGEST = 1 << 30  # bytes: far above any on-chip memory
 
 
 class Tile(handles.Tile):
@@ -103,7 +106,7 @@ def word(kind: type[N], given: N | str, what: str) -> N:
 
 def dtype_of(given: DType | str) -> DType:
     """An element type from itself or any spelling."""
-    found = given if isinstance(given, DType) else dtype_named(given)
+    found = given if isinstance(given, DType) else dtype_named(str(given))
     if found is None:
         raise ValueError(f"no element type {given!r}")
     return found
@@ -129,6 +132,7 @@ def tile(
     an error. PtoError if the type breaks one of the rules T1 to T7.
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
+    rows, cols = operator.index(rows), operator.index(cols)
     kind = TileType(
         word(Loc, loc, "location"),
         dtype_of(dtype),
@@ -146,6 +150,8 @@ def tile(
 def _made(kind: TileType, data: ArrayLike | None) -> Tile:
     for problem in tile_type_errors(kind, caller(), current_target(), "the tile"):
         raise PtoError(problem)
+    if kind.nbytes > LARGEST:
+        raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
     made = Tile(kind, Memory.blank("tile", kind.nbytes), 0)
     if data is not None:
         array = np.asarray(data)
@@ -221,6 +227,8 @@ def tensor(
     `shape` and `stride` (in elements) and `offset` choose a part; by default all of the array.
     `dtype` is needed where NumPy has no such type (raw codes in unsigned integers).
     """
+    if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise TypeError(f"a tensor views a NumPy array, not {array!r}")
     if not array.flags.c_contiguous or not array.flags.writeable:
         raise ValueError("a tensor needs a writeable, C-contiguous array")
     element = _element(array, dtype)
@@ -241,9 +249,13 @@ def _element(array: AnyArray, dtype: DType | str | None) -> DType:
     from ptokit.isa.dtypes import DTYPES
 
     if dtype is not None:
-        return dtype_of(dtype)
+        named = dtype_of(dtype)
+        raw = array.dtype.kind in "iuV" and array.itemsize == named.size  # codes as integers
+        if not raw and not is_of(array, named):
+            raise ValueError(f"the array holds {array.dtype}, not {named} or its codes")
+        return named
     for known in DTYPES:
-        if not known.packed and array.dtype == numpy_dtype(known):
+        if not known.packed and is_of(array, known):
             return known
     raise ValueError(f"no element type is like {array.dtype}: give dtype")
 

@@ -34,14 +34,19 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any] | None:  # Any: known at run time
     return np.dtype(f"{dtype.kind.value}{dtype.bits}")
 
 
+def is_of(array: AnyArray, dtype: DType) -> bool:
+    """Whether the array's element type is `dtype`'s (a NumPy type compares equal to None)."""
+    same = numpy_dtype(dtype)
+    return same is not None and array.dtype == same
+
+
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
     """The codes of an array whose element type is already `dtype`, bit for bit.
 
     Raw bits are welcome too: an unsigned or void array of the element's size. ValueError otherwise.
     """
-    same = numpy_dtype(dtype)
     raw = array.dtype == dtype.storage or (array.dtype.kind == "V" and dtype.size == array.itemsize)
-    if array.dtype == same or (raw and dtype.is_float):
+    if is_of(array, dtype) or (raw and dtype.is_float):
         return np.ascontiguousarray(array).view(dtype.storage)
     raise ValueError(f"the element type is {array.dtype}, not {dtype}")
 

@@ -7,11 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ptokit.diagnostics import error
 from ptokit.isa.dtypes import DType
 from ptokit.isa.layouts import Axis, Digits, IndexMap
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
+LARGEST_OUTPUT = 1 << 34  # bytes an output may grow to when no array is given
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 Index: TypeAlias = "NDArray[np.int64]"
@@ -39,6 +41,12 @@ class Memory:
 
     def grow(self, nbytes: int, shape: tuple[int, ...]) -> None:
         """Make room for a view of `shape`: an output array whose extent only its views tell."""
+        if nbytes > LARGEST_OUTPUT:
+            raise error(
+                "global-out-of-bounds",
+                f"a view needs {nbytes} bytes of {self.name}",
+                help="give the array, or check the view's extents and strides",
+            )
         if nbytes > self.size:
             self.shape = shape
             extra = np.zeros(nbytes - self.size, np.uint8)
