@@ -29,6 +29,8 @@ def explain(name: str) -> str | None:
         return slug_page(name)
     if name in TARGETS:
         return target_page(TARGETS[name])
+    if name.upper() in DISPUTES:
+        return dispute_page(name.upper())
     layout = Layout.named(name)
     return layout_page(layout) if layout else None
 
@@ -141,6 +143,14 @@ def slug_page(slug: str) -> str:
 
 def _raises(page: type[Instr], slug: str) -> bool:
     return any(rule.slug == slug for rule in page.all_rules)
+
+
+def dispute_page(name: str) -> str:
+    """Where sources disagree: who says what, what ptokit does, and why."""
+    d = DISPUTES[name]
+    lines = [f"{name}: {d.question}", "", f"Sources: {d.sources}", f"ptokit: {d.choice}"]
+    lines.append(f"Why: {d.why}")
+    return "\n".join(lines + ([f"Option: {d.option}"] if d.option else []))
 
 
 def target_page(target: Target) -> str:
