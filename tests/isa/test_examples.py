@@ -43,7 +43,7 @@ def test_the_example_runs(page: type[Instr]) -> None:
     assert [d.render() for d in program.check(*targets) if d.is_error] == []
     arrays = {arg.name: array(arg.type) for arg in program.func().args}
     outputs = program.run(target=targets[-1], **arrays)
-    assert outputs or page.__name__ == "TLoad"
+    assert outputs or page.__name__ in ("TLoad", *WITHOUT_DATA)
 
 
 def test_every_instruction_with_data_has_an_example() -> None:

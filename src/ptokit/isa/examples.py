@@ -32,6 +32,13 @@ func.func @example(%x: !pto.ptr<f32>) {
 : !pto.tensor_view<16x32xf32>
 """
 
+FLAGS = """\
+pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"""
+EVENTS = """\
+pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]
+pto.wait_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]"""
+
 EXAMPLES: dict[str, str] = {
     "TExtract": f"%dst = textract %src[0, 64] : {MAT} -> {LEFT}",
     "TExtractFp": f"%dst = textract.fp %src, %fp[0, 16] : {ACC}, {FP} -> {BYTES}",
@@ -116,4 +123,21 @@ EXAMPLES: dict[str, str] = {
         f"  pto.tstore_fp ins(%acc, %fp : {ACC32}, {FP})"
         " outs(%view : !pto.tensor_view<32x32xi8>)\n  return\n}"
     ),
+    "AllocTile": f"%t = pto.alloc_tile : {ND}",
+    "TAssign": (
+        f"%addr = arith.constant 4096 : i64\n%t = pto.alloc_tile : {ND}\n"
+        f"%u = pto.tassign %t, %addr : {ND} -> {ND}"
+    ),
+    "MakeTensorView": f"{VIEW}  return\n}}",
+    "PartitionView": (
+        f"{VIEW}  %zero = arith.constant 0 : index\n"
+        "  %part = pto.partition_view %view, offsets = [%zero, %zero], sizes = [%rows, %cols]"
+        " : !pto.tensor_view<16x32xf32> -> !pto.partition_tensor_view<16x32xf32>\n  return\n}"
+    ),
+    "SetFlag": FLAGS,
+    "WaitFlag": FLAGS,
+    "RecordEvent": EVENTS,
+    "WaitEvent": EVENTS,
+    "Barrier": "pto.barrier <PIPE_MTE2>",
+    "SetQuantVector": f"pto.set_quant_vector ins(%fp : {FP}) outs()",
 }
