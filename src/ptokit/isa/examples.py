@@ -39,6 +39,12 @@ EVENTS = """\
 pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]
 pto.wait_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]"""
 
+DYNAMIC = """\
+%id = arith.constant 2 : index
+pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]
+pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]"""
+MAP = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"
+
 EXAMPLES: dict[str, str] = {
     "TExtract": f"%dst = textract %src[0, 64] : {MAT} -> {LEFT}",
     "TExtractFp": f"%dst = textract.fp %src, %fp[0, 16] : {ACC}, {FP} -> {BYTES}",
@@ -140,4 +146,12 @@ EXAMPLES: dict[str, str] = {
     "WaitEvent": EVENTS,
     "Barrier": "pto.barrier <PIPE_MTE2>",
     "SetQuantVector": f"pto.set_quant_vector ins(%fp : {FP}) outs()",
+    "TSync": f"{EVENTS}\ntsync.op #pto.op<TLOAD>",
+    "TSyncOp": "tsync.op #pto.op<TLOAD>",
+    "BarrierSync": "pto.barrier_sync[<TVEC>]",
+    "SetFmatrix": f"pto.setfmatrix ins(%map : {MAP}) outs()",
+    "SetPadding": f"pto.set_img2col_padding ins(%map : {MAP}) outs()",
+    "SetRepeat": f"pto.set_img2col_rpt ins(%map : {MAP}) outs()",
+    "SetFlagDyn": DYNAMIC,
+    "WaitFlagDyn": DYNAMIC,
 }
