@@ -35,7 +35,6 @@ from ptokit.isa.words import (
     Word,
 )
 from ptokit.numerics.arrays import is_of, rounded, values_of
-from ptokit.numerics.formats import unpack
 from ptokit.place import address_errors
 from ptokit.settings import current_core, current_target
 from ptokit.sim import tile as handles
@@ -323,5 +322,4 @@ __all__ = [
     "tile_left_scale",
     "tile_right",
     "tile_right_scale",
-    "unpack",
 ]

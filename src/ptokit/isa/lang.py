@@ -20,8 +20,7 @@ from typing import Any, ClassVar
 
 from ptokit.isa.formulas import UNKNOWN, Const, Env, Expr, Field, Missing
 from ptokit.isa.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
-from ptokit.isa.tiles import Shape
-from ptokit.isa.types import Kind, Type
+from ptokit.isa.types import Kind
 from ptokit.isa.words import Loc, Pipe, Word
 
 
@@ -310,8 +309,3 @@ def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:
     for p in cls.paths:
         here = (source.loc == Const(p.source)) & (target.loc == Const(p.target))
         yield from on(p.on, when(here, p.rules))
-
-
-def valid_of(kind: Type) -> Shape | None:
-    """The valid region of a tile type; None for other types."""
-    return getattr(kind, "valid", None)

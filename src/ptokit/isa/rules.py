@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ptokit.isa.formulas import ABSENT, UNKNOWN, Const, Env, Expr, Missing, fields, operators
+from ptokit.isa.formulas import ABSENT, UNKNOWN, Env, Expr, Missing, fields, operators
 
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 TARGET_NAMES = (CPU, A2A3, A5)
@@ -128,8 +128,3 @@ def slug_of(formula: Expr) -> str:
         if words & aspect:
             return slug
     return "operand-value"
-
-
-def literal(value: object) -> Expr:
-    """`value` as a formula."""
-    return value if isinstance(value, Expr) else Const(value)
