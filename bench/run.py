@@ -1,191 +1,252 @@
-"""`make bench`: nanoseconds per executed instruction, next to NumPy in the same run.
+"""`make bench`: what an instruction costs in a compiled program, and what a program costs to start.
 
-The ratio is to a memcpy of the same bytes (data movement) or to NumPy's matmul of the same values
-(products). The public C++ CPU simulator's figure, where recorded, was taken on another machine: it
-is scaled by the memcpy time of its calibration against ours.
+Each row is one instruction, several times in a row in a loop of a small PTO program over written
+memory, so that one reads what another wrote; compiled by the native engine, the smallest of many
+runs divided by the number of instructions. Beside it stands
+
+- the public C++ CPU simulator's recorded time, with its default threads and with one, scaled by
+  what the same NumPy call took there and takes here: copyto for moves, add for elementwise work and
+  reductions, matmul for products. An alias leaves no code behind: below one nanosecond counts as
+  one.
+- a yardstick: memcpy of the bytes that are written, in a loop as tight (see `clock.copies`), or
+  NumPy's f32 matmul on one thread.
+
+    python bench/run.py [PART OF A ROW'S NAME | grid | start]... [--quick] [--json FILE]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import re
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import numpy as np
+import whole
+from clock import COPIES, Clock, add_calibrations, calibrated, copies, product
+from kernel import turning
+from rows import Row, rows
 
-import ptokit as pto
-
-RECORDED = Path(__file__).parents[1].parent / "shared" / "bench" / "cpusim.json"
-Work = Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measured instruction. `yardstick` is what its time is divided by."""
-
-    op: str
-    case: str
-    work: Work
-    yardstick: Work
-    what: str = "memcpy"
-
-
-def nanoseconds(work: Work, seconds: float = 0.15) -> float:
-    """The smallest time of one call over repeated rounds."""
-    work()
-    best, spent = float("inf"), 0.0
-    while spent < seconds:
-        start = time.perf_counter()
-        work()
-        took = time.perf_counter() - start
-        best, spent = min(best, took), spent + took
-    return best * 1e9
+RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
+LEAST = 1.0  # nanoseconds
+WAYS = ("default_threads_ns", "one_thread_ns")
+RULES = {  # of ratios to the yardstick: what they are about, and the most they may be
+    "runs": ("moving contiguous runs, to memcpy", 1.3),
+    "transposing": ("transposing moves, to memcpy", 4.0),
+    "products": ("128x128x128 products, to NumPy", 1.3),
+}
+NARROW = 2.0  # the most a sum of a 16-bit type may take, in sums of f32
+SPEEDUP = 1.8  # of a grid, the least on two threads
 
 
-def copying(count: int, kind: type[np.generic]) -> Work:
-    """A memcpy of `count` elements over written memory."""
-    source = np.arange(count).astype(kind)
-    target = source.copy()
-    return lambda: np.copyto(target, source)
+@dataclass
+class Record:
+    """The simulator's times by row, and its machine's calibration."""
+
+    times: dict[str, dict[str, Any]] = field(default_factory=dict[str, Any])
+    calibration: dict[str, float] = field(default_factory=dict[str, float])
+
+    @staticmethod
+    def read(path: Path) -> Record:
+        """Nothing where the file is not there."""
+        if not path.exists():
+            return Record()
+        data = json.loads(path.read_text(encoding="utf-8"))
+        found = re.findall(r"numpy\.(\w+)[^,]*? (\d+) ns", data["calibration"])
+        times = {f"{row['op']} {row['case']}": row for row in data["rows"]}
+        return Record(times, {name: float(ns) for name, ns in found})
 
 
-def random(rows: int, cols: int, kind: type[np.generic] = np.float32) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((rows, cols)).astype(kind)
+@dataclass
+class Line:
+    """A row with its figures."""
+
+    row: Row
+    ns: float
+    simulator: list[float]  # scaled, in the order of WAYS
+    yardstick: float | None
+
+    @property
+    def ratios(self) -> list[float]:
+        return [theirs / max(self.ns, LEAST) for theirs in self.simulator]
+
+    @property
+    def held(self) -> float | None:
+        return self.ns / self.yardstick if self.yardstick else None
+
+    def __str__(self) -> str:
+        times = [f"{t:>11.0f}" if t >= 100 else f"{t:>11.1f}" for t in self.simulator]
+        ratios = [f"{r:>8.1f}" for r in self.ratios]
+        held = f"{self.held:>8.2f} {self.row.yardstick}" if self.held else ""
+        blank = [" " * 38] if not self.simulator else []
+        return (
+            f"{self.row.op:<10}{self.row.case:<42}{self.ns:>10.1f}"
+            + "".join([*times, *ratios, *blank])
+            + held
+        ).rstrip()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **{"op": self.row.op, "case": self.row.case, "ns": self.ns, "rule": self.row.rule},
+            "simulator_scaled_ns": dict(zip(WAYS, self.simulator, strict=False)),
+            "simulator_ratio": dict(zip(WAYS, self.ratios, strict=False)),
+            "yardstick": self.row.yardstick,
+            "yardstick_ratio": self.held,
+        }
 
 
-def extract_row(dtype: pto.DType, kind: type[np.generic], layout: str, rows: int) -> Row:
-    mat = pto.tile("mat", dtype, rows, 256, layout=layout, data=random(rows, 256, kind))
-    left = pto.tile_left(dtype, rows, 64)
-    case = f"{dtype} mat {layout} {rows}x256 -> left {rows}x64"
-    return Row("textract", case, lambda: pto.textract(left, mat, 0, 64), copying(rows * 64, kind))
+@dataclass
+class Limit:
+    """A measured ratio and the bound it should keep."""
 
+    what: str
+    value: float
+    bound: float
+    least: bool = False  # the bound is the smallest value allowed, not the largest
 
-def load_row(loc: str, layout: str) -> Row:
-    source = pto.tensor(random(128, 128))
-    target = pto.tile(loc, pto.f32, 128, 128, layout=layout)
-    name = "vec" if loc == "vec" else f"{loc} {layout}"
-    case = f"f32 128x128 nd -> {name}"
-    return Row("tload", case, lambda: pto.tload(target, source), copying(128 * 128, np.float32))
+    @property
+    def holds(self) -> bool:
+        return self.value >= self.bound if self.least else self.value <= self.bound
 
-
-def store_row(loc: str, layout: str, fractal: int) -> Row:
-    source = pto.tile(loc, pto.f32, 128, 128, layout=layout, fractal=fractal, data=random(128, 128))
-    target = pto.tensor(random(128, 128))
-    case = f"f32 128x128 {'vec' if loc == 'vec' else f'{loc} {layout}'} -> nd"
-    return Row("tstore", case, lambda: pto.tstore(target, source), copying(128 * 128, np.float32))
-
-
-def product_row(dtype: pto.DType, kind: type[np.generic], n: int) -> Row:
-    left = pto.tile_left(dtype, n, n, data=random(n, n, kind))
-    right = pto.tile_right(dtype, n, n, data=random(n, n, kind))
-    acc = pto.tile_acc(pto.f32, n, n)
-    a, b = random(n, n), random(n, n)
-    name = "f32" if dtype is pto.f32 else f"{dtype}->f32"
-    return Row(
-        *("tmatmul", f"{name} {n}x{n}x{n}", lambda: pto.tmatmul(acc, left, right), lambda: a @ b),
-        "numpy matmul",
-    )
-
-
-def tile(rows: int, cols: int, layout: str = "nd", loc: str = "vec", **how: object) -> pto.Tile:
-    """A tile of f32 with data."""
-    valid = how.get("valid", (rows, cols))
-    return pto.tile(loc, pto.f32, rows, cols, layout=layout, data=random(*valid), **how)
-
-
-def move_rows() -> list[Row]:
-    """TMOV, TTRANS, TFILLPAD, TINSERT, TCONCAT and the two aliases."""
-    big, other, small = tile(128, 128), tile(128, 128), tile(64, 64)
-    mat, left = tile(128, 128, "nz", "mat"), pto.tile_left(pto.f32, 128, 128)
-    narrow, padded = tile(128, 128, valid=(128, 100)), tile(128, 128, pad="zero")
-    wide, half = tile(64, 128), tile(64, 64)
-    flat, view = pto.tile("vec", pto.f32, 32, 128), pto.tile("vec", pto.f32, 64, 64, valid=(32, 32))
-    copy = copying(128 * 128, np.float32)
-    quarter = copying(64 * 64, np.float32)
-    return [
-        Row("tmov", "f32 vec nd 128x128", lambda: pto.tmov(other, big), copy),
-        Row("tmov", "f32 vec nd 64x64", lambda: pto.tmov(half, small), quarter),
-        Row("tmov", "f32 mat nz 128x128 -> left", lambda: pto.tmov(left, mat), copy),
-        Row("ttrans", "f32 vec 128x128", lambda: pto.ttrans(other, big), copy),
-        Row("tfillpad", "f32 vec 128x100 -> 128x128", lambda: pto.tfillpad(padded, narrow), copy),
-        Row(
-            "tinsert", "f32 vec 64x64 into 128x128", lambda: pto.tinsert(big, small, 8, 8), quarter
-        ),
-        Row(
-            "tconcat",
-            "f32 64x64 + 64x64",
-            lambda: pto.tconcat(wide, small, half),
-            copying(8192, np.float32),
-        ),
-        Row("treshape", "alias", lambda: pto.treshape(flat, small), quarter),
-        Row("subview", "alias", lambda: pto.subview(view, small, 16, 16), quarter),
-    ]
-
-
-def gather_rows() -> list[Row]:
-    """TGATHER by index and by mask, TIMG2COL."""
-    rng = np.random.default_rng(0)
-    made: list[Row] = []
-    for rows, cols in ((16, 16), (64, 128)):
-        table, out = tile(rows, cols), tile(rows, cols)
-        numbers = rng.integers(0, rows * cols, (rows, cols)).astype(np.int32)
-        index = pto.tile("vec", pto.i32, rows, cols, data=numbers)
-        case = f"index f32 {rows}x{cols} from {rows}x{cols}, i32 indices"
-        work = partial(pto.tgather, out, table, index)
-        made.append(Row("tgather", case, work, copying(rows * cols, np.float32)))
-    table, half = tile(64, 128), tile(64, 64)
-    mask = partial(pto.tgather, half, table, pattern="P0101")
-    made.append(Row("tgather", "mask P0101 f32 64x128 -> 64x64", mask, copying(4096, np.float32)))
-    image = pto.conv_tile(
-        *(pto.f16, (1, 4, 16, 16, 16)),
-        layout="nc1hwc0",
-        filter=(3, 3),
-        padding=(1, 1, 1, 1),
-        data=rng.standard_normal((1, 4, 16, 16, 16)).astype(np.float16),
-    )
-    left = pto.tile_left(pto.f16, 128, 64)
-    case = "f16 1x4x16x16x16, 3x3 pad 1 -> 128x64"
-    unroll = partial(pto.timg2col, left, image)
-    return [*made, Row("timg2col", case, unroll, copying(8192, np.float16))]
-
-
-def rows() -> list[Row]:
-    return [
-        *(extract_row(pto.f32, np.float32, layout, 64) for layout in ("zn", "nz")),
-        *(extract_row(pto.f16, np.float16, layout, 128) for layout in ("zn", "nz")),
-        *move_rows(),
-        *gather_rows(),
-        *(load_row("vec", "nd"), load_row("mat", "nz")),
-        *(store_row("vec", "nd", 512), store_row("acc", "nz", 1024)),
-        *(product_row(pto.f16, np.float16, n) for n in (64, 128)),
-        *(product_row(pto.f32, np.float32, n) for n in (64, 128)),
-    ]
-
-
-def recorded() -> tuple[dict[tuple[str, str], float], float]:
-    """The simulator's one-thread times, and the memcpy time of its calibration."""
-    if not RECORDED.exists():
-        return {}, 0.0
-    data = json.loads(RECORDED.read_text(encoding="utf-8"))
-    found = re.search(r"copyto of 128x128 float32 takes (\d+) ns", data["calibration"])
-    memcpy = float(found.group(1)) if found else 0.0
-    return {(r["op"], r["case"]): r["one_thread_ns"] for r in data["rows"]}, memcpy
+    def __str__(self) -> str:
+        word = "at least" if self.least else "at most"
+        verdict = "holds" if self.holds else "misses"
+        return f"{self.what:<72}{self.value:>6.2f}  {word:<8} {self.bound:.1f}  {verdict}"
 
 
 def main() -> None:
-    simulator, their_memcpy = recorded()
-    scale = nanoseconds(copying(128 * 128, np.float32)) / their_memcpy if their_memcpy else 1.0
-    print(f"{'instruction':<42}{'ns':>12}{'ratio':>8}  to             ", end="")
-    print("C++ simulator, scaled" if simulator else "")
-    for row in rows():
-        ours, theirs = nanoseconds(row.work), nanoseconds(row.yardstick)
-        line = f"{row.op + ' ' + row.case:<42}{ours:>12.0f}{ours / theirs:>8.1f}  {row.what:<15}"
-        known = simulator.get((row.op, row.case))
-        print(line + (f"{known * scale:>10.0f} ns, {ours / (known * scale):.1f}x" if known else ""))
+    chosen = options(sys.argv[1:])
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["PTOKIT_CACHE"] = cache
+        found = bench(chosen)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="What instructions and programs cost.")
+    parser.add_argument(
+        "rows", nargs="*", help="only rows with one of these in their name; also: grid, start"
+    )
+    parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
+    return parser.parse_args(arguments)
+
+
+def bench(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Measure and print; the figures for a file."""
+
+    def wanted(name: str) -> bool:
+        return not chosen.rows or any(part in name for part in chosen.rows)
+
+    clock = Clock(passes=1, runs=2, seconds=0.002) if chosen.quick else Clock()
+    selected = [row for row in rows() if wanted(row.name)]
+    grid, start = wanted("grid"), wanted("start")
+    if not (selected or grid or start):
+        sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
+    prepare(clock, selected)
+    if grid:
+        whole.add_grid(clock)
+    clock.take_turns()
+    record = Record.read(RECORD)
+    calibration = calibrated(clock)
+    scales = {name: calibration[name] / ns for name, ns in record.calibration.items()}
+    lines = [line_of(row, clock, record, scales) for row in selected]
+    if lines:
+        print_table(lines, scales)
+        print_summary(lines)
+    limits = [*limits_of(lines), *(grid_limits(clock) if grid else ())]
+    print(*limits, sep="\n", end="\n" if limits else "")
+    for name in sorted(set(record.times) - {row.name for row in rows()}):
+        print(f"recorded but not measured: {name}")
+    started = list(print_starts(3 if chosen.quick else 9)) if start else []
+    return {
+        "calibration_ns": calibration,
+        "rows": [line.to_json() for line in lines],
+        "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],
+        "starts_ms": {start.name: start.times for start in started},
+    }
+
+
+def prepare(clock: Clock, selected: list[Row]) -> None:
+    """All measures, in the order in which they take turns."""
+    add_calibrations(clock)
+    for row in selected:
+        clock.add(row.name, turning(row.kernel, clock.seconds))
+        if row.copied:
+            clock.add(row.yardstick, clock.calling(copies(row.copied), 2 * COPIES))
+        if row.product:
+            clock.add(row.yardstick, clock.calling(product(row.product)))
+
+
+def line_of(row: Row, clock: Clock, record: Record, scales: dict[str, float]) -> Line:
+    known = record.times.get(row.name)
+    simulator = [known[way] * scales[row.calibration] for way in WAYS] if known else []
+    return Line(row, clock.best[row.name], simulator, clock.best.get(row.yardstick))
+
+
+def print_table(lines: list[Line], scales: dict[str, float]) -> None:
+    scaled = ", ".join(f"{name} {scale:.2f}" for name, scale in scales.items())
+    print(f"this machine's NumPy over the simulator's machine's: {scaled or 'no record'}\n")
+    print(f"{'':<62}{'C++ simulator, ns':>22}{'times ours':>16}")
+    print(f"{'instruction':<52}{'ns':>10}" + f"{'default':>11}{'1 thread':>11}", end="")
+    print(f"{'default':>8}{'1 thr.':>8}   ratio to")
+    print(*lines, sep="\n")
+
+
+def print_summary(lines: list[Line]) -> None:
+    known = [line for line in lines if line.ratios]
+    print()
+    for number, name in enumerate(("default threads", "one thread")):
+        if known:
+            ratios = [line.ratios[number] for line in known]
+            least = min(known, key=lambda line: line.ratios[number])
+            mean = float(np.exp(np.mean(np.log(ratios))))
+            print(f"C++ simulator, {name}, over ours: geometric mean {mean:.1f}, ", end="")
+            print(f"smallest {min(ratios):.2f} ({least.row.name})")
+    print()
+
+
+def limits_of(lines: list[Line]) -> Iterator[Limit]:
+    """Of moves and products the largest ratio; of narrow sums each."""
+    for rule, (what, most) in RULES.items():
+        held = [line for line in lines if line.row.rule == rule and line.held]
+        for line in held if rule == "products" else held[:0]:
+            yield Limit(f"{what}: {line.row.case}", line.held or 0.0, most)
+        if held and rule != "products":
+            worst = max(held, key=lambda line: line.held or 0.0)
+            over = sum((line.held or 0.0) > most for line in held)
+            counted = f"; {over} of {len(held)} over" if over else ""
+            yield Limit(f"{what}: {worst.row.name}{counted}", worst.held or 0.0, most)
+    sums = {line.row.case: line.ns for line in lines if line.row.op == "tadd"}
+    for dtype in ("f16", "bf16"):
+        if {"f32 64x64", f"{dtype} 64x64"} <= set(sums):
+            ratio = sums[f"{dtype} 64x64"] / sums["f32 64x64"]
+            yield Limit(f"tadd {dtype} 64x64, to f32 64x64", ratio, NARROW)
+
+
+def grid_limits(clock: Clock) -> Iterator[Limit]:
+    """The speed-up by threads."""
+    one = clock.best[whole.ONE]
+    for name, key in whole.MANY.items():
+        many = clock.best[key]
+        times = f"{one / 1e6:.2f} ms over {many / 1e6:.2f} ms on {os.cpu_count()} threads"
+        yield Limit(f"gemm_grid.pto, {name}: {times}", one / many, SPEEDUP, least=True)
+
+
+def print_starts(repeats: int) -> Iterator[whole.Start]:
+    print(f"\n{'from a cold start, ms':<58}{'least':>9}{'median':>9}")
+    for start in whole.starts(repeats):
+        print(start.line, flush=True)
+        yield start
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.types import Elided, Kind, PtrType, ScalarType, Type
 from ptokit.numerics.arrays import codes_of, values_of
 from ptokit.sim.interpreter import Env, Machine
-from ptokit.sim.memory import Memory
+from ptokit.sim.memory import Memory, aligned
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -34,37 +34,54 @@ class Bound:
     arrays: Mapping[str, Any]  # Any: arrays and numbers
     numbers: dict[Value, Any]
 
-    def environment(self, machine: Machine, addresses: Mapping[Value, int]) -> Env:
-        """Handles and numbers for every argument."""
-        return {arg: self._handle(arg, machine, addresses) for arg in self.func.args}
+    def shared(self) -> Env:
+        """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
+        return {arg: self._global(arg) for arg in self.func.args if not _is_local(arg)}
 
-    def _handle(self, arg: Value, machine: Machine, addresses: Mapping[Value, int]) -> Any:
+    def _global(self, arg: Value) -> Any:  # Any: as in Env
         given, kind = self.arrays.get(arg.name), arg.type
         if isinstance(kind, PtrType):
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
-        if isinstance(kind, GlobalType):
-            return _tensor(arg, given, kind)
+        return _tensor(arg, given, kind) if isinstance(kind, GlobalType) else self.numbers[arg]
+
+    def local(self, machine: Machine, addresses: Mapping[Value, int]) -> Env:
+        """Handles on the arguments that are tiles, in the memories of one core."""
+        return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles()}
+
+    def tiles(self) -> list[Value]:
+        """The arguments that are tiles."""
+        return [arg for arg in self.func.args if _is_local(arg)]
+
+    def _tile(self, arg: Value, machine: Machine, address: int) -> Matrix:
+        given, kind = self.arrays.get(arg.name), arg.type
         if isinstance(kind, ConvTileType):
-            return _conv(arg, given, kind, machine.fresh(kind, addresses[arg]))
-        if isinstance(kind, TileType):
-            handle = machine.fresh(machine.target.resolve(kind), addresses[arg])
-            handle.label = f"%{arg.name}"
-            if given is not None:
-                assert isinstance(handle, Tile)
-                handle.assign(_codes(arg, given, kind, tuple(handle.valid)))
-            return handle
-        return self.numbers[arg]
+            return _conv(arg, given, kind, machine.fresh(kind, address))
+        assert isinstance(kind, TileType)
+        handle = machine.fresh(machine.target.resolve(kind), address)
+        handle.label = f"%{arg.name}"
+        if given is not None:
+            assert isinstance(handle, Tile)
+            handle.assign(_codes(arg, given, kind, tuple(handle.valid)))
+        return handle
+
+    def looked_at(self) -> list[Value]:
+        """Values that may be outputs: arguments that are written, a flat program's results."""
+        return [*written(self.func), *(_results(self.func) if self.func.flat else ())]
 
     def outputs(self, env: Env) -> dict[str, AnyArray]:
         """Arrays by name: pointers and tiles that were written, and a flat program's results."""
         found: dict[str, AnyArray] = {}
-        for value in (*written(self.func), *(_results(self.func) if self.func.flat else ())):
+        for value in self.looked_at():
             handle = env.get(value)
             if isinstance(handle, Tile | ConvTile) and handle.written():
                 found[value.name] = values_of(handle.codes(), handle.dtype)
             elif isinstance(handle, Pointer):
                 found[value.name] = _array(handle, self.arrays.get(value.name))
         return found
+
+
+def _is_local(arg: Value) -> bool:
+    return isinstance(arg.type, TileType | ConvTileType)
 
 
 def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
@@ -75,7 +92,7 @@ def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
         memory.growable = True
         return memory
     raw = _codes(arg, given, PtrType(dtype), None).reshape(-1)
-    return Memory(name, raw.view(np.uint8).copy(), written=True)
+    return Memory(name, aligned(raw.view(np.uint8).copy()), written=True)
 
 
 def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
@@ -89,7 +106,8 @@ def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
 def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     codes = _codes(arg, given, kind, None)
     stride = tuple(int(np.prod(codes.shape[i + 1 :])) for i in range(codes.ndim))
-    memory = Memory(f"%{arg.name}", codes.reshape(-1).view(np.uint8).copy(), written=True)
+    copy = aligned(codes.reshape(-1).view(np.uint8).copy())
+    memory = Memory(f"%{arg.name}", copy, written=True)
     return GlobalView(GlobalType(kind.dtype, codes.shape, stride, kind.stated), memory, 0)
 
 

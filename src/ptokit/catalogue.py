@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """`title` follows the instruction's name in a message; `text` is the page."""
 
     title: str
@@ -151,6 +150,11 @@ CATALOGUE: dict[str, Entry] = {
         "the array does not fit the argument",
         "The element type of an array must be the one the program declares; its shape must be the "
         "valid region of a tile.",
+    ),
+    "local-argument": Entry(
+        "a tile cannot be an argument of several blocks",
+        "Every block of a launch runs on a core with memories of its own. Global memory is all "
+        "they share, so tiles cannot be passed in or out of more than one block.",
     ),
     "no-such-function": Entry("there is no such function", "Name one with --func."),
     # text

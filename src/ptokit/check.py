@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from ptokit.catalogue import CATALOGUE
@@ -121,6 +120,8 @@ def tile_type_errors(
 
 
 def unknown_op(op: OpaqueOp) -> Diagnostic:
+    from difflib import get_close_matches  # slow to import, and only mistakes need it
+
     names = [page.mnemonic() for page in pages()]
     close = get_close_matches(op.name if "." in op.name else f"pto.{op.name}", names, n=1)
     return Diagnostic(

@@ -5,7 +5,6 @@ Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +18,9 @@ from ptokit.diagnostics import CallError, Diagnostic, PtoError
 from ptokit.isa.targets import TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
+ENGINE = click.option(
+    "--engine", metavar="NAME", help="reference, which defines results, or native, compiled."
+)
 KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
 TARGET = click.option(
     *("--target", "target"),
@@ -81,7 +83,12 @@ def main() -> None:
 @click.option(
     "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
 )
+@click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
+@ENGINE
 @click.option("--report", is_flag=True, help="Say what ran and how long it took.")
+@click.option(
+    "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
+)
 @program_errors
 def run(
     kernel: Path,
@@ -91,7 +98,10 @@ def run(
     types: tuple[str, ...],
     func: str | None,
     fixpipe: str,
+    blocks: int,
+    engine: str | None,
     report: bool,
+    show_code: str | None,
 ) -> None:
     """Run KERNEL (a file, or - for standard input) on arrays."""
     from ptokit.text.types import type_named
@@ -106,8 +116,17 @@ def run(
     for name in completed:
         if name not in values:
             usage(f"--type {name}: the program has no %{name}")
+    how: dict[str, Any] = {"target": target, "func": func, "fixpipe": fixpipe, "blocks": blocks}
+    how["types"] = completed
+    if show_code is not None:
+        if engine not in (None, "native"):
+            usage(f"--show-code shows what the engine native generates; {engine} generates nothing")
+        if outputs or report:
+            usage("--show-code runs nothing: leave out -o and --report")
+        click.echo(program.code(show_code, given, **how), nl=False)
+        return
     start = time.perf_counter()
-    result = program.execute(given, target=target, func=func, fixpipe=fixpipe, types=completed)
+    result = program.execute(given, engine=engine, **how)
     seconds = time.perf_counter() - start
     for name in wanted:
         if name not in result.outputs:
@@ -218,6 +237,8 @@ def check(kernel: Path, target: str, style: str) -> None:
     names = tuple(TARGETS) if target == "all" else (target,)
     found: list[Diagnostic] = program.check(*names)
     if style == "json":
+        import json
+
         click.echo(json.dumps([d.to_json() for d in found], indent=2))
     else:
         for diagnostic in found:
@@ -331,11 +352,13 @@ def _numbers(text: str, separator: str, form: str) -> tuple[int, int]:
 
 @main.command()
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-def replay(directory: Path) -> None:
+@ENGINE
+@program_errors
+def replay(directory: Path, engine: str | None) -> None:
     """Replay the recorded vectors in DIRECTORY; status 1 if a case fails."""
     from ptokit.replay import replay as replay_all
 
-    tally = replay_all(directory)
+    tally = replay_all(directory, engine)
     for name, count in tally.unknown.items():
         click.echo(f"skipped: {name} ({count} cases): no page replays them yet")
     for failure in tally.failures:

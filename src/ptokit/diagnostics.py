@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from ptokit.text.source import Span
 
@@ -18,8 +19,7 @@ class Severity(Enum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """A further place or fact that explains a diagnostic."""
 
     message: str
@@ -96,6 +96,11 @@ class PtoError(Exception):
     def at(self, span: Span | None) -> PtoError:
         """The same error, with `span` where a diagnostic has no place yet."""
         return PtoError([d if d.span else replace(d, span=span) for d in self.diagnostics])
+
+    def noted(self, message: str) -> PtoError:
+        """The same error with a further note."""
+        note = Note(message)
+        return PtoError([replace(d, notes=(*d.notes, note)) for d in self.diagnostics])
 
 
 class CallError(PtoError, ValueError):

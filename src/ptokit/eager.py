@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from ptokit.callsite import caller
@@ -182,6 +183,7 @@ def documentation(page: type[Instr]) -> str:
     return "\n".join(lines)
 
 
+@cache
 def instructions() -> dict[str, list[type[Instr]]]:
     """Every instruction that moves or computes data, by its Python name: its forms."""
     forms: dict[str, list[type[Instr]]] = {}
@@ -191,7 +193,13 @@ def instructions() -> dict[str, list[type[Instr]]]:
     return forms
 
 
-def functions() -> dict[str, Callable[..., None]]:
-    """A function for each instruction."""
-    made = {name: _function(name, forms) for name, forms in instructions().items()}
-    return made | {page.python(): place_at for page in pages() if page.readdresses}
+@cache
+def function_names() -> tuple[str, ...]:
+    """The name of each function."""
+    return (*instructions(), *(page.python() for page in pages() if page.readdresses))
+
+
+def function(name: str) -> Callable[..., None]:
+    """The function of that name: one of `function_names`."""
+    forms = instructions().get(name)
+    return place_at if forms is None else _function(name, forms)

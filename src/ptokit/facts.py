@@ -65,7 +65,7 @@ class Facts:
         if result.kind.name in DATA_KINDS:
             return
         inputs = {k: v for k, v in env.items() if k != result.name}
-        if UNKNOWN in inputs.values():
+        if UNKNOWN in inputs.values() or "core" in op.page.body_names:
             return
         try:
             body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr

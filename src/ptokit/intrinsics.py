@@ -1,7 +1,22 @@
-"""The instructions as functions; `intrinsics.pyi` lists them for editors and type checkers."""
+"""The instructions as functions, each made when it is first asked for.
 
-from ptokit.eager import functions
+`intrinsics.pyi` lists them for editors and type checkers.
+"""
 
-_functions = functions()
-globals().update(_functions)
-__all__ = list(_functions)  # pyright: ignore[reportUnsupportedDunderAll] - the stub has them
+from ptokit.eager import function, function_names
+
+
+def __getattr__(name: str) -> object:
+    """The function called `name`; `__all__` lists them."""
+    if name == "__all__":
+        found = list(function_names())
+    elif name in function_names():
+        found = function(name)
+    else:
+        raise AttributeError(f"ptokit has no instruction {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *function_names()})

@@ -84,6 +84,19 @@ ReluPreModeWord = Literal[
     "none",
     "normal",
 ]
+RoundModeWord = Literal[
+    "none",
+    "rint",
+    "round",
+    "floor",
+    "ceil",
+    "trunc",
+    "odd",
+]
+SaturationModeWord = Literal[
+    "on",
+    "off",
+]
 TInsertModeWord = Literal[
     "split2",
     "split4",
@@ -101,6 +114,15 @@ __all__ = [
     "tsync_op",
     "subview",
     "treshape",
+    "tcvt",
+    "tadd",
+    "tsub",
+    "tmul",
+    "tmax",
+    "texp",
+    "trelu",
+    "tadds",
+    "trowexpandmul",
     "tgather",
     "tgatherb",
     "tconcat",
@@ -127,6 +149,9 @@ __all__ = [
     "tload",
     "tstore",
     "tstore_fp",
+    "trowsum",
+    "trowmax",
+    "tcolsum",
     "tassign",
 ]
 
@@ -202,6 +227,70 @@ def treshape(
     dst: Tile,
     src: Tile,
     *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcvt(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    rmode: RoundModeWord = ...,
+    sat_mode: SaturationModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tadd(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsub(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmul(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmax(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def texp(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trelu(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tadds(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpandmul(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
@@ -494,6 +583,28 @@ def tstore_fp(
     *,
     atomic: AtomicTypeWord = ...,
     relu: ReluPreModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowsum(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowmax(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolsum(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    is_binary: bool = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tassign(tile: Tile, address: int) -> None: ...

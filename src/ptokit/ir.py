@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.lang import Instr
 from ptokit.isa.types import Elided, Kind, Type
@@ -42,12 +42,14 @@ STORED = (
 )  # outputs of these kinds are results in SSA form; others are written
 
 
-@dataclass(frozen=True)
-class Comments:
+class Comments(NamedTuple):
     """What a person wrote around an op: lines before it ('' is a blank line), and on its line."""
 
     before: tuple[str, ...] = ()
     after: str | None = None
+
+
+NO_COMMENTS = Comments()
 
 
 @dataclass(eq=False)
@@ -64,7 +66,7 @@ class Op:
     results: list[Value] = field(default_factory=list[Value])
     regions: list[Block] = field(default_factory=list["Block"])
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
-    comments: Comments = Comments()
+    comments: Comments = NO_COMMENTS
 
     @property
     def span(self) -> Span | None:
@@ -114,7 +116,7 @@ class OpaqueOp:
     results: list[Value]
     uses: list[Value]
     span: Span
-    comments: Comments = Comments()
+    comments: Comments = NO_COMMENTS
     regions: list[Block] = field(default_factory=list["Block"])
 
 
@@ -150,7 +152,7 @@ class Func:
     attrs: dict[str, object] = field(default_factory=dict[str, object])
     flat: bool = False
     span: Span | None = None
-    comments: Comments = Comments()
+    comments: Comments = NO_COMMENTS
     visibility: str = ""
     declared: bool = False
     arg_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
@@ -166,13 +168,12 @@ class Func:
             yield from op.results
 
 
-@dataclass(frozen=True)
-class Alias:
+class Alias(NamedTuple):
     """A name the text gives a type: `!left = !pto.tile_buf<...>`; `name` with its `!`."""
 
     name: str
     type: Type
-    comments: Comments = Comments()
+    comments: Comments = NO_COMMENTS
 
 
 @dataclass(eq=False)
@@ -185,7 +186,7 @@ class Module:
     funcs: list[Func]
     attrs: dict[str, object] = field(default_factory=dict[str, object])
     wrapped: bool = True
-    comments: Comments = Comments()
+    comments: Comments = NO_COMMENTS
     trailing: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     inner: tuple[str, ...] = ()  # comments after the last function, inside the braces

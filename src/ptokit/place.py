@@ -86,8 +86,10 @@ class Lives:
     def _alias_output(self, op: Op) -> None:
         """The output's handle names the input's bytes from here on."""
         (output, *_), (source, *_) = op.page.outs(), op.page.ins()
+        root = self._root(op.bound(source.name)[0])
         for target in op.bound(output.name):
-            self.root[target] = self._root(op.bound(source.name)[0])
+            if root is not target:
+                self.root[target] = root
 
     def _alias_region(self, op: Op, region: Block) -> None:
         """Block arguments and what a terminator yields name bytes from outside."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,24 +10,20 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from ptokit import check as checker
 from ptokit.bind import Bound, bind
-from ptokit.convert import to_dps, to_ssa
+from ptokit.catalogue import CATALOGUE
+from ptokit.check import check, check_func
 from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
-from ptokit.emit.cpp import print_cpp
-from ptokit.facts import Facts
 from ptokit.ir import Func, Module, Op
-from ptokit.isa.targets import TARGETS
+from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.types import Type
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.place import plan
-from ptokit.settings import current_target, reading, target_named
-from ptokit.sim.interpreter import Interpreter, Machine
-from ptokit.text.printer import print_module
+from ptokit.settings import current_target, engine_named, reading, target_named
 from ptokit.text.reader import read
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
+LARGEST_GRID = 65535  # a launch's block count has 16 bits
 FORMS = ("as", "ssa", "dps", "cpp")
 
 
@@ -56,7 +53,7 @@ class Program:
         every = tuple(TARGETS) if "all" in names else names
         for name in every:
             target_named(name)
-        return checker.check(self.module, every)
+        return check(self.module, every)
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, or the only one."""
@@ -73,14 +70,21 @@ class Program:
         target: str | None = None,
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        engine: str | None = None,
         **arrays: Any,  # Any: arrays and numbers
     ) -> dict[str, AnyArray]:
         """Run a function on arrays and numbers given by argument name; returns its outputs.
 
-        Arrays are not changed: an output that was also given starts from a copy. PtoError if the
-        program is illegal on the target or goes wrong while it runs.
+        Arrays are not changed: an output that was also given starts from a copy. `blocks` runs the
+        function that many times, on one global memory and a core for each. `engine`: "reference",
+        which defines what comes out, or "native", compiled. PtoError if the program is illegal on
+        the target or goes wrong while it runs.
         """
-        return self.execute(arrays, target=target, func=func, fixpipe=fixpipe).outputs
+        done = self.execute(
+            arrays, target=target, func=func, fixpipe=fixpipe, blocks=blocks, engine=engine
+        )
+        return done.outputs
 
     def execute(
         self,
@@ -89,18 +93,54 @@ class Program:
         target: str | None = None,
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        engine: str | None = None,
         types: Mapping[str, Type] | None = None,
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name."""
-        machine = Machine(
-            current_target() if target is None else target_named(target), reading(fixpipe)
-        )
-        chosen = self.func(func)
-        bound = bind(chosen, arrays, machine.target, types or {})
-        problems = checker.check_func(bound.func, machine.target, bound.numbers)
+        chosen = current_target() if target is None else target_named(target)
+        how, launcher = reading(fixpipe), engine_named(engine)
+        bound = self._bound(arrays, chosen, func, blocks, types)
+        env, count = launcher.run(bound, chosen, how, blocks)
+        return Run(bound.outputs(env), dict(count))
+
+    def code(
+        self,
+        instruction: str,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        *,
+        target: str | None = None,
+        func: str | None = None,
+        fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        types: Mapping[str, Type] | None = None,
+    ) -> str:
+        """The LLVM text that the native engine generates for one instruction; nothing runs.
+
+        Arguments are as for `execute`: numbers and shapes become part of the code.
+        """
+        chosen, how = current_target() if target is None else target_named(target), reading(fixpipe)
+        engine_named("native")  # says what to install
+        from ptokit.emit.code import code_of
+
+        bound = self._bound(arrays, chosen, func, blocks, types)
+        return code_of(bound, chosen, how, blocks, instruction)
+
+    def _bound(
+        self,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        target: Target,
+        func: str | None,
+        blocks: int,
+        types: Mapping[str, Type] | None,
+    ) -> Bound:
+        """A function with its arguments, legal on the target."""
+        bound = bind(self.func(func), arrays, target, types or {})
+        _require_grid(bound, blocks)
+        problems = check_func(bound.func, target, bound.numbers)
         if any(p.is_error for p in problems):
             raise PtoError([p for p in problems if p.is_error])
-        return _execute(bound, machine)
+        return bound
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""
@@ -111,20 +151,29 @@ class Program:
         """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp"."""
         if form not in FORMS:
             raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
+        from ptokit.convert import to_dps, to_ssa  # what prints is not needed to run
+        from ptokit.emit.cpp import print_cpp
+        from ptokit.text.printer import print_module
+
         if form == "cpp":
             return print_cpp(to_dps(self.module))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
         return print_module(converted, form)
 
 
-def _execute(bound: Bound, machine: Machine) -> Run:
-    facts = Facts(machine.target, dict(bound.numbers))
-    addresses, _ = plan(bound.func, checker.learned(bound.func, machine.target, bound.numbers))
-    interpreter = Interpreter(machine, facts, addresses)
-    block = interpreter.block(bound.func.body)
-    env = bound.environment(machine, addresses)
-    block(env)
-    return Run(bound.outputs(env), dict(interpreter.count))
+def _require_grid(bound: Bound, blocks: int) -> None:
+    """The number of blocks is one a launch may have; several blocks share global memory only."""
+    if not 1 <= operator.index(blocks) <= LARGEST_GRID:
+        raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+    tiles = bound.tiles()
+    if blocks > 1 and tiles:
+        raise call_error(
+            "local-argument",
+            f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
+            tiles[0].span,
+            seen=f"{blocks} blocks, and %{tiles[0].name} is a tile",
+            help="pass !pto.ptr arguments and load tiles from them, or run one block",
+        )
 
 
 def loads(text: str, name: str = "<text>") -> Program:

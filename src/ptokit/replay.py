@@ -15,23 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptokit.ir import Op, Value
 from ptokit.isa import replayed
 from ptokit.isa.dtypes import SPELLINGS, DType
-from ptokit.isa.lang import Instr
+from ptokit.isa.lang import Instr, Operand
 from ptokit.isa.layouts import Layout
 from ptokit.isa.targets import CPU_TARGET
 from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
-from ptokit.isa.types import ScalarType
+from ptokit.isa.types import INDEX, Kind, ScalarType, Type
 from ptokit.isa.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.numerics.formats import decode
-from ptokit.sim.execute import Core, run_body
+from ptokit.settings import Engine, engine_named
+from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
-from ptokit.sim.reference import scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 
 Case = Mapping[str, Any]  # Any: JSON
 Bytes = NDArray[np.uint8]
+Handle = Tile | GlobalView | ConvTile
 
 
 @dataclass
@@ -51,18 +53,18 @@ class Tally:
         return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
 
 
-def replay(directory: Path) -> Tally:
-    """Replay every case of a directory of recorded vectors."""
-    tally = Tally()
+def replay(directory: Path, engine: str | None = None) -> Tally:
+    """Replay every case of a directory of recorded vectors on an engine."""
+    tally, runner = Tally(), engine_named(engine)
     for listing in sorted(directory.glob("*.json")):
         cases: list[Case] = json.loads(listing.read_text(encoding="utf-8"))
         with np.load(listing.with_suffix(".npz")) as arrays:
             for case in cases:
-                _replay_case(case, arrays, tally)
+                _replay_case(case, arrays, tally, runner)
     return tally
 
 
-def _replay_case(case: Case, arrays: Mapping[str, Bytes], tally: Tally) -> None:
+def _replay_case(case: Case, arrays: Mapping[str, Bytes], tally: Tally, engine: Engine) -> None:
     page = replayed(case["op"], case["form"])
     if page is None:
         name = case["op"]
@@ -70,12 +72,14 @@ def _replay_case(case: Case, arrays: Mapping[str, Bytes], tally: Tally) -> None:
     elif case.get("disputed") or case["attrs"].get("profile") == "cpu":
         tally.disputed += 1
     else:
-        problems = list(run_case(page, case, arrays))
+        problems = list(run_case(page, case, arrays, engine))
         tally.passed += not problems
         tally.failures += [f"{case['id']}: {problem}" for problem in problems[:1]]
 
 
-def run_case(page: type[Instr], case: Case, arrays: Mapping[str, Bytes]) -> Iterator[str]:
+def run_case(
+    page: type[Instr], case: Case, arrays: Mapping[str, Bytes], engine: Engine
+) -> Iterator[str]:
     """Execute one case and yield what differs from the recording."""
     prefix = case["id"]
     memories = {
@@ -87,7 +91,8 @@ def run_case(page: type[Instr], case: Case, arrays: Mapping[str, Bytes]) -> Iter
     handles = {
         name: _handle(o, memories[name], case["attrs"]) for name, o in case["operands"].items()
     }
-    _execute(page, case, handles)
+    op, env = one_op(page, case, handles)
+    engine.run_op(op, env, Core(CPU_TARGET, CPU_READING))
     if not case["outs"] and f"{prefix}/dst.logical" in arrays:
         yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
     for name in case["outs"]:
@@ -95,7 +100,7 @@ def run_case(page: type[Instr], case: Case, arrays: Mapping[str, Bytes]) -> Iter
         yield from _differences(name, handle, arrays[f"{prefix}/{name}.after"], case)
 
 
-def _handle(described: Case, memory: Memory, attrs: Case) -> Tile | GlobalView | ConvTile:
+def _handle(described: Case, memory: Memory, attrs: Case) -> Handle:
     dtype = SPELLINGS[described["dtype"]]
     if described.get("global"):
         layout = GlobalLayout.named(described["layout"])
@@ -132,23 +137,32 @@ def tile_type_of(described: Case, dtype: DType) -> TileType:
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad)
 
 
-def _execute(page: type[Instr], case: Case, handles: Mapping[str, Any]) -> None:  # Any: handles
+def one_op(
+    page: type[Instr], case: Case, handles: Mapping[str, Handle]
+) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
+    """The case as one instruction, and what its operands are bound to."""
     renamed = page.recorded[case["form"]]
-    given: dict[str, Any] = Core(CPU_TARGET, CPU_READING).offer()
+    op, env = Op(page), dict[Value, Any]()
     for operand in page.operands:
         name = renamed.get(operand.name, operand.name)
-        if name in handles:
-            given[operand.name] = handles[name]
-        elif name in case["scalars"]:
-            value = case["scalars"][name]
-            kind = ScalarType(operand.scalar or "").dtype
-            given[operand.name] = value if kind is None else scalar(value, kind)
-        else:
-            given[operand.name] = operand.default
+        given = handles[name] if name in handles else case["scalars"].get(name)
+        if given is not None:
+            value = Value(operand.name, _type(operand, given))
+            op.operands[operand.name] = value
+            env[value] = given
     for attr in page.attrs:
         word = case["attrs"].get(renamed.get(attr.name, attr.name))
-        given[attr.name] = attr.default if word is None else _attribute(attr.kind, word)
-    run_body(page, given)
+        if word is not None:
+            op.attrs[attr.name] = _attribute(attr.kind, word)
+    return op, env
+
+
+def _type(operand: Operand, given: Handle | float) -> Type:
+    if isinstance(given, Tile | GlobalView | ConvTile):
+        return given.type
+    if operand.kind is Kind.INDEX:
+        return INDEX
+    return ScalarType(operand.scalar or ("f32" if isinstance(given, float) else "i64"))
 
 
 def _attribute(kind: type[Word | int | str], word: object) -> object:
@@ -162,9 +176,7 @@ def _logical_differences(view: object, expected: Bytes) -> Iterator[str]:
         yield "dst shows other elements"
 
 
-def _differences(
-    name: str, handle: Tile | GlobalView | ConvTile, expected: Bytes, case: Case
-) -> Iterator[str]:
+def _differences(name: str, handle: Handle, expected: Bytes, case: Case) -> Iterator[str]:
     actual = handle.memory.data
     if np.array_equal(actual, expected):
         return

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ptokit.isa.targets import CPU_TARGET, TARGETS, Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 from ptokit.sim.execute import Core
 
+if TYPE_CHECKING:
+    from ptokit.bind import Bound
+    from ptokit.ir import Op, Value
+
+# Modules that are an Engine; each is imported when first asked for.
+ENGINES = {"reference": "ptokit.sim.launch", "native": "ptokit.sim.native"}
+DEFAULT_ENGINE = "native"
 READINGS = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 
 _core: ContextVar[Core] = ContextVar("core")
@@ -29,6 +39,37 @@ def reading(how: str | FixPipe) -> FixPipe:
     if how not in READINGS:
         raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(READINGS)}")
     return READINGS[how]
+
+
+class Engine(Protocol):
+    """What executes programs, as a module has it."""
+
+    @staticmethod
+    def run(
+        bound: Bound, target: Target, fixpipe: FixPipe, blocks: int
+    ) -> tuple[dict[Value, Any], Counter[str]]:  # Any: handles and numbers
+        """Run a bound and checked function once for each block.
+
+        Returns how many instructions ran, by mnemonic, and what `Bound.outputs` looks into: the
+        environment of the only block, or, of several, what they share.
+        """
+        ...
+
+    @staticmethod
+    def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as above
+        """Run one instruction, rules unchecked, on handles and numbers."""
+        ...
+
+
+def engine_named(name: str | None) -> Engine:
+    """The engine of that name (None: the default one); ValueError lists them."""
+    chosen = DEFAULT_ENGINE if name is None else name
+    if chosen not in ENGINES:
+        raise ValueError(f"no engine {chosen!r}: choose one of {', '.join(ENGINES)}")
+    try:
+        return cast(Engine, import_module(ENGINES[chosen]))
+    except ModuleNotFoundError as problem:
+        raise ValueError(f"the engine {chosen} needs {problem.name}: install it") from None
 
 
 def current_core() -> Core:

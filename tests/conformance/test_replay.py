@@ -15,6 +15,10 @@ FIVE_DOCUMENTS = (
     *("textract", "tinsert", "tmov", "tfillpad", "tgather", "tconcat", "ttrans", "timg2col"),
     *("subview", "treshape", "tgatherb"),
 )
+VECTOR = (
+    *("tadd", "tsub", "tmul", "tmax", "texp", "trelu", "tadds", "tcvt"),
+    *("trowsum", "trowmax", "tcolsum", "trowexpandmul"),
+)
 
 
 @pytest.mark.skipif(
@@ -23,6 +27,6 @@ FIVE_DOCUMENTS = (
 def test_every_known_operation_replays() -> None:
     tally = replay(VECTORS)
     assert tally.failures == []
-    assert tally.passed >= 922
-    assert not set(FIVE_DOCUMENTS) & set(tally.unknown)
-    assert tally.disputed == 0
+    assert tally.passed >= 1204
+    assert not {*FIVE_DOCUMENTS, *VECTOR} & set(tally.unknown)
+    assert tally.disputed == 18  # conversions to floats, and with the mode odd (E24)

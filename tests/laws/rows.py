@@ -108,10 +108,11 @@ def _extends(space: Space, about: About, fixed: State, free: list[Knob]) -> bool
 def witness_of(page: type[Instr], target: str, row: Row) -> State | None:
     """Operands of this row that meet every rule and are not empty."""
     found = _search(page, target)
-    return found.matching(list(_full(found.space)), f"row {row}", dict(row.fixed))
+    return found.matching(list(full(found.space)), f"row {row}", dict(row.fixed))
 
 
-def _full(space: Space) -> Iterator[Constraint]:
+def full(space: Space) -> Iterator[Constraint]:
+    """No operand is empty."""
     words = ("vrows", "vcols", *(f"n{i}" for i in range(6)))
     for name in space.operands:
         knobs = tuple(k for k in space.knobs(name) if k[1] in words)

@@ -90,10 +90,20 @@ def test_decode_of_words_is_a_view() -> None:
     assert decode(codes, isa.i32).tolist() == [0x7FA12345, -1, 1]
 
 
-def test_nan_payloads_of_f32_survive() -> None:
+def test_nan_payloads_of_f32_survive_in_their_own_type_only() -> None:
     codes = np.array([0x7F800001, 0x7FA12345, 0xFFC00001], np.uint32)
     for mode in MODES:
-        assert np.array_equal(encode(decode(codes, isa.f32), isa.f32, mode, True), codes)
+        assert convert(codes, isa.f32, isa.f32, mode) is codes
+        assert encode(decode(codes, isa.f32), isa.f32, mode).tolist() == [0x7FC00000] * 3
+
+
+@pytest.mark.parametrize("dtype", SIGNED, ids=repr)
+def test_every_nan_becomes_the_positive_quiet_nan_of_another_type(dtype: DType) -> None:
+    codes = all_codes(dtype)
+    nan = np.isnan(decode(codes, dtype))
+    for into in (d for d in (isa.f32, *SIGNED) if d != dtype and d.nan):
+        quiet = encode(np.array([np.nan]), into)[0]
+        assert np.all(convert(codes, dtype, into)[nan] == quiet)
 
 
 def test_the_high_nibble_of_a_packed_code_is_ignored() -> None:

@@ -6,6 +6,7 @@ handles, numbers and control print through the template on their page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ptokit.ir import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
@@ -15,6 +16,7 @@ from ptokit.isa.types import Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.words import Word
 
 DYNAMIC = "DYNAMIC"
+OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
 
 
 def tile_cpp(kind: TileType) -> str:
@@ -124,7 +126,10 @@ class Printer:
         return str(value).lower()
 
     def _filled(self, op: Op, template: str) -> str:
-        """The page's template with operand names, attribute words and result types filled in."""
+        """The page's template with operand names, attribute words and result types filled in.
+
+        What stands in square brackets is left out unless all it names is given.
+        """
         fill: dict[str, object] = {}
         for operand in op.page.operands:
             fill[operand.name] = self._argument(op, operand)
@@ -133,10 +138,18 @@ class Printer:
             fill["type"] = type_cpp(result.type)
         for attr in op.page.attrs:
             value = op.attrs.get(attr.name, attr.default)
-            fill[attr.name] = value.cpp if isinstance(value, Word) else value
+            fill[attr.name] = value.cpp if isinstance(value, Word) else _text(value)
         if op.regions and op.regions[0].args:
             fill["iv"] = self.name(op.regions[0].args[0])
-        return _tidy(template.format_map(_Blank(fill)))
+        chosen = OPTIONAL.sub(
+            lambda m: m[1] if all(map(fill.get, NAMES.findall(m[1]))) else "", template
+        )
+        return _tidy(chosen.format_map(_Blank(fill)))
+
+
+def _text(value: object) -> object:
+    """A literal; None where an attribute is absent."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 class _Blank(dict[str, object]):

@@ -87,6 +87,7 @@ def _attribute(a: Attr) -> str:
     return f"attribute {a.key}: {words}{default}"
 
 
+BRACES = str.maketrans("", "", "{}")
 BRACKETS = {"bracketed": ("[", "]"), "angled": (" ", "")}
 
 
@@ -111,7 +112,8 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
         names = ", ".join(f"%{o.name}" for o in ins)
         into = f" outs({results.removesuffix(' = ')} : ...)" if outs else ""
         yield "DPS", f"{page.mnemonic()} ins({names} : ...){into}"
-        yield "C++", f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
+        call = f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
+        yield "C++", page.cpp_text.translate(BRACES) if page.cpp_text else call
 
 
 def _pipes(page: type[Instr]) -> str:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ptokit.isa.lang import PAGES, Instr
+
+# modules without pages, which only the manual needs
+PROSE = {f"{__name__}.{name}" for name in ("disputes", "examples", "statements")}
 
 
 @cache
 def pages() -> tuple[type[Instr], ...]:
     """Every page of the package, in the order of the files. There is no hand-kept list."""
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
+    _import_all(__path__, f"{__name__}.")
     return tuple(PAGES)
+
+
+def _import_all(folders: Iterable[str], prefix: str) -> None:
+    for found in pkgutil.iter_modules(folders, prefix):
+        if found.name not in PROSE:
+            module = importlib.import_module(found.name)
+            _import_all(getattr(module, "__path__", ()), f"{found.name}.")
 
 
 def _flat(name: str) -> str:

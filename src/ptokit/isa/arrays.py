@@ -29,7 +29,10 @@ Window: TypeAlias = "slice | int"
 class Array(ABC):
     """A matrix of elements of one type. Two operands broadcast; a number takes the array's type.
 
-    Arithmetic rounds to the element type after each operation, integers wrap.
+    A number is converted as `cast` converts: half to even to floats, toward zero to integers.
+    Arithmetic rounds to the element type after each operation, integers wrap. A NaN that an
+    arithmetic word gives (`+ - *`, `rint`, `matmul`, and `fold` over them) is the positive quiet
+    NaN of its type, whatever came in. What selects, like `maximum` and `where`, moves bits.
     """
 
     dtype: DType
@@ -40,7 +43,7 @@ class Array(ABC):
         """Rows and columns."""
 
     @abstractmethod
-    def apply(self, word: str, *others: Term, **parameters: object) -> Array:
+    def apply(self, word: str, /, *others: Term, **parameters: object) -> Array:
         """The engine's meaning of one vocabulary word."""
 
     def __add__(self, other: Term) -> Array:
@@ -81,11 +84,14 @@ class Array(ABC):
         return self.apply("eq", other)
 
     def maximum(self, other: Term) -> Array:
-        """`other` where self < other, else self: NaN and equal values keep self (G11)."""
+        """`other` where self < other, else self: NaN and equal values keep self (G11).
+
+        The bits of the one that is taken do not change.
+        """
         return self.apply("max", other)
 
     def minimum(self, other: Term) -> Array:
-        """`other` where other < self, else self."""
+        """`other` where other < self, else self; the bits of the one taken do not change."""
         return self.apply("min", other)
 
     def clamp(self, low: Term, high: Term) -> Array:
@@ -122,14 +128,30 @@ class Array(ABC):
     def isnan(self) -> Array:
         return self.apply("isnan")
 
-    def rint(self) -> Array:
-        """Round to an integral value, half to even."""
-        return self.apply("rint")
+    def rint(self, rounding: Rounding = Rounding.RINT) -> Array:
+        """Round floats to integral values, half to even or as `rounding` says; NONE is RINT.
+
+        The sign of what becomes zero stays.
+        """
+        return self.apply("rint", rounding=rounding)
+
+    def fold(self, word: str, axis: int, start: Number | None = None) -> Array:
+        """Combine the elements along an axis, one after the other, with an arithmetic word.
+
+        acc = acc.word(x) for x in ascending index, each step rounded to this array's type. Axis 0
+        goes down the columns (the result is 1 x columns), axis 1 along the rows (rows x 1). acc
+        begins as the number `start`; None: as the first element, and there must be one.
+        """
+        return self.apply("fold", word=word, axis=axis, start=start)
 
     def cast(
         self, dtype: DType, rounding: Rounding = Rounding.NONE, saturate: bool = False
     ) -> Array:
-        """Convert each element; `numerics.formats` says how."""
+        """Convert each element; `numerics.formats` says how.
+
+        To its own type it moves bits. From one float type to another every NaN becomes the
+        positive quiet NaN of the new one.
+        """
         return self.apply("cast", dtype=dtype, rounding=rounding, saturate=saturate)
 
     def bitcast(self, dtype: DType) -> Array:
@@ -137,7 +159,10 @@ class Array(ABC):
         return self.apply("bitcast", dtype=dtype)
 
     def where(self, yes: Term, no: Term) -> Array:
-        """For a truth array: `yes` where true, `no` elsewhere; at least one is an array."""
+        """For a truth array: `yes` where true, `no` elsewhere, bits unchanged.
+
+        At least one is an array.
+        """
         return self.apply("where", yes, no)
 
     def matmul(self, right: Array) -> Array:

@@ -1,7 +1,8 @@
 """Where public sources disagree: who says what, what ptokit does, and why.
 
 Data: printed by `explain` and in the documentation. The numbers are those of the spec's conflict
-tables (part 4: C; matrix and memory: D).
+tables (part 4: C; matrix and memory: D; synchronisation: X; elementwise to expands: E, where E33
+and up are ours).
 """
 
 from __future__ import annotations
@@ -295,5 +296,64 @@ DISPUTES: dict[str, Dispute] = {
         "Implementations: a list for each.",
         "each instruction's own list; fp8 also moves on cpu",
         "the table is a summary",
+    ),
+    "E2": Dispute(
+        "what is the maximum of NaN, or of zeros of both signs?",
+        "simulator: the first operand unless it is less. Golden data of A5: NaN. Documentation of "
+        "hardware: silent.",
+        "the first operand, unless it is less",
+        "the recordings show it, and no data of hardware contradict",
+    ),
+    "E16": Dispute(
+        "what do small codes of hif8 stand for?",
+        "CPU simulator: 0x0C is 1.125, 0x18 is 3. Table of the format: 1.5 and 0.5.",
+        "the table",
+        "the decoder of the simulator shifts the mantissa wrongly",
+    ),
+    "E17": Dispute(
+        "how does a conversion to 4-bit floats round?",
+        "CPU simulator: first to whole numbers. Format: to the nearest of its values.",
+        "to the nearest of its values",
+        "0.5 and 1.5 are values of the format",
+    ),
+    "E22": Dispute(
+        "does a conversion saturate when nothing is said?",
+        "CPU simulator: no. Targets: by pair of types. Documentation: no option on the simulator.",
+        "as the targets: no for f16 to u8, i8, i16, f32 to i16, i64 to i32, i32 to i16, else yes",
+        "programs are written for the targets; recordings say it wherever the readings differ",
+    ),
+    "E23": Dispute(
+        "what does f32 to i32 give out of range, and how does it round?",
+        "type page: truncates and saturates. CPU simulator: rounds by mode, overflow is INT_MIN.",
+        "rounds by mode; saturating gives the nearest i32, else the low bits",
+        "the page of the conversion says so",
+    ),
+    "E24": Dispute(
+        "which conversions have a rounding mode?",
+        "targets: also those to floats; f32 to f32 rounds to whole numbers. CPU simulator: those "
+        "to integers only; f32 to f32 copies. ODD to integers: nearest with ties to odd on the "
+        "simulator, toward zero on targets.",
+        "all; ODD takes the odd neighbour of what is between two",
+        "a mode that is given is meant",
+    ),
+    "E29": Dispute(
+        "do column sums take integers?",
+        "CPU simulator: floats only. Targets: i16, i32 and more.",
+        "yes",
+        "the simulator's list is merely shorter",
+    ),
+    "E31": Dispute(
+        "may a row sum be wider than its elements?",
+        "CPU simulator: i16 to i32, f16 and bf16 to f32. Targets: one type.",
+        "on cpu; refused on a2a3 and a5",
+        "that is what compiles",
+    ),
+    "E33": Dispute(
+        "in which order are the elements of a sum added?",
+        "CPU simulator: ascending, rows of narrow floats in f32, columns in dst's type. Targets: "
+        "rows as a tree in their own type, columns ascending or, binary, in pairs.",
+        "the simulator's order on all targets",
+        "the order of the tree is not published; sums of floats may differ from hardware's in the "
+        "last places",
     ),
 }

@@ -21,6 +21,8 @@ FP = "!pto.tile_buf<scaling, 1x64xu64>"
 BIAS = "!pto.tile_buf<bias, 1x64xf32>"
 SCRATCH = "!pto.tile_buf<vec, 16x64xu32>"
 PADDED = "!pto.tile_buf<vec, 16x32xf32, pad=1>"
+ROWS = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+COLUMN = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 PARTLY = "!pto.tile_buf<vec, 16x32xf32, valid=13x29>"
 
 VIEW = """\
@@ -129,6 +131,22 @@ EXAMPLES: dict[str, str] = {
         f"  pto.tstore_fp ins(%acc, %fp : {ACC32}, {FP})"
         " outs(%view : !pto.tensor_view<32x32xi8>)\n  return\n}"
     ),
+    "TAdd": f"%dst = tadd %src0, %src1 : {ND}, {ND} -> {ND}",
+    "TSub": f"%dst = tsub %src0, %src1 : {ND}, {ND} -> {ND}",
+    "TMul": f"%dst = tmul %src0, %src1 : {ND}, {ND} -> {ND}",
+    "TMax": f"%dst = tmax %src0, %src1 : {ND}, {ND} -> {ND}",
+    "TExp": f"%dst = texp %src : {ND} -> {ND}",
+    "TRelu": f"%dst = trelu %src : {ND} -> {ND}",
+    "TAddS": f"%dst = tadds %src, 1.5 : {ND}, f32 -> {ND}",
+    "TRowSum": f"pto.trowsum ins(%src, %tmp : {ND}, {ND}) outs(%dst : {ROWS})",
+    "TRowMax": f"pto.trowmax ins(%src, %tmp : {ND}, {ND}) outs(%dst : {ROWS})",
+    "TColSum": f"%dst = tcolsum %src : {ND} -> !pto.tile_buf<vec, 1x32xf32>",
+    "TRowExpandMul": f"%dst = trowexpandmul %src0, %src1 : {ND}, {COLUMN} -> {ND}",
+    "TCvt": (f"pto.tcvt ins(%src {{rmode = #pto<round_mode FLOOR>}} : {ND}) outs(%dst : {INDEX})"),
+    "GetBlockIdx": "%block = pto.get_block_idx",
+    "GetBlockNum": "%blocks = pto.get_block_num",
+    "GetSubblockIdx": "%lane = pto.get_subblock_idx",
+    "GetSubblockNum": "%lanes = pto.get_subblock_num",
     "AllocTile": f"%t = pto.alloc_tile : {ND}",
     "TAssign": (
         f"%addr = arith.constant 4096 : i64\n%t = pto.alloc_tile : {ND}\n"

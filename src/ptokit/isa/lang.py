@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ptokit.isa.formulas import UNKNOWN, Const, Env, Expr, Field, Missing
 from ptokit.isa.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
@@ -182,6 +182,22 @@ class Like:
     dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output
 
 
+T = TypeVar("T")
+
+
+class Derived(Generic[T]):
+    """A fact about each page that is worked out when it is first asked for."""
+
+    def __init__(self, make: Callable[[type[Instr]], T]) -> None:
+        self.make = make
+        self.known: dict[type[Instr], T] = {}
+
+    def __get__(self, _: Instr | None, page: type[Instr]) -> T:
+        if page not in self.known:
+            self.known[page] = self.make(page)
+        return self.known[page]
+
+
 class Instr:
     """A page: one instruction, or one form of it when several pages share a mnemonic."""
 
@@ -201,6 +217,8 @@ class Instr:
     asm: ClassVar[str] = ""  # the name in the PTO-AS form (of a foreign op: in all), if it differs
     indexed: ClassVar[tuple[str, ...]] = ()  # operands that PTO-AS writes in brackets
     typed: ClassVar[tuple[str, ...] | None] = None  # operands whose types text lists; None: all
+    uniform: ClassVar[bool] = False  # in PTO-AS one type may stand for all tiles, results too
+    inner: ClassVar[bool] = False  # its attributes stand inside `ins(...)`, after the operands
     text_order: ClassVar[tuple[str, ...]] = ()  # inputs in text order, where C++ differs
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
@@ -214,8 +232,10 @@ class Instr:
     # read off the class
     operands: ClassVar[tuple[Operand, ...]]
     attrs: ClassVar[tuple[Attr, ...]]
-    all_rules: ClassVar[tuple[Rule, ...]]
-    body_names: ClassVar[tuple[str, ...]]
+    all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
+        lambda page: (*_derived_rules(page), *rules_of(page.rules))
+    )
+    body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: _parameters(page))
 
     def __init_subclass__(cls, abstract: bool = False, **facts: Any) -> None:  # Any: the above
         super().__init_subclass__()
@@ -231,9 +251,6 @@ class Instr:
         inherited = own | inherited | own if own.keys() & inherited.keys() else inherited | own
         cls.operands = tuple(v for v in inherited.values() if isinstance(v, Operand))
         cls.attrs = tuple(v for v in inherited.values() if isinstance(v, Attr))
-        cls.all_rules = tuple(_derived_rules(cls)) + tuple(rules_of(cls.rules))
-        body = getattr(cls, "run", None)
-        cls.body_names = tuple(inspect.signature(body).parameters) if body else ()
         if not abstract:
             PAGES.append(cls)
 
@@ -282,6 +299,11 @@ class Instr:
 
 
 PAGES: list[type[Instr]] = []
+
+
+def _parameters(page: type[Instr]) -> tuple[str, ...]:
+    body = getattr(page, "run", None)
+    return tuple(inspect.signature(body).parameters) if body else ()
 
 
 def _rank(order: tuple[str, ...], name: str) -> int:

@@ -110,14 +110,22 @@ def _pieces(digits: Digits, start: int, stop: int, at: int, base: int) -> Iterat
 
 
 def axis(*digits: tuple[int, int]) -> Axis:
-    """An axis with neighbouring digits merged where they step evenly, and single digits dropped."""
+    """An axis with neighbouring digits merged where they step evenly, and single digits dropped.
+
+    An executor may not know a count or a stride yet: such digits stay apart.
+    """
     merged: list[tuple[int, int]] = []
     for count, stride in digits:
-        if merged and (merged[-1][1] == count * stride or merged[-1][0] == 1):
+        if merged and (is_(merged[-1][0], 1) or is_(merged[-1][1] - count * stride, 0)):
             merged[-1] = (merged[-1][0] * count, stride)
-        elif count != 1 or not merged:
+        elif not merged or not is_(count, 1):
             merged.append((count, stride))
     return Axis(tuple(merged))
+
+
+def is_(number: object, value: int) -> bool:
+    """Whether a number is this one; an executor may not know yet."""
+    return isinstance(number, int) and number == value
 
 
 @dataclass(frozen=True)

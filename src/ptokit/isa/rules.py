@@ -62,15 +62,15 @@ class Rule:
 Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"
 
 
-def rules_of(items: Ruled) -> Iterator[Rule]:
-    """Flatten formulas, rules and groups of them into rules."""
+def rules_of(items: Ruled, slug: str | None = None, help: str | None = None) -> Iterator[Rule]:
+    """Flatten formulas, rules and groups of them into rules; formulas get `slug` and `help`."""
     if isinstance(items, Rule):
         yield items
     elif isinstance(items, Expr):
-        yield Rule(items, slug_of(items))
+        yield Rule(items, slug or slug_of(items), help=help)
     else:
         for item in items:
-            yield from rules_of(item)
+            yield from rules_of(item, slug, help)
 
 
 def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
@@ -92,7 +92,12 @@ def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:
 
 def named(slug: str, *items: Ruled, help: str | None = None) -> tuple[Rule, ...]:
     """The rules report `slug`, with `help` as the advice."""
-    return tuple(replace(rule, slug=slug, help=help or rule.help) for rule in rules_of(items))
+    return tuple(_renamed(rule, slug, help or rule.help) for rule in rules_of(items, slug, help))
+
+
+def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
+    same = rule.slug == slug and rule.help == help
+    return rule if same else replace(rule, slug=slug, help=help)
 
 
 def warns(*items: Ruled) -> tuple[Rule, ...]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ptokit.isa.dtypes import DType
 from ptokit.isa.extents import Extents
 from ptokit.isa.formulas import Const, Field, Many
-from ptokit.isa.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map
+from ptokit.isa.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map, is_
 from ptokit.isa.rules import Rule, named, rules_of, when
 from ptokit.isa.words import (
     ACC,
@@ -246,9 +246,10 @@ class GlobalType:
             return self.stated
         (n3, n4), strides = five(self.shape)[3:], self.stride
         m3, m4 = (None, *strides)[-2:]
-        if self.rank == 5 and n3 == 16 and m4 == 1 and m3 == n4 and n4 == 32 // self.dtype.size:
+        block = 32 // self.dtype.size
+        if self.rank == 5 and is_(n3, 16) and is_(m4, 1) and is_(m3, block) and is_(n4, block):
             return GlobalLayout.NZ
-        row_major, col_major = n4 == 1 or m4 == 1, n3 == 1 or m3 == 1
+        row_major, col_major = is_(n4, 1) or is_(m4, 1), is_(n3, 1) or is_(m3, 1)
         if None in (n3, n4, m4) or (row_major and col_major):
             return None
         return GlobalLayout.DN if col_major else GlobalLayout.ND

@@ -261,6 +261,33 @@ class CmpMode(Word):
 CmpMode.mlir, CmpMode.cpp_type = "cmp", "CmpMode"
 
 
+class RoundMode(Word):
+    """Which neighbour a conversion takes for a value between two."""
+
+    NONE = "NONE", "CAST_NONE", "none"
+    RINT = "RINT", "CAST_RINT", "rint"
+    ROUND = "ROUND", "CAST_ROUND", "round"
+    FLOOR = "FLOOR", "CAST_FLOOR", "floor"
+    CEIL = "CEIL", "CAST_CEIL", "ceil"
+    TRUNC = "TRUNC", "CAST_TRUNC", "trunc"
+    ODD = "ODD", "CAST_ODD", "odd"
+
+
+RoundMode.bare = True
+RoundMode.mlir, RoundMode.cpp_type = "round_mode", "RoundMode"
+
+
+class SaturationMode(Word):
+    """Whether a conversion takes the nearest value in range, or wraps and overflows."""
+
+    ON = "ON", "ON", "on"
+    OFF = "OFF", "OFF", "off"
+
+
+SaturationMode.bare = True
+SaturationMode.mlir, SaturationMode.cpp_type = "saturation_mode", "SaturationMode"
+
+
 class GatherOOB(Word):
     """What an index outside the source gives."""
 

@@ -70,9 +70,9 @@ def encode(
       value never gets there (IEEE 754, 7.4). NaN becomes the positive quiet NaN.
     - To integers, the low bits of the rounded value remain; NaN and infinities become 0.
 
-    float32 into f32 passes as it is, payloads included. f8e8m0 has no zero and no sign: such values
-    become NaN, or 2**-127 when saturating; values under 2**-127 become 2**-127; NaN stays NaN.
-    hif8 has no negative zero. RINT is ROUND in both, the rule of spec 2.2 and of e8m0's exponents.
+    f8e8m0 has no zero and no sign: such values become NaN, or 2**-127 when saturating; values under
+    2**-127 become 2**-127; NaN stays NaN. hif8 has no negative zero. RINT is ROUND in both, the
+    rule of spec 2.2 and of e8m0's exponents.
     """
     if dtype.is_float:
         return _to_floats(_exact(values), dtype, rounding, saturate)
@@ -87,8 +87,9 @@ def convert(
 ) -> Codes:
     """The codes in `dst` of the values that `codes` have in `src`.
 
-    One type to itself is the identity on the bits. Where the range of a float `dst` covers that of
-    a float `src` there is nothing to saturate: infinities and NaN pass.
+    One type to itself is the identity on the bits; into another NaN loses its sign and payload.
+    Where the range of a float `dst` covers that of a float `src` there is nothing to saturate:
+    infinities and NaN pass.
     """
     if src == dst:
         return codes
@@ -184,9 +185,8 @@ def _exact(values: Values) -> Floats:
 
 
 def _to_floats(floats: Floats, dtype: DType, rounding: Rounding, saturate: bool) -> Codes:
-    if dtype == f32 and floats.dtype == np.float32:
-        return floats.view(np.uint32)
-    if rounding in (Rounding.NONE, Rounding.RINT):
+    exact = dtype == f32 and floats.dtype == np.float32
+    if exact or rounding in (Rounding.NONE, Rounding.RINT):
         if dtype in (f16, f32):
             return _cast(floats, dtype, saturate)
         rounding = Rounding.RINT if dtype.mantissa else Rounding.ROUND

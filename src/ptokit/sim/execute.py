@@ -6,26 +6,41 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ptokit.isa.lang import Instr, Role
+from ptokit.ir import Op, Value
+from ptokit.isa.lang import Instr, Operand, Role
 from ptokit.isa.targets import SPACES, Target
+from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.hazards import State, require_registers
 from ptokit.sim.memory import Memory
+from ptokit.sim.reference import scalar
 
 
 class Core:
-    """One core: its memories by location, the readings in force, registers and flags."""
+    """One core: its memories by location, the readings in force, registers and flags.
 
-    def __init__(self, target: Target, fixpipe: FixPipe, state: State | None = None) -> None:
+    It runs block `block_idx` of the `block_num` blocks of a launch, which has no sub-blocks.
+    """
+
+    subblock_idx = 0
+    subblock_num = 1
+
+    def __init__(
+        self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
+    ) -> None:
         self.target = target
         self.fixpipe = replace(fixpipe, a5_modes=fixpipe.a5_modes or target.name == "a5")
-        self.state = state or State()
+        self.state = State()
+        self.block_idx, self.block_num = block_idx, block_num
         self._spaces: dict[str, Memory] = {}
 
     def space(self, loc: Loc) -> Memory:
         """The memory behind a location, blank when first asked for."""
-        name = SPACES[loc]
+        return self.space_named(SPACES[loc])
+
+    def space_named(self, name: str) -> Memory:
+        """The memory that hardware calls so."""
         if name not in self._spaces:
             self._spaces[name] = Memory.blank(name, self.target.capacity[name])
         return self._spaces[name]
@@ -39,7 +54,7 @@ class Core:
 def run_body(page: type[Instr], available: Mapping[str, Any]) -> Any:  # Any: handles and numbers
     """Run a page's body on what it names. An instruction whose output is empty does nothing."""
     for operand in page.operands:
-        if operand.role is Role.OUT:
+        if operand.role is Role.OUT and not page.aliases:  # a handle moves nothing
             valid = getattr(available.get(operand.name), "valid", None)
             if valid is not None and not (valid.rows and valid.cols):
                 return None
@@ -47,3 +62,24 @@ def run_body(page: type[Instr], available: Mapping[str, Any]) -> Any:  # Any: ha
     require_registers(page, core.target, core.state, available)
     body: Any = getattr(page, "run")  # noqa: B009 - bodies are declared by pages, not by Instr
     return body(**{name: available[name] for name in page.body_names})
+
+
+def fetch(
+    page: type[Instr], operand: Operand, bound: tuple[Value, ...], env: Mapping[Value, Any]
+) -> Any:  # Any: handles and numbers
+    """The operand's value; a body that computes gets a scalar as a 1x1 array."""
+    if operand.many:
+        return tuple(env[v] for v in bound)
+    value = env[bound[0]]
+    dtype = None if page.handle else ScalarType(operand.scalar or "").dtype
+    return value if dtype is None else scalar(value, dtype)
+
+
+def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as in `fetch`
+    """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
+    page = op.page
+    available: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
+    available |= {o.name: o.default for o in page.operands if not o.required}
+    bound = ((o, op.bound(o.name)) for o in page.operands)
+    available |= {o.name: fetch(page, o, values, env) for o, values in bound if values}
+    run_body(page, {**available, **core.offer()})

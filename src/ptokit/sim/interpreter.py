@@ -13,31 +13,27 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ptokit.check import blamed, rules_for, unknown_op, violation
-from ptokit.diagnostics import Diagnostic, Note, PtoError, Severity, error
+from ptokit.diagnostics import PtoError, Severity, error
 from ptokit.facts import Facts, call, none_if_unknown
 from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
-from ptokit.isa.lang import Operand
-from ptokit.isa.targets import Target
 from ptokit.isa.tiles import ConvTileType, TileType
-from ptokit.isa.types import ScalarType
-from ptokit.numerics.fixpipe import CPU_READING, FixPipe
 from ptokit.place import address_errors
-from ptokit.sim.execute import Core, run_body
-from ptokit.sim.reference import scalar
+from ptokit.sim.execute import Core, fetch, run_body
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
 Step: TypeAlias = "Callable[[Env], None]"
+Region: TypeAlias = "Callable[..., tuple[Any, ...]]"
 
 
 class Machine:
     """One core as a program sees it: handles on its memories."""
 
-    def __init__(self, target: Target, fixpipe: FixPipe = CPU_READING) -> None:
-        self.target = target
-        self.core = Core(target, fixpipe)
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.target = core.target
 
     def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A handle on the bytes at `address` of the memory of the type's location."""
@@ -53,6 +49,24 @@ class Machine:
         handle = self.tile(kind, address)
         handle.memory.shadow[address : address + kind.nbytes] = 0
         return handle
+
+
+class Flow:
+    """Loops and branches, as Python's own."""
+
+    @staticmethod
+    def loop(
+        lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
+    ) -> tuple[Any, ...]:
+        for induction in range(lower, upper, step):
+            carried = region(induction, *carried)
+        return carried
+
+    @staticmethod
+    def branch(condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
+        if condition:
+            return regions[0]()
+        return regions[1]() if len(regions) > 1 else ()
 
 
 class Interpreter:
@@ -79,7 +93,7 @@ class Interpreter:
         return run
 
     def _step(self, op: AnyOp) -> Step:
-        return _refuse(op) if isinstance(op, OpaqueOp) else _Execution(op, self)
+        return execution(op, self)
 
     def region(self, block: Block) -> Callable[..., tuple[Any, ...]]:
         """A region as a function of the environment and its arguments."""
@@ -91,9 +105,14 @@ class Interpreter:
             try:
                 return run(env)
             except PtoError as problem:
-                raise _within(problem, block, args) from None
+                raise within(problem, block, args) from None
 
         return region
+
+
+def execution(op: AnyOp, run: Interpreter) -> Step:
+    """One op made ready."""
+    return _refuse(op) if isinstance(op, OpaqueOp) else _Execution(op, run)
 
 
 class _Execution:
@@ -103,7 +122,7 @@ class _Execution:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
         rules = rules_for(op.page, run.facts.target)
-        self.pending = [r for r in rules if r.holds(static) is UNKNOWN]
+        self.pending = [r for r in rules if r.holds(static) is UNKNOWN and not r.warning]
         run.facts.learn(op, static)
         self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name
         self.result = next((r.name for r in op.page.results()), None)
@@ -116,7 +135,7 @@ class _Execution:
         op, page, machine = self.op, self.page, self.run.machine
         fixed: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
         fixed |= {o.name: o.default for o in page.operands if not o.required}
-        fixed |= {"machine": machine, **machine.core.offer()}
+        fixed |= {"machine": machine, "flow": Flow, **machine.core.offer()}
         fixed |= {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
         if page.allocates:
             fixed["fresh"] = not op.bound("addr")
@@ -125,7 +144,7 @@ class _Execution:
         return fixed
 
     def __call__(self, env: Env) -> None:
-        values = {o.name: self._fetch(env, o, bound) for o, bound in self.inputs}
+        values = {o.name: fetch(self.page, o, bound, env) for o, bound in self.inputs}
         if self.pending or self.refine is not None:
             values |= self._checked(values)
         if self.regions:
@@ -135,14 +154,6 @@ class _Execution:
             self.run.count[self.page.mnemonic()] += 1
         if self.op.results:
             self._define(env, outcome)
-
-    def _fetch(self, env: Env, operand: Operand, bound: tuple[Value, ...]) -> Any:  # Any: as in Env
-        """The operand's value; a body that computes gets a scalar as a 1x1 array."""
-        if operand.many:
-            return tuple(env[v] for v in bound)
-        value = env[bound[0]]
-        dtype = None if self.page.handle else ScalarType(operand.scalar or "").dtype
-        return value if dtype is None else scalar(value, dtype)
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
@@ -191,13 +202,11 @@ def _refuse(op: OpaqueOp) -> Step:
     return step
 
 
-def _within(problem: PtoError, block: Block, args: tuple[Any, ...]) -> PtoError:
+def within(problem: PtoError, block: Block, args: tuple[Any, ...]) -> PtoError:
     """Add the iteration: 'with %k = 3'."""
     numbers = [
         f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)
     ]
     if not numbers:
         return problem
-    note = Note(f"with {', '.join(numbers)}")
-    changed: list[Diagnostic] = [replace(d, notes=(*d.notes, note)) for d in problem.diagnostics]
-    return PtoError(changed)
+    return problem.noted(f"with {', '.join(numbers)}")

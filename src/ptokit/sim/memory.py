@@ -20,6 +20,25 @@ Index: TypeAlias = "NDArray[np.int64]"
 Codes: TypeAlias = "NDArray[Any]  # Any: unsigned integers as wide as the element"
 
 
+LINE = 64  # bytes of a cache line
+
+
+def _room(nbytes: int) -> Bytes:
+    """Zeros that begin at a cache line, as the memories of the hardware do."""
+    room = np.zeros(nbytes + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + nbytes]
+
+
+def aligned(data: Bytes) -> Bytes:
+    """The bytes, or a copy of them, from a cache line on."""
+    if not data.ctypes.data % LINE:
+        return data
+    copy = _room(data.size)
+    copy[:] = data
+    return copy
+
+
 class Memory:
     """One address space or array: `data` holds the bytes, `shadow` 0xFF where they were written."""
 
@@ -28,12 +47,13 @@ class Memory:
         self.data = data
         self.shadow = np.full(data.size, WRITTEN if written else 0, np.uint8)
         self.growable = False
+        self.given = written  # all of it was written before the program began
         self.shape: tuple[int, ...] | None = None  # extents of the view that an output grew for
 
     @classmethod
     def blank(cls, name: str, nbytes: int) -> Memory:
         """Uninitialised memory."""
-        return cls(name, np.zeros(nbytes, np.uint8), written=False)
+        return cls(name, _room(nbytes), written=False)
 
     @property
     def size(self) -> int:
@@ -50,7 +70,7 @@ class Memory:
         if nbytes > self.size:
             self.shape = shape
             extra = np.zeros(nbytes - self.size, np.uint8)
-            self.data = np.concatenate([self.data, extra])
+            self.data = aligned(np.concatenate([self.data, extra]))
             self.shadow = np.concatenate([self.shadow, extra])
 
 

@@ -1,7 +1,8 @@
 """The reference executor's arrays: each vocabulary word as a NumPy operation on element codes.
 
 This is the definition: clear before fast. Values are decoded, computed in the element type's own
-precision (f32 for narrower floats, then one rounding) and encoded again; movement never decodes.
+precision (f32 for narrower floats, then one rounding) and encoded again. Movement never decodes,
+and what selects one of two values moves it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.isa import dtypes as t
-from ptokit.isa.arrays import BOOL, Array, Term
+from ptokit.isa.arrays import BOOL, Array, Number, Term
 from ptokit.isa.dtypes import DType
-from ptokit.numerics.formats import Rounding, convert, decode, encode
+from ptokit.numerics.formats import Rounding, convert, decode, encode, integral
 from ptokit.sim.memory import Codes
 
 Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
@@ -37,16 +38,16 @@ class NumpyArray(Array):
     def values(self) -> Values:
         return self.codes if self.dtype is BOOL else decode(self.codes, self.dtype)
 
-    def apply(self, word: str, *others: Term, **parameters: Any) -> Array:  # Any: per word
+    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: per word
         with np.errstate(all="ignore"):
             return WORDS[word](self, *others, **parameters)
 
-    def like(self, other: Term) -> Values:
-        """`other` as values of this array's type."""
+    def like(self, other: Term) -> NumpyArray:
+        """`other` as an array: a number takes this one's type."""
         if isinstance(other, NumpyArray):
-            return other.values
+            return other
         assert not isinstance(other, Array)
-        return np.asarray(other).astype(self.values.dtype)
+        return scalar(other, self.dtype)
 
     def of(self, values: Values) -> NumpyArray:
         """Values rounded to this array's type."""
@@ -56,38 +57,38 @@ class NumpyArray(Array):
 
 
 def scalar(value: float, dtype: DType) -> NumpyArray:
-    """A 1x1 array."""
-    return NumpyArray(encode(np.asarray([[value]]), dtype), dtype)
+    """A 1x1 array, converted as `cast` converts."""
+    return NumpyArray(encode(np.asarray([[value]]), dtype, Rounding.NONE), dtype)
 
 
 def _arithmetic(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
     def word(x: NumpyArray, other: Term) -> NumpyArray:
-        return x.of(compute(x.values, x.like(other)))
+        return x.of(compute(x.values, x.like(other).values))
 
     return word
 
 
 def _comparison(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
     def word(x: NumpyArray, other: Term) -> NumpyArray:
-        return NumpyArray(compute(x.values, x.like(other)).astype(np.uint8), BOOL)
+        return NumpyArray(compute(x.values, x.like(other).values).astype(np.uint8), BOOL)
 
     return word
 
 
-def _maximum(a: Values, b: Values) -> Values:
-    return np.where(a < b, b, a)
+def _choice(prefers: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
+    """One of two operands: the bits of `other` where it is preferred."""
 
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        y = x.like(other)
+        return NumpyArray(np.where(prefers(x.values, y.values), y.codes, x.codes), x.dtype)
 
-def _minimum(a: Values, b: Values) -> Values:
-    return np.where(b < a, b, a)
+    return word
 
 
 def _where(condition: NumpyArray, yes: Term, no: Term) -> NumpyArray:
     model = yes if isinstance(yes, NumpyArray) else no
     assert isinstance(model, NumpyArray)
-    chosen = [
-        c.codes if isinstance(c, NumpyArray) else model.of(model.like(c)).codes for c in (yes, no)
-    ]
+    chosen = (model.like(c).codes for c in (yes, no))
     return NumpyArray(np.where(condition.codes != 0, *chosen), model.dtype)
 
 
@@ -103,8 +104,21 @@ def _bitcast(x: NumpyArray, *, dtype: DType) -> NumpyArray:
     return NumpyArray(x.codes.view(dtype.storage), dtype)
 
 
-def _rint(x: NumpyArray) -> NumpyArray:
-    return x.of(np.rint(x.values))
+def _rint(x: NumpyArray, *, rounding: Rounding) -> NumpyArray:
+    return x.of(integral(x.values, rounding))
+
+
+def _fold(x: NumpyArray, *, word: str, axis: int, start: Number | None) -> NumpyArray:
+    count = x.codes.shape[axis]
+    steps = [NumpyArray(c, x.dtype) for c in np.split(x.codes, count, axis)] if count else []
+    if start is None:
+        total, *steps = steps
+    else:
+        shape = (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
+        total = NumpyArray(np.broadcast_to(scalar(start, x.dtype).codes, shape), x.dtype)
+    for step in steps:
+        total = WORDS[word](total, step)
+    return total
 
 
 def _transpose(x: NumpyArray) -> NumpyArray:
@@ -139,7 +153,7 @@ def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
     total = np.zeros((a.shape[0], b.shape[1]), np.float32)
     for k in range(a.shape[1]):
         total = step(a[:, k, None], b[None, k, :], total)
-    return NumpyArray(total.view(np.uint32), t.f32)
+    return NumpyArray(encode(total, t.f32), t.f32)
 
 
 def _multiply_add(a: Values, b: Values, c: Values) -> Values:
@@ -180,8 +194,8 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "repeat": _repeat,
     "compact": _compact,
     "count": _count,
-    "max": _arithmetic(_maximum),
-    "min": _arithmetic(_minimum),
+    "max": _choice(np.less),
+    "min": _choice(np.greater),
     "lt": _comparison(np.less),
     "le": _comparison(np.less_equal),
     "gt": _comparison(np.greater),
@@ -192,5 +206,6 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "cast": _cast,
     "bitcast": _bitcast,
     "rint": _rint,
+    "fold": _fold,
     "matmul": _matmul,
 }

@@ -144,9 +144,11 @@ class Matrix:
         """The whole storage as one row, in storage order."""
         line = IndexMap(Axis(((1, 1),)), Axis(((self.type.numel, 1),)))
         elements = Elements(self.memory, self.elements.address, self.dtype, line)
-        return self._relabelled(Matrix(self.type, elements, 1, self.type.numel))
+        return self._read_as(elements, 1, self.type.numel)
 
-    def _relabelled(self, other: Matrix) -> Matrix:
+    def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
+        """The same storage as another matrix."""
+        other = Matrix(self.type, elements, rows, cols)
         other.label = self.label
         return other
 
@@ -225,7 +227,7 @@ class Tile(Matrix):
 
     def part(self, kind: TileType, row: int, col: int) -> Tile:
         """A handle on the part of type `kind` at (row, col), with the strides of this tile."""
-        view = Tile(kind, self.memory, self.address + _bytes(self, row, col))
+        view = type(self)(kind, self.memory, self.address + _bytes(self, row, col))
         view.elements = Elements(self.memory, view.address, self.dtype, self.elements.map)
         return view
 
@@ -233,15 +235,14 @@ class Tile(Matrix):
         """The whole storage as one row of bytes."""
         count = self.type.nbytes
         line = IndexMap(Axis(((1, 1),)), Axis(((count, 1),)))
-        elements = Elements(self.memory, self.address, u8, line)
-        return self._relabelled(Matrix(self.type, elements, 1, count))
+        return self._read_as(Elements(self.memory, self.address, u8, line), 1, count)
 
     def octets(self) -> Matrix:
         """A row-major tile as bytes."""
         width = self.cols * self.dtype.size
         rows = IndexMap(Axis(((self.rows, width),)), Axis(((width, 1),)))
         elements = Elements(self.memory, self.address, u8, rows)
-        return self._relabelled(Matrix(self.type, elements, self.rows, width))
+        return self._read_as(elements, self.rows, width)
 
     def bytes(self) -> Codes:
         """The bytes of the storage, in hardware order: a view."""
@@ -295,7 +296,7 @@ class GlobalView(Matrix):
         """The part of type `kind` that starts at `offsets`."""
         assert kind.stride is not None
         shift = sum(o * s for o, s in zip(offsets, _known(kind.stride), strict=True))
-        return GlobalView(kind, self.memory, self.origin + shift)
+        return type(self)(kind, self.memory, self.origin + shift)
 
 
 def _known(extents: tuple[int | None, ...]) -> tuple[int, ...]:

@@ -81,7 +81,12 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
     if call.results is None and _only_results(sig, call, results):
         call.results = types
         return
-    if len(types) == 1 and not results and sig.fresh:  # one type for all tiles of a line
+    if sig.page.uniform and results and not call.results:  # `: T` is also the result's type
+        call.results = types[:1]
+        if len(types) == 1:
+            items = [i for i, s in zip(items, sig.ssa, strict=False) if s.kind is Kind.TILE]
+            types = types * len(items)
+    elif len(types) == 1 and not results and sig.fresh:  # one type for all tiles of a line
         kind, at = types[0]
         for item in items:
             if item.value is not None and Kind.TILE.accepts(item.value.type):

@@ -110,7 +110,7 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
     """The written types of the results, or elided ones."""
     written = call.results or []
     if not written:
-        return [ELISIONS.get(s.kind, UNKNOWN) for s in slots]
+        return [s.scalar or ELISIONS.get(s.kind, UNKNOWN) for s in slots]
     if len(written) != len(slots):
         if not slots:  # destination first: the type of the destination, again
             return []

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import sub
+from typing import NamedTuple
 
 from ptokit.text.source import Source, Span
 
@@ -52,8 +53,7 @@ AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whe
 IS_ATTRIBUTE = re.compile(ATTRIBUTE)
 
 
-@dataclass(frozen=True)
-class Comment:
+class Comment(NamedTuple):
     """A comment: the index of the token after it, where it starts, and its text with the marker."""
 
     before: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ptokit.diagnostics import Diagnostic, Note, PtoError
 from ptokit.ir import Block, Op, OpaqueOp, Value
@@ -147,8 +148,9 @@ class Names:
 
     def finish(self, body: Block) -> None:
         """The function ends: complete numbers, place and name what the text leaves out."""
+        undecided = {v for op in body.walk() if isinstance(op, Op) for v in _beside_tiles(op)}
         for value, operand in self.kinds.items():
-            if value.type == DTYPE:
+            if value.type == DTYPE and value not in undecided:
                 value.type = ScalarType(operand.scalar) if operand.scalar else INDEX
         body.ops[:0] = self.literals.values()
         taken = {*self.table, *self.gone}
@@ -205,6 +207,20 @@ class Names:
         message = f"%{value.name} is {value.type}, here it is used as {written}"
         span = self.cursor.span(at)
         return PtoError(Diagnostic("type-mismatch", message, span, notes=(note,)))
+
+
+def _beside_tiles(op: Op) -> Iterator[Value]:
+    """Give numbers for which the text has `dtype` the element type of the tile; those left over."""
+    operands = [(op.page.operand(name), value) for name, value in op.values()]
+    if not any(operand.kind is Kind.TILE for operand, _ in operands):
+        return
+    tile = next((v.type for _, v in operands if isinstance(v.type, TileType)), None)
+    for operand, value in operands:
+        if value.type == DTYPE and operand.kind is Kind.SCALAR and operand.scalar is None:
+            if tile is None:
+                yield value
+            else:
+                value.type = ScalarType(tile.dtype.name)
 
 
 def fits(elided: Elided, other: Type) -> bool:

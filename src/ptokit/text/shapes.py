@@ -28,7 +28,8 @@ Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 
 def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Operands, attributes and types in any form."""
-    return build(p, p.names, forms, read_call(p, p.names, at), results)
+    call = Call(at) if p.begins_statement() else read_call(p, p.names, at)
+    return build(p, p.names, forms, call, results)
 
 
 def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:

@@ -15,7 +15,7 @@ from ptokit.text.attributes import UNIT, Raw, quoted
 from ptokit.text.brackets import write_angled, write_bracketed
 from ptokit.text.build import literal_type
 from ptokit.text.call import Item
-from ptokit.text.signature import Slot, signature
+from ptokit.text.signature import Signature, Slot, signature
 
 if TYPE_CHECKING:
     from ptokit.text.printer import Writer
@@ -27,34 +27,38 @@ def write_op(w: Writer, op: Op) -> None:
     """An instruction in the writer's form."""
     sig = signature(op.page)
     if op.dps:
-        ins = _group(w, op, sig.ins)
-        outs = _group(w, op, sig.outs)
-        w.line(op, f"{w.mnemonic(op)} ins({ins}) outs({outs}){attributes(op)}")
+        w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
     if w.form == "dps" and not sig.outs and not sig.results and not op.page.handle:
         w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op)}")
         return
     if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory
-        ins, outs = _group(w, op, sig.ins), _group(w, op, sig.outs)
-        w.line(op, f"{w.mnemonic(op)} ins({ins}) outs({outs}){attributes(op)}")
+        w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
     if any(s.name in op.operands for s in sig.fresh if s.operand.role is Role.OUT):
-        into = f"ins({_group(w, op, sig.ins)}) outs({_group(w, op, sig.outs)}){attributes(op)}"
         types = ", ".join(w.type(v.type) for v in op.results)
         arrow = types if len(op.results) == 1 else f"({types})"
-        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {into} -> {arrow}")
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {_into(w, op, sig)} -> {arrow}")
         return
     operands, typed = _operands(w, op, sig.ssa)
     text = f"{w.mnemonic(op)}{operands}{attributes(op)}"
     w.line(op, w.results(op) + text + _signature(w, op, typed))
 
 
-def _group(w: Writer, op: Op, slots: Sequence[Slot]) -> str:
+def _into(w: Writer, op: Op, sig: Signature) -> str:
+    """`ins(...) outs(...)` with the attributes where the page has them."""
+    attrs = attributes(op)
+    inside, after = (attrs, "") if op.page.inner else ("", attrs)
+    return f"ins({_group(w, op, sig.ins, inside)}) outs({_group(w, op, sig.outs)}){after}"
+
+
+def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
     """`%a, %b : T, U`."""
     values = [v for s in slots for v in op.bound(s.name)]
     if not values:
         return ""
-    return f"{', '.join(map(w.use, values))} : {', '.join(w.type(v.type) for v in values)}"
+    names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
+    return f"{names}{inside} : {types}"
 
 
 def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value]]:
@@ -91,10 +95,14 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     results = ", ".join(w.type(v.type) for v in op.results)
     operands = ", ".join(w.type(v.type) for v in typed)
     if op.page.results():
+        if [v.type for v in op.results] == [s.scalar for s in signature(op.page).results]:
+            return ""  # the page gives the types
         if not operands:
             return f" : {results}"
         return f" : {operands} -> {results}"
     if w.form == "as":
+        if op.page.uniform and all(v.type == op.results[0].type for v in typed):
+            return f" : {results}"
         if not op.results:
             return f" : {operands}" if operands else ""
         return f" : {operands} -> {results}" if operands else f" : {results}"

@@ -7,19 +7,18 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.lang import Attr, In, Instr, Result
+from ptokit.isa.scalars import choice, least, most, quotient, truth, wrapped
 from ptokit.isa.types import Scalar, ScalarType
 from ptokit.isa.words import S, Word
 
 WIDTH_OF_INDEX = 64
 
 
-def wrapped(value: int, kind: ScalarType) -> int:
+def in_type(value: int, kind: ScalarType) -> int:
     """`value` as a signed integer of the type's width; i1 is 0 or 1."""
     if kind.name == "i1":
-        return value & 1
-    bits = WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits
-    half = 1 << (bits - 1)
-    return (value + half) % (2 * half) - half
+        return wrapped(value, 1)
+    return wrapped(value, WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits)
 
 
 class Constant(Instr, name="constant", dialect="arith", syntax="constant", handle=True, pipe=S):
@@ -45,7 +44,7 @@ class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, 
 
     @classmethod
     def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
-        return wrapped(cls.f(lhs, rhs), result)
+        return in_type(cls.f(lhs, rhs), result)
 
 
 def bit_and(a: int, b: int) -> int:
@@ -54,13 +53,6 @@ def bit_and(a: int, b: int) -> int:
 
 def bit_or(a: int, b: int) -> int:
     return a | b
-
-
-def quotient(a: int, b: int) -> int:
-    """Division that truncates toward zero."""
-    if b == 0:
-        raise ZeroDivisionError
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 def quotient_up(a: int, b: int) -> int:
@@ -97,11 +89,11 @@ class CeilDivSI(Binary, f=staticmethod(quotient_up)):
     """result = lhs / rhs, rounded up."""
 
 
-class MinSI(Binary, f=staticmethod(min)):
+class MinSI(Binary, f=staticmethod(least)):
     """The smaller of two signed values."""
 
 
-class MaxSI(Binary, f=staticmethod(max)):
+class MaxSI(Binary, f=staticmethod(most)):
     """The larger of two signed values."""
 
 
@@ -129,6 +121,7 @@ class Predicate(Word):
 
 
 Predicate.mlir, Predicate.cpp_type = "cmpi_predicate", ""
+HALF = 1 << 63
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -150,9 +143,9 @@ class CmpI(Instr, name="cmpi", dialect="arith", syntax="compare", handle=True, p
     @staticmethod
     def run(lhs: int, rhs: int, predicate: Predicate) -> int:
         word = predicate.text
-        if word.startswith("u"):
-            lhs, rhs = lhs % (1 << 64), rhs % (1 << 64)
-        return int(COMPARE[word[-2:]](lhs, rhs))
+        if word.startswith("u"):  # half of all numbers on: then signed order is unsigned order
+            lhs, rhs = wrapped(lhs + HALF, 64), wrapped(rhs + HALF, 64)
+        return truth(COMPARE[word[-2:]](lhs, rhs))
 
 
 class Select(Instr, name="select", dialect="arith", syntax="select", handle=True, pipe=S):
@@ -165,18 +158,19 @@ class Select(Instr, name="select", dialect="arith", syntax="select", handle=True
 
     @staticmethod
     def run(condition: int, yes: int, no: int) -> int:
-        return yes if condition else no
+        return choice(condition, yes, no)
 
 
 class Cast(Instr, abstract=True, dialect="arith", syntax="cast", handle=True, pipe=S):
     """The same number in another type."""
 
+    cpp_text = "const {type} {result} = ({type}){value};"
     result = Result(Scalar)
     value = In(Scalar)
 
     @staticmethod
     def run(value: int, result: ScalarType) -> int:
-        return wrapped(value, result)
+        return in_type(value, result)
 
 
 class IndexCast(Cast, name="index_cast"):

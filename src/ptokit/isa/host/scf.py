@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ptokit.isa.lang import In, Instr
 from ptokit.isa.types import Any_, Index, Scalar
@@ -11,6 +11,20 @@ from ptokit.isa.words import S
 
 # What a region does when executed: block arguments in, yielded values out. Any: runtime values.
 Region = Callable[..., tuple[Any, ...]]
+
+
+class Flow(Protocol):
+    """How an executor repeats and chooses."""
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
+    ) -> tuple[Any, ...]:
+        """The region for lower, lower + step, ... below upper; what it yields goes round."""
+        ...
+
+    def branch(self, condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
+        """The first region where the condition is 1, else the second, if there is one."""
+        ...
 
 
 class Control(Instr, abstract=True, dialect="scf", handle=True, pipe=S):
@@ -33,11 +47,14 @@ class For(Control, syntax="for"):
 
     @staticmethod
     def run(
-        lower: int, upper: int, step: int, carried: tuple[Any, ...], regions: tuple[Region, ...]
+        lower: int,
+        upper: int,
+        step: int,
+        carried: tuple[Any, ...],
+        regions: tuple[Region, ...],
+        flow: Flow,
     ) -> tuple[Any, ...]:
-        for induction in range(lower, upper, step):
-            carried = regions[0](induction, *carried)
-        return carried
+        return flow.loop(lower, upper, step, carried, regions[0])
 
 
 class If(Control, syntax="if"):
@@ -47,10 +64,8 @@ class If(Control, syntax="if"):
     condition = In(Scalar)
 
     @staticmethod
-    def run(condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
-        if condition:
-            return regions[0]()
-        return regions[1]() if len(regions) > 1 else ()
+    def run(condition: int, regions: tuple[Region, ...], flow: Flow) -> tuple[Any, ...]:
+        return flow.branch(condition, regions)
 
 
 class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S, syntax="yield"):

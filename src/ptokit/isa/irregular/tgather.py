@@ -20,6 +20,7 @@ from ptokit.isa.dtypes import (
 )
 from ptokit.isa.lang import Attr, In, Instr, Like, Operand, Out
 from ptokit.isa.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.scalars import least, most
 from ptokit.isa.types import Index, Tile
 from ptokit.isa.words import VEC, BLayout, CmpMode, GatherAxis, GatherOOB, MaskPattern, V
 
@@ -134,12 +135,23 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
     def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: GatherAxis) -> None:
         (rows, cols), first, step = src.valid, pattern.first, pattern.period
         if axis is GatherAxis.COL:
-            kept = max(0, -(-(rows - first) // step))
-            dst[:kept, :cols] = src[min(first, rows) : rows : step, :cols].bitcast(dst.dtype)
+            start = least(first, src.rows)
+            kept = most(0, -(-(rows - first) // step))
+            selected = src[start : most(start, rows) : step, :cols]
+            dst[:kept, :cols] = selected.bitcast(dst.dtype)
         else:
-            kept = max(0, -(-(cols - first) // step))
-            selected = src[:rows, min(first, cols) : cols : step].bitcast(dst.dtype)
+            start = least(first, src.cols)
+            kept = most(0, -(-(cols - first) // step))
+            selected = src[:rows, start : most(start, cols) : step].bitcast(dst.dtype)
             dst.flat()[0, : rows * kept] = selected.reshaped(1, rows * kept)
+
+
+def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """A value for each row of `src`: in a column, or in the first row."""
+    rows = src.valid.rows
+    column = both(tile.valid.cols == 1, tile.valid.rows >= rows)
+    line = both(tile.valid.cols != 1, tile.valid.cols >= rows)
+    return named("shape", either(column, line), help="one for each row of src0")
 
 
 class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
@@ -162,8 +174,8 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
         named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
         named("element-type", dst.dtype.isin(i32, u32), cdst.dtype.isin(i32, u32)),
         on((CPU, A5), named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16))),
-        named("shape", k_value.valid.rows * k_value.valid.cols >= src0.valid.rows),
-        named("shape", cdst.valid.rows * cdst.valid.cols >= src0.valid.rows),
+        one_each(k_value, src0),
+        one_each(cdst, src0),
         named("shape", dst.valid.rows >= src0.valid.rows, dst.valid.cols >= src0.valid.cols),
         in_vec(dst, src0, k_value, cdst),
         on(
@@ -201,6 +213,9 @@ def column(tile: Cells, rows: int) -> Array:
     return tile[:rows, 0] if tile.valid.cols == 1 else tile[0, :rows].T
 
 
+BLOCK = 32  # bytes
+
+
 class TGatherB(Instr, pipe=V):
     """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
 
@@ -216,6 +231,11 @@ class TGatherB(Instr, pipe=V):
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         named("layout", dst.blayout == ROW_MAJOR, help="store dst row-major"),
         named("shape", offsets.valid.rows >= dst.valid.rows),
+        named(
+            "shape",
+            offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1),
+            help="give an offset for each block",
+        ),
         in_vec(dst, src, offsets),
         on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
     )

@@ -7,6 +7,7 @@ from ptokit.isa.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32
 from ptokit.isa.lang import In, Instr, Like, Operand, Out
 from ptokit.isa.layouts import ND
 from ptokit.isa.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on
+from ptokit.isa.scalars import least
 from ptokit.isa.types import Tile
 from ptokit.isa.words import VEC, V
 
@@ -52,8 +53,8 @@ class TConcat(Instr, pipe=V):
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells) -> None:
         rows, cols = dst.valid
-        first = min(src0.valid.cols, cols)
-        second = min(src1.valid.cols, cols - first)
+        first = least(src0.valid.cols, cols)
+        second = least(src1.valid.cols, cols - first)
         left, right = src0[:rows, :first], src1[:rows, :second]
         dst[:rows, :first] = left
         dst[:rows, first : first + second] = right

@@ -11,6 +11,7 @@ from ptokit.isa.dtypes import i32, i64, u64
 from ptokit.isa.lang import Attr, In, Instr, Like, Out, path
 from ptokit.isa.layouts import ND, NN, NZ, ZN, ZZ
 from ptokit.isa.rules import A2A3, A5, HARDWARE, both, named, on, when
+from ptokit.isa.scalars import least
 from ptokit.isa.types import Conv, Index, Scalar, Tile
 from ptokit.isa.windows import (
     BOXES,
@@ -272,6 +273,11 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
         dst1[:height, :width] = second
 
 
+def rounded(count: int, block: int) -> int:
+    """A count as whole blocks."""
+    return -(-count // block) * block
+
+
 class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1):
     """Copy a window of the K x N weight matrix of a FRACTAL_Z tile into a Right tile.
 
@@ -301,7 +307,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
 
     @staticmethod
     def run(dst: Cells, src: Cells, row: int, col: int) -> None:
-        rows = min(-(-dst.valid.rows // src.c0) * src.c0, dst.rows, src.rows - row)
-        cols = min(-(-dst.valid.cols // 16) * 16, dst.cols, src.cols - col)
+        rows = least(rounded(dst.valid.rows, src.c0), least(dst.rows, src.rows - row))
+        cols = least(rounded(dst.valid.cols, 16), least(dst.cols, src.cols - col))
         window = src[row : row + rows, col : col + cols]
         dst[:rows, :cols] = window.bitcast(dst.dtype)

@@ -21,6 +21,7 @@ from ptokit.isa.formulas import Expr
 from ptokit.isa.lang import Attr, In, Instr, Like, Operand, Out, Path, path
 from ptokit.isa.layouts import DN, ND, NN, NZ, ZN, ZZ
 from ptokit.isa.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.scalars import least
 from ptokit.isa.types import Scalar, Tile
 from ptokit.isa.windows import (
     CAST_A2A3,
@@ -268,4 +269,4 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V):
         if axis == 0:
             x, rows, cols = x.T, cols, rows
         dst[:rows, :cols] = x
-        dst[rows : min(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)
+        dst[rows : least(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)

@@ -1,0 +1,182 @@
+"""Whole programs: a grid on one thread and on all, a fresh process, the compiler alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Barrier
+from unittest.mock import patch
+
+import numpy as np
+from clock import Clock, Measure, median, random
+from kernel import Kernel, compiled
+
+from ptokit.sim.native.session import Session, Worker
+
+ROOT = Path(__file__).parents[1]
+BLOCKS, LAUNCHES = 8, 10
+
+
+ONE = "grid, one thread"
+MANY = {"its blocks alone": "grid, blocks", "with its start": "grid, launch"}
+
+
+def add_grid(clock: Clock) -> None:
+    """examples/gemm_grid.pto, launched on one thread and on all, and its blocks on all.
+
+    A launch also makes the memories of each core and starts the threads; the blocks alone find
+    threads that wait for them.
+    """
+    text = (ROOT / "examples" / "gemm_grid.pto").read_text(encoding="utf-8")
+    arrays = {name: random(np.float16, 512, 512) for name in "ab"}
+    arrays["c"] = random(np.float32, 512, 512)
+    session = compiled(text, arrays, BLOCKS)
+    blocks, launch = MANY.values()
+    threads = os.cpu_count() or 1
+    clock.add(ONE, _grid(1, lambda: _seconds(lambda: session.run(BLOCKS))))
+    clock.add(launch, _grid(threads, lambda: _seconds(lambda: session.run(BLOCKS))))
+    clock.add(blocks, _grid(threads, lambda: _blocks(session)))
+
+
+def _grid(threads: int, work: Callable[[], float]) -> Measure:
+    """The smallest of several times, on a machine that seems to have that many processors."""
+
+    def measure() -> float:
+        with patch("os.cpu_count", return_value=threads):
+            return min(work() for _ in range(LAUNCHES)) * 1e9
+
+    return measure
+
+
+def _blocks(session: Session) -> float:
+    workers = session.workers(BLOCKS)
+    with ThreadPoolExecutor(len(workers)) as pool:
+        ready = Barrier(len(workers) + 1)
+        waiting = [pool.submit(ready.wait) for _ in workers]  # a thread for each
+        ready.wait()
+        for future in waiting:
+            future.result()
+        return _seconds(lambda: list(pool.map(Worker.run, workers)))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def part(kernel: Kernel, n: int) -> None:
+    """Twenty instructions on n x n: a product of f16, and a vector part that ends with a cast."""
+    names = {k: f"{k}{n}" for k in ("a", "b", "x", "y", "z", "ma", "mb", "le", "ri", "ac")}
+    names |= {k: f"{k}{n}" for k in ("u", "v", "w", "t", "s", "h", "out")}
+    a, b, x, y, z, ma, mb, le, ri, ac, u, v, w, t, s, h, out = names.values()
+    for name, dtype in ((a, "f16"), (b, "f16"), (x, "f32"), (y, "f32"), (z, "f32"), (out, "f16")):
+        kernel.matrix(name, dtype, n, n)
+    for name, loc in ((ma, "mat"), (mb, "mat"), (le, "left"), (ri, "right")):
+        kernel.tile(name, loc, "f16", n, n, layout="nz" if loc == "mat" else "", local=True)
+    kernel.tile(ac, "acc", "f32", n, n, local=True)
+    for name in (u, v, w, t):
+        kernel.tile(name, "vec", "f32", n, n, local=True)
+    kernel.tile(s, "vec", "f32", n, 8, valid=(n, 1), local=True)
+    kernel.tile(h, "vec", "f16", n, n, local=True)
+    for op, ins, outs in (
+        ("tload", a, ma),
+        ("tload", b, mb),
+        ("textract", f"{ma} 0 0", le),
+        ("textract", f"{mb} 0 0", ri),
+        ("tmatmul", f"{le} {ri}", ac),
+        ("tmatmul.acc", f"{ac} {le} {ri}", ac),
+        ("tstore", ac, z),
+        ("tload", x, u),
+        ("tload", y, v),
+        ("tadd", f"{u} {v}", w),
+        ("tmul", f"{w} {v}", w),
+        ("tsub", f"{w} {u}", w),
+        ("tmax", f"{w} {v}", w),
+        ("trelu", w, w),
+        ("trowmax", f"{w} {t}", s),
+        ("tadds", f"{w} half", w),
+        ("texp", w, w),
+        ("ttrans", w, t),
+        ("tcvt", t, h),
+        ("tstore", h, out),
+    ):
+        kernel.op(op, ins, outs, "rmode = #pto<round_mode RINT>" if op == "tcvt" else "")
+
+
+def program(parts: int) -> Kernel:
+    """Twenty instructions of each of several shapes: no two parts share machine code."""
+    kernel = Kernel()
+    kernel.before.append("%half = arith.constant 0.5 : f32")
+    kernel.types["half"] = "f32"
+    for n in range(1, parts + 1):
+        part(kernel, 16 * n)
+    return kernel
+
+
+@dataclass
+class Start:
+    """How long something takes when nothing is warm but the disk, in milliseconds."""
+
+    name: str
+    times: list[float] = field(default_factory=list[float])
+
+    @property
+    def line(self) -> str:
+        return f"{self.name:<58}{min(self.times):>9.1f}{median(self.times):>9.1f}"
+
+
+def starts(repeats: int) -> Iterator[Start]:
+    """Start-up, as a user meets it. Rows as they are done."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small, large = program(1), program(5)
+        (folder / "twenty.pto").write_text(small.text(), encoding="utf-8")
+        for argument, array in small.arrays.items():
+            np.save(folder / f"{argument}.npy", array)
+        arguments = [f"{a}={folder / a}.npy" for a in small.arrays]
+        run = ["-m", "ptokit.cli", "run", str(folder / "twenty.pto"), "--report"]
+        run += ["--engine", "native", *arguments]
+        count = len(large.body)
+        for statement in ("pass", "import numpy", "import ptokit"):
+            name = f"python -c '{statement}'"
+            yield _repeated(name, repeats, lambda s=statement: _process("-c", s))
+        cold = f"ptokit run, {len(small.body)} instructions"
+        yield _repeated(f"{cold}, nothing cached", repeats, lambda: _process(*run), fresh=True)
+        yield _repeated(f"{cold}, cached", repeats, lambda: _process(*run))
+        text, arrays = large.text(), large.arrays
+        work = f"reading and compiling {count} instructions"
+        yield _repeated(
+            f"{work}, nothing cached", repeats, lambda: compiled(text, arrays), fresh=True
+        )
+        yield _repeated(f"{work}, cached", repeats, lambda: compiled(text, arrays))
+
+
+def _repeated(name: str, repeats: int, work: Callable[[], object], *, fresh: bool = False) -> Start:
+    """A row; `fresh`: every time with an empty cache, otherwise once before it counts."""
+    row = Start(name)
+    if not fresh:
+        work()
+    for _ in range(repeats):
+        with _empty_cache() if fresh else nullcontext():
+            row.times.append(_seconds(work) * 1e3)
+    return row
+
+
+@contextmanager
+def _empty_cache() -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as name, patch.dict(os.environ, PTOKIT_CACHE=name):
+        yield
+
+
+def _process(*arguments: str) -> None:
+    """A fresh interpreter."""
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)

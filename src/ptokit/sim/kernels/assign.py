@@ -1,0 +1,103 @@
+"""Assignments: what happens at each point of a walk over a window that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ptokit.isa import dtypes as t
+from ptokit.sim.kernels.code import Num, text
+from ptokit.sim.kernels.lanes import Lanes, element
+from ptokit.sim.kernels.loops import Loop
+from ptokit.sim.kernels.plan import Leaf, gathers, leaves
+from ptokit.sim.kernels.trace import Store, Traced
+from ptokit.sim.kernels.walk import Access, Point, address
+
+if TYPE_CHECKING:
+    from ptokit.sim.kernels.emit import Function
+
+COPY = 32768
+
+
+class Assign:
+    """Store an expression; `targets` are the elements and, where tracked, their shadow."""
+
+    def __init__(
+        self, function: Function, store: Store, targets: list[Access], used: dict[Leaf, Access]
+    ) -> None:
+        self.function, self.store, self.targets, self.used = function, store, targets, used
+        self.accesses = [*targets, *used.values()]
+        self.plain = len(self.accesses) == 2 and isinstance(store.value, Leaf) and not store.where
+
+    def lanes(self, parts: Sequence[Traced]) -> int:
+        """How many elements at once: whole vectors of what is moved or computed."""
+        kinds = [self.store.cells.dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
+        if any(k.packed for k in kinds):
+            return 1
+        found = [g for part in parts for g in gathers(part)]
+        if found:
+            return min(self.function.gathers.lanes(g) for g in found)
+        narrow = all(k == t.bf16 for k in kinds)  # computed two by two
+        size = self.store.cells.dtype.size if self.plain or narrow else 4
+        return self.function.lanes(size)
+
+    def act(self, point: Point) -> None:
+        function = self.function
+        lanes, words = function.words(point, self.used)
+        dtype = self.store.cells.dtype
+        keep = None if self.store.where is None else words.value(self.store.where)
+        value = words.value(self.store.value)
+        ones = {True: "15", False: "-1"}[dtype.packed]
+        for number, target in enumerate(self.targets):
+            if number:  # the shadow: every bit of the element
+                kind = f"i{dtype.size * 8}"
+                self._put(lanes, kind, target, point, lanes.splat(kind, ones), keep)
+            else:
+                self._put(lanes, element(dtype), target, point, value, keep)
+
+    def _put(
+        self, lanes: Lanes, kind: str, target: Access, point: Point, value: str, keep: str | None
+    ) -> None:
+        function, code = self.function, self.function.code
+        if target.at is not None or target.dtype is None or target.dtype.packed:
+            assert lanes.count == 1
+            position = function.loads.position(target, point, lanes)
+        else:
+            position = point.positions[target]
+        assert target.dtype is not None
+        if target.dtype.packed:
+            self._put_nibble(target, position, value, keep)
+            return
+        where = address(code, target, position)
+        if keep is not None:
+            old = code.let(f"load {lanes.type(kind)}, ptr {where}, align {target.dtype.size}")
+            value = lanes.select(keep, kind, value, old)
+        code.do(f"store {lanes.type(kind)} {value}, ptr {where}, align {target.dtype.size}")
+
+    def _put_nibble(self, target: Access, position: Num, value: str, keep: str | None) -> None:
+        """Replace one of the two elements of a byte."""
+        code = self.function.code
+        where = code.let(f"getelementptr i8, ptr {target.pointer}, i64 {text(position // 2)}")
+        old = code.let(f"load i8, ptr {where}")
+        low = text(position % 2)
+        odd = code.let(f"icmp ne i64 {low}, 0")
+        shift = code.let(f"select i1 {odd}, i8 4, i8 0")
+        mask = code.let(f"select i1 {odd}, i8 15, i8 -16")
+        moved = code.let(f"shl i8 {code.let(f'and i8 {value}, 15')}, {shift}")
+        new = code.let(f"or i8 {code.let(f'and i8 {old}, {mask}')}, {moved}")
+        if keep is not None:
+            new = code.let(f"select i1 {keep}, i8 {new}, i8 {old}")
+        code.do(f"store i8 {new}, ptr {where}")
+
+    def bulk(self, loop: Loop, positions: dict[Access, Num]) -> bool:
+        """One call of memmove for a long contiguous run of moved bytes."""
+        size = self.store.cells.dtype.size
+        one = all(isinstance(s, int) and s == 1 for s in loop.steps)
+        if not (self.plain and one and isinstance(loop.count, int) and loop.count * size >= COPY):
+            return False
+        code = self.function.code
+        target, source = (address(code, a, positions[a]) for a in self.accesses)
+        count = loop.count * size
+        name = "llvm.memmove.p0.p0.i64"
+        code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")
+        return True

@@ -1,0 +1,337 @@
+"""The text of an LLVM function as it grows, and the numbers in it.
+
+`Code` collects instructions; `Int` is a 64-bit number and `Truth` a condition that only the running
+program knows. They have Python's operators, so a page's body, its rules and the layouts' arithmetic
+run on them unchanged and leave the instructions behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from math import gcd
+from typing import Any, TypeAlias
+
+Num: TypeAlias = "int | Int"
+
+
+NAMES = re.compile(r"%\w+")
+
+
+class NotNative(Exception):
+    """This instruction cannot be compiled: the reference executor runs it."""
+
+
+class Undecided(NotNative):
+    """A body asks for a condition that only the running program knows."""
+
+    def __init__(self, condition: Truth) -> None:
+        super().__init__("a body asks for a condition that only the running program knows")
+        self.condition = condition
+
+
+class Code:
+    """The lines of one function.
+
+    `answers` are what conditions are taken for when Python asks: both ways are compiled.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.names = 0
+        self.block = "entry"
+        self.answers: list[bool] = []
+        self.asked = 0
+        self.by_block: set[str] = set()  # numbers that differ from block to block
+        self.known: dict[str, str] = {}  # pure instructions of the open block, by text
+
+    def name(self, hint: str = "v") -> str:
+        self.names += 1
+        return f"{hint}{self.names}"
+
+    def let(self, text: str) -> str:
+        """Name the result of an instruction; the same pure one is not written twice in a block."""
+        if text in self.known:
+            return self.known[text]
+        name = f"%{self.name()}"
+        self.lines.append(f"  {name} = {text}")
+        if self.by_block and not self.by_block.isdisjoint(NAMES.findall(text)):
+            self.by_block.add(name)
+        if not text.startswith(("load", "call", "alloca")):
+            self.known[text] = name
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def note(self, text: str) -> None:
+        self.lines.append(f"  ; {text}")
+
+    def start(self, label: str) -> None:
+        """Begin a block. What the last one computed may not reach here: forget it."""
+        self.lines.append(f"{label}:")
+        self.block = label
+        self.known = {}
+
+    def jump(self, label: str) -> None:
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: Truth | str, yes: str, no: str) -> None:
+        text = condition.text if isinstance(condition, Truth) else condition
+        self.do(f"br i1 {text}, label %{yes}, label %{no}")
+
+    @contextmanager
+    def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
+        """A loop over 0, step, 2 step, ... below `count`."""
+        body, done, before = self.name("loop"), self.name("done"), self.block
+        if isinstance(count, int):
+            assert count > 0
+            self.jump(body)
+        else:
+            self.branch(count > 0, body, done)
+        self.start(body)
+        index = f"%{self.name('i')}"
+        self.note(f"for {index} in range(0, {text(count)}, {step}): {what}")
+        where = len(self.lines)
+        self.lines.insert(where - 1, "")
+        yield Int(self, index, step)
+        after = self.let(f"add nuw nsw i64 {index}, {step}")
+        phi = f"  {index} = phi i64 [ 0, %{before} ], [ {after}, %{self.block} ]"
+        self.lines[where - 1] = phi
+        more = self.let(f"icmp slt i64 {after}, {text(count)}")
+        self.branch(more, body, done)
+        self.start(done)
+
+    @contextmanager
+    def when(self, condition: Truth | str) -> Generator[None]:
+        """Instructions that run only where the condition holds."""
+        yes, after = self.name("then"), self.name("after")
+        self.branch(condition, yes, after)
+        self.start(yes)
+        yield
+        self.jump(after)
+        self.start(after)
+
+
+def known(number: object, value: int) -> bool:
+    """Whether a number is this one, and that is known now."""
+    return isinstance(number, int) and number == value
+
+
+def text(number: Num) -> str:
+    return str(number) if isinstance(number, int) else number.text
+
+
+class Truth:
+    """A condition the running program decides."""
+
+    def __init__(self, code: Code, text: str) -> None:
+        self.code, self.text = code, text
+
+    def __bool__(self) -> bool:
+        self.code.asked += 1
+        if self.code.asked > len(self.code.answers):
+            raise Undecided(self)
+        return self.code.answers[self.code.asked - 1]
+
+    def __and__(self, other: Truth | bool) -> Truth:
+        return self._with("and", other)
+
+    def __or__(self, other: Truth | bool) -> Truth:
+        return self._with("or", other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Truth:
+        return self._with("xor", True)
+
+    def _with(self, word: str, other: Truth | bool) -> Truth:
+        right = other.text if isinstance(other, Truth) else str(other).lower()
+        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {right}"))
+
+    def number(self) -> Int:
+        return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1)
+
+
+class Int:
+    """A 64-bit number the running program knows, with what is known before: a divisor, a bound."""
+
+    def __init__(self, code: Code, text: str, multiple: int = 1, upper: int | None = None) -> None:
+        self.code, self.text, self.multiple, self.upper = code, text, multiple, upper
+        self.sum: tuple[Num, Num] | None = None  # what it is the sum of
+
+    def _terms(self) -> tuple[list[str], int]:
+        """The texts and the constant that it is the sum of."""
+        if self.sum is None:
+            return [self.text], 0
+        found: list[str] = []
+        constant = 0
+        for term in self.sum:
+            more, extra = ([], term) if isinstance(term, int) else term._terms()
+            found += more
+            constant += extra
+        return found, constant
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _make(self, word: str, a: Num, b: Num, multiple: int = 1, upper: int | None = None) -> Int:
+        name = self.code.let(f"{word} i64 {text(a)}, {text(b)}")
+        return Int(self.code, name, multiple, upper)
+
+    def __add__(self, other: Num) -> Num:
+        if isinstance(other, int) and other == 0:
+            return self
+        total = self._make("add", self, other, gcd(self.multiple, _multiple(other)))
+        total.sum = (self, other)
+        return total
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Num) -> Num:
+        if isinstance(other, int):
+            return self + -other
+        return self._without(other)
+
+    def _without(self, other: Int) -> Num:
+        """A difference; terms that both sums have cancel: a window is as long as it says."""
+        (mine, constant), (theirs, less) = self._terms(), other._terms()
+        if not set(theirs) - set(mine) and len(theirs) == len(set(theirs)):
+            rest = [name for name in mine if name not in theirs]
+            if not rest:
+                return constant - less
+            if len(rest) == 1 and constant == less and self.sum is not None:
+                found = self._term(rest[0])
+                if found is not None:
+                    return found
+        return self._make("sub", self, other, gcd(self.multiple, other.multiple))
+
+    def _term(self, name: str) -> Int | None:
+        """The term of that text."""
+        if self.sum is None:
+            return self if self.text == name else None
+        found = (t._term(name) for t in self.sum if isinstance(t, Int))
+        return next((t for t in found if t is not None), None)
+
+    def __rsub__(self, other: Num) -> Num:
+        return self._make("sub", other, self, gcd(self.multiple, _multiple(other)))
+
+    def __neg__(self) -> Num:
+        return 0 - self
+
+    def __mul__(self, other: Num) -> Num:
+        if isinstance(other, int) and other in (0, 1):
+            return self if other else 0
+        return self._make("mul", self, other, self.multiple * _multiple(other))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Num) -> Num:
+        """Rounded down, by a positive constant."""
+        if not isinstance(other, int) or other <= 0:
+            raise NotNative("division by a number that is not a positive constant")
+        if other == 1:
+            return self
+        exact = self.multiple % other == 0
+        multiple = self.multiple // other if exact else 1
+        upper = None if self.upper is None else self.upper // other
+        if other & (other - 1) == 0:
+            word = "ashr exact" if exact else "ashr"
+            return self._make(word, self, other.bit_length() - 1, multiple, upper)
+        down = self._make("sdiv", self, other, multiple, upper)
+        if exact:
+            return down
+        short = (self - down * other) < 0
+        assert isinstance(short, Truth)
+        return down - short.number()
+
+    def __mod__(self, other: Num) -> Num:
+        if isinstance(other, int) and other > 0 and self.multiple % other == 0:
+            return 0
+        if isinstance(other, int) and other > 0 and other & (other - 1) == 0:
+            return self._make("and", self, other - 1, upper=other - 1)
+        rest = self - (self // other) * other
+        return Int(self.code, text(rest), upper=other - 1 if isinstance(other, int) else None)
+
+    def __rfloordiv__(self, other: Num) -> Num:
+        raise NotNative("division by a number that only the running program knows")
+
+    __rmod__ = __rfloordiv__
+
+    def __divmod__(self, other: Num) -> tuple[Num, Num]:
+        return self // other, self % other
+
+    def _compare(self, word: str, other: Any) -> Truth:  # Any: see Int.__eq__
+        if not isinstance(other, int | Int):
+            raise NotNative("a number compared with something else")
+        return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
+
+    def __lt__(self, other: Num) -> Truth:
+        return self._compare("slt", other)
+
+    def __le__(self, other: Num) -> Truth:
+        return self._compare("sle", other)
+
+    def __gt__(self, other: Num) -> Truth:
+        return self._compare("sgt", other)
+
+    def __ge__(self, other: Num) -> Truth:
+        return self._compare("sge", other)
+
+    def __eq__(self, other: object) -> Any:  # Any: a Truth, where Python expects a bool
+        if isinstance(other, Int) and other.text == self.text:
+            return True
+        return self._compare("eq", other) if isinstance(other, int | Int) else False
+
+    def __ne__(self, other: object) -> Any:  # Any: as above
+        same = self == other
+        return ~same if isinstance(same, Truth) else not same
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __and__(self, other: Num) -> Num:
+        return self._make("and", self, other)
+
+    def __or__(self, other: Num) -> Num:
+        return self._make("or", self, other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def _pick(self, condition: Truth, yes: Num, no: Num, upper: int | None = None) -> Int:
+        chosen = f"select i1 {condition.text}, i64 {text(yes)}, i64 {text(no)}"
+        return Int(self.code, self.code.let(chosen), gcd(_multiple(yes), _multiple(no)), upper)
+
+    def least(self, other: Num) -> Int:
+        bounds = [b for b in (self.upper, _upper(other)) if b is not None]
+        return self._pick(self < other, self, other, min(bounds, default=None))
+
+    def most(self, other: Num) -> Int:
+        bounds = (self.upper, _upper(other))
+        upper = None if None in bounds else max(b for b in bounds if b is not None)
+        return self._pick(self > other, self, other, upper)
+
+    def quotient_of(self, a: Num, b: Num) -> Num:
+        if not isinstance(b, int) or b in (0, -1):
+            raise NotNative("division by a number that is not a constant")
+        return self._make("sdiv", a, b)
+
+    def choice(self, yes: Num, no: Num) -> Num:
+        return self._pick(self._compare("ne", 0), yes, no)
+
+    def wrapped(self, bits: int) -> Int:
+        if bits == 64:
+            return self
+        if bits == 1:
+            return self._make("and", self, 1, upper=1)
+        up = self._make("shl", self, 64 - bits)
+        return self._make("ashr", up, 64 - bits)
+
+
+def _multiple(number: Num) -> int:
+    return abs(number) if isinstance(number, int) else number.multiple
+
+
+def _upper(number: Num) -> int | None:
+    return number if isinstance(number, int) else number.upper

@@ -1,0 +1,143 @@
+"""Gathers: elements at indices that the program computes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.words import GatherOOB
+from ptokit.sim.kernels.code import known
+from ptokit.sim.kernels.lanes import Lanes, Words, element
+from ptokit.sim.kernels.plan import Gather, Leaf
+from ptokit.sim.kernels.trace import Apply
+from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
+
+if TYPE_CHECKING:
+    from ptokit.sim.kernels.emit import Function
+
+
+class Gathers:
+    """Instructions that gather; quick ways for plain tables of 32-bit elements."""
+
+    def __init__(self, function: Function) -> None:
+        self.function, self.code, self.loads = function, function.code, function.loads
+
+    def _numbered(self, node: Gather) -> Leaf | None:
+        """The 32-bit indices of a plain gather from a row-major table of four-byte elements."""
+        index, limit = node.index, prod(node.taken.over)
+        wraps = node.taken.outside is GatherOOB.WRAP and limit & (limit - 1) == 0
+        direct = wraps or node.taken.outside is GatherOOB.ERROR
+        if not (direct and isinstance(index, Apply) and index.word == "cast"):
+            return None
+        [leaf] = index.args
+        plain = isinstance(leaf, Leaf) and leaf.dtype.is_int and leaf.dtype.size == 4
+        linear = _row_major(node) and node.cells.dtype.size == 4 and node.where_ is None
+        return leaf if plain and linear and isinstance(leaf, Leaf) else None
+
+    def lanes(self, node: Gather) -> int:
+        """How many elements a gather takes at once."""
+        if node.cells.dtype.packed:
+            return 1
+        if self._numbered(node) is None:
+            return self.function.lanes(8)
+        return 16 if self._permutes(node) else 4
+
+    def _permutes(self, node: Gather) -> bool:
+        limit = prod(node.taken.over)
+        return self.function.host.permutes and 32 <= limit <= 256 and limit & (limit - 1) == 0
+
+    def value(self, node: Gather, point: Point, words: Words) -> str:
+        """Elements at computed indices; those that must not be read read element 0."""
+        lanes, (rows, cols) = words.lanes, node.taken.over
+        leaf = self._numbered(node)
+        if leaf is not None and lanes.count == 16 and self._permutes(node):
+            return self._looked_up(node, words.value(leaf), lanes)
+        access = words.used.get(leaf) if leaf is not None else None
+        walked = access is not None and access.at is None
+        if access is not None and walked and lanes.count == 4 and known(point.steps[access], 1):
+            return self._in_pairs(node, access, point, lanes)
+        index, limit = words.value(node.index), rows * cols
+        zero = lanes.splat("i64", "0")
+        keep = None if node.where_ is None else words.value(node.where_)
+        outside = node.taken.outside
+        if outside is GatherOOB.WRAP:
+            held = self._wrapped(index, limit, lanes)
+        elif outside is GatherOOB.ERROR:
+            held = index
+        else:
+            low = lanes.op("icmp sgt", "i64", index, zero)
+            held = lanes.select(low, "i64", index, zero)
+            last = lanes.splat("i64", str(limit - 1))
+            held = lanes.select(lanes.op("icmp slt", "i64", held, last), "i64", held, last)
+        if outside is GatherOOB.ZERO:
+            inside = lanes.op("icmp ult", "i64", index, lanes.splat("i64", str(limit)))
+            keep = inside if keep is None else lanes.op("and", "i1", keep, inside)
+        if keep is not None:
+            held = lanes.select(keep, "i64", held, zero)
+        row, col = ("", held) if rows == 1 else self.loads.divided(held, cols, lanes)
+        cells = node.cells
+        offsets = self.loads.along(cells.map.cols.digits, col, lanes)
+        if row and not _row_major(node):
+            down = self.loads.along(cells.map.rows.digits, row, lanes)
+            offsets = lanes.op("add", "i64", offsets, down)
+        elif row:
+            offsets = held
+        codes = self.loads.fetch(self.function.pointer(cells), cells.dtype, offsets, lanes)
+        if keep is None:
+            return codes
+        kind = element(cells.dtype)
+        nothing = lanes.splat(kind, "0.0" if kind == "float" else "0")
+        return lanes.select(keep, kind, codes, nothing)
+
+    def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
+        """A small table in registers: a choice of two halves for each bit of the index."""
+        pointer, kind, limit = self.function.pointer(node.cells), element(node.cells.dtype), 0
+        vector, limit = lanes.type("i32"), prod(node.taken.over)
+        table = Access(pointer, t.i32, STILL, STILL)
+        parts = [load_line(self.code, table, place, 16) for place in range(0, limit, 16)]
+        name = "llvm.x86.avx512.vpermi2var.d.512"
+        parts = [
+            self.code.let(f"call {vector} @{name}({vector} {a}, {vector} {index}, {vector} {b})")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        bit = 32
+        while len(parts) > 1:
+            masked = lanes.op("and", "i32", index, lanes.splat("i32", str(bit)))
+            high = lanes.op("icmp ne", "i32", masked, lanes.splat("i32", "0"))
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [lanes.select(high, "i32", b, a) for a, b in pairs]
+            bit *= 2
+        return lanes.bits("i32", parts[0], kind)
+
+    def _in_pairs(self, node: Gather, access: Access, point: Point, lanes: Lanes) -> str:
+        """Two indices with each load: loads are what a gather waits for."""
+        pointer, kind = self.function.pointer(node.cells), element(node.cells.dtype)
+        wraps = node.taken.outside is GatherOOB.WRAP
+        mask = prod(node.taken.over) - 1 if wraps else (1 << 32) - 1
+        result = "poison"
+        for number in range(0, lanes.count, 2):
+            where = address(self.code, access, point.positions[access] + number)
+            pair = self.code.let(f"load i64, ptr {where}, align 4")
+            pair = self.code.let(f"and i64 {pair}, {mask << 32 | mask}")
+            low = self.code.let(f"and i64 {pair}, {(1 << 32) - 1}")
+            for place, index in enumerate((low, self.code.let(f"lshr i64 {pair}, 32"))):
+                at = self.code.let(f"getelementptr {kind}, ptr {pointer}, i64 {index}")
+                one = self.code.let(f"load {kind}, ptr {at}, align 4")
+                insert = f"insertelement {lanes.type(kind)} {result}, {kind} {one}"
+                result = self.code.let(f"{insert}, i64 {number + place}")
+        return result
+
+    def _wrapped(self, index: str, limit: int, lanes: Lanes) -> str:
+        if limit & (limit - 1) == 0:
+            return lanes.op("and", "i64", index, lanes.splat("i64", str(limit - 1)))
+        by, zero = lanes.splat("i64", str(limit)), lanes.splat("i64", "0")
+        rest = lanes.op("srem", "i64", index, by)
+        more = lanes.select(lanes.op("icmp slt", "i64", rest, zero), "i64", by, zero)
+        return lanes.op("add", "i64", rest, more)
+
+
+def _row_major(node: Gather) -> bool:
+    """Whether the index of an element is its storage offset."""
+    rows, cols = node.cells.map.rows.digits, node.cells.map.cols.digits
+    return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == node.taken.over[1]

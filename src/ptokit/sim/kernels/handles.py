@@ -1,0 +1,113 @@
+"""Handles and the numbers in them: between the compiled program and the reference.
+
+`mapped` rebuilds a handle with every number replaced. With the values of a stopped program it gives
+the reference's own handle on the same bytes; with numbers from slots, a handle that goes round a
+loop. A template is the reference's handle with slots for numbers and places for memories: it can be
+kept on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ptokit.isa.layouts import Axis, IndexMap
+from ptokit.isa.tiles import GlobalType, Shape, TileType
+from ptokit.sim.kernels.code import Int, Num
+from ptokit.sim.kernels.trace import TracedConv, TracedPointer, TracedTile, TracedView
+from ptokit.sim.memory import Elements
+from ptokit.sim.tile import ConvTile, GlobalView, Pointer, Region, Tile
+
+Mapping_ = Callable[[Num], Num]
+Memories = Callable[[Any], Any]  # Any: a Space or a Memory
+
+
+class Slot(NamedTuple):
+    """A number that is in the frame when the program runs."""
+
+    number: int
+
+
+class Place(NamedTuple):
+    """A memory by its number in the program, where a template has a memory."""
+
+    number: int
+
+
+REAL = {
+    TracedTile: Tile,
+    TracedView: GlobalView,
+    TracedConv: ConvTile,
+    TracedPointer: Pointer,
+}
+
+
+def mapped(
+    value: Any,  # Any: a handle or a number
+    number: Mapping_,
+    memory: Memories | None = None,
+    place: Mapping_ | None = None,
+) -> Any:
+    """The handle or number with its numbers replaced; with `memory`, as the reference's class.
+
+    `place` replaces addresses and origins, if otherwise.
+    """
+    place = place or number
+    if isinstance(value, int | float | Int | Slot):
+        return value if isinstance(value, int | float) else number(value)  # type: ignore[arg-type]
+    make: Any = value.__class__
+    if memory is not None:
+        make = REAL.get(make, make)
+    space: Any = value.memory if memory is None else memory(value.memory)
+    if isinstance(value, Pointer):
+        return make(value.dtype, space, place(value.offset))
+    handle = make.__new__(make)
+    handle.type, handle.label = _type(value.type, number), value.label
+    extent: Any = map(number, value.extent)
+    handle.extent = Region(*extent)
+    if isinstance(value, Tile):
+        valid: Any = map(number, value.valid)
+        handle.valid = Region(*valid)
+    old = value.elements
+    where = old.map
+    if where is not getattr(value.type, "map", None):
+        where = IndexMap(_axis(where.rows, number), _axis(where.cols, number))
+    elsewhere: Any = place(old.address), place(old.origin)
+    handle.elements = Elements(space, elsewhere[0], old.dtype, where, elsewhere[1])
+    return handle
+
+
+def _type(kind: Any, number: Mapping_) -> Any:  # Any: a type
+    if isinstance(kind, TileType):
+        rows, cols = kind.valid.rows, kind.valid.cols
+        if isinstance(rows, int) and isinstance(cols, int):
+            return kind
+        return replace(kind, valid=Shape(number(rows), number(cols)))  # type: ignore[arg-type]
+    if isinstance(kind, GlobalType):
+        shape = tuple(number(n) for n in kind.shape if n is not None)
+        stride = tuple(number(n) for n in kind.stride or () if n is not None)
+        return replace(kind, shape=shape, stride=stride)  # type: ignore[arg-type]
+    return kind
+
+
+def _axis(axis: Axis, number: Mapping_) -> Axis:
+    digits: Any = tuple((number(count), number(step)) for count, step in axis.digits)
+    return Axis(digits)
+
+
+def traced(value: Any, space: Any) -> Any:  # Any: handles
+    """The handle of an argument as a compiled program sees it."""
+    if isinstance(value, Tile):
+        handle = TracedTile(value.type, space, value.address)
+    elif isinstance(value, GlobalView):
+        handle = TracedView(value.type, space, value.origin)
+    elif isinstance(value, ConvTile):
+        handle = TracedConv(value.type, space, value.elements.address)
+    else:
+        return TracedPointer(value.dtype, space, value.offset)
+    handle.elements = Elements(
+        space, value.elements.address, value.dtype, value.elements.map, value.elements.origin
+    )
+    handle.label = value.label
+    return handle

@@ -1,0 +1,352 @@
+"""Vocabulary words as vector instructions: what each does to some lanes of elements at once.
+
+A lane holds an element's code: f32 as float, truth as i1, everything else as an integer as wide as
+the element (four-bit codes as i8).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.arrays import BOOL
+from ptokit.isa.dtypes import DType
+from ptokit.numerics.formats import Rounding
+from ptokit.sim.kernels.code import Code, NotNative
+from ptokit.sim.kernels.trace import Apply, Known, Traced
+
+NAN = "0x7FF8000000000000"  # the positive quiet NaN, as LLVM writes a float: in double
+ROUND = {
+    Rounding.RINT: "nearbyint",
+    Rounding.NONE: "nearbyint",
+    Rounding.FLOOR: "floor",
+    Rounding.CEIL: "ceil",
+    Rounding.TRUNC: "trunc",
+    Rounding.ROUND: "round",
+    Rounding.ODD: "trunc",  # and on to the odd neighbour, see `_rint`
+}
+ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq"}
+
+
+def element(dtype: DType) -> str:
+    """The LLVM type of one lane."""
+    if dtype is BOOL:
+        return "i1"
+    return "float" if dtype == t.f32 else f"i{dtype.size * 8}"
+
+
+def suffix(kind: str) -> str:
+    return "f32" if kind == "float" else kind
+
+
+def float_text(value: float) -> str:
+    """A float constant, by its bits."""
+    return "0x" + struct.pack(">d", value).hex().upper()
+
+
+class Lanes:
+    """Instructions on `count` lanes."""
+
+    def __init__(self, code: Code, count: int) -> None:
+        self.code, self.count = code, count
+
+    def type(self, kind: str) -> str:
+        return kind if self.count == 1 else f"<{self.count} x {kind}>"
+
+    def splat(self, kind: str, constant: str) -> str:
+        """A constant in every lane."""
+        return constant if self.count == 1 else f"splat ({kind} {constant})"
+
+    def spread(self, kind: str, scalar: str) -> str:
+        """One value in every lane."""
+        if self.count == 1 or scalar.startswith("splat"):
+            return scalar
+        one = self.code.let(f"insertelement {self.type(kind)} poison, {kind} {scalar}, i64 0")
+        zeros = f"<{self.count} x i32> zeroinitializer"
+        kinds = self.type(kind)
+        return self.code.let(f"shufflevector {kinds} {one}, {kinds} poison, {zeros}")
+
+    def op(self, word: str, kind: str, *args: str) -> str:
+        return self.code.let(f"{word} {self.type(kind)} {', '.join(args)}")
+
+    def call(self, name: str, result: str, args: Sequence[tuple[str, str]], extra: str = "") -> str:
+        """An intrinsic whose name ends with the types it is made for."""
+        texts = ", ".join(f"{self.type(kind)} {value}" for kind, value in args)
+        return self.code.let(f"call {self.type(result)} @llvm.{name}({texts}{extra})")
+
+    def mangled(self, kind: str) -> str:
+        return suffix(kind) if self.count == 1 else f"v{self.count}{suffix(kind)}"
+
+    def select(self, condition: str, kind: str, yes: str, no: str) -> str:
+        kinds = self.type(kind)
+        return self.code.let(f"select {self.type('i1')} {condition}, {kinds} {yes}, {kinds} {no}")
+
+    def convert(self, word: str, source: str, value: str, target: str) -> str:
+        return self.code.let(f"{word} {self.type(source)} {value} to {self.type(target)}")
+
+    def bits(self, kind: str, value: str, target: str) -> str:
+        """The same bits as another type of lane."""
+        return value if kind == target else self.convert("bitcast", kind, value, target)
+
+    def quiet(self, value: str) -> str:
+        """Every NaN as the positive quiet one: payloads differ between processors."""
+        nan = self.op("fcmp uno", "float", value, value)
+        return self.select(nan, "float", self.splat("float", NAN), value)
+
+    def iota(self, first: str, step: int) -> str:
+        """first, first + step, ... as 64-bit numbers."""
+        if self.count == 1:
+            return first
+        steps = ", ".join(f"i64 {n * step}" for n in range(self.count))
+        return self.op("add", "i64", self.spread("i64", first), f"<{steps}>")
+
+
+class Words:
+    """The values of expressions on lanes; leaves are given by `leaf`."""
+
+    def __init__(self, lanes: Lanes, leaf: Callable[[Traced], str], used: dict[Any, Any]) -> None:
+        self.lanes, self.leaf = lanes, leaf
+        self.used = used  # leaf -> access
+        self.done: dict[int, str] = {}
+        self.loud: dict[int, str] = {}  # results whose NaN may be any: see `raw`
+        self.made: list[Traced] = []  # keeps their ids theirs
+
+    def value(self, node: Traced) -> str:
+        """The lanes of an expression."""
+        if id(node) not in self.done:
+            result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
+            self.done[id(node)] = self.lanes.quiet(result) if id(node) in self.loud else result
+        return self.done[id(node)]
+
+    def raw(self, node: Traced) -> str:
+        """Lanes for a word that asks not which NaN it gets: arithmetic made quiet only later."""
+        if id(node) in self.done or not isinstance(node, Apply):
+            return self.value(node)
+        if id(node) not in self.loud:
+            result = self._apply(node)
+            if id(node) not in self.loud:
+                self.done[id(node)] = result
+            return result
+        return self.loud[id(node)]
+
+    def _apply(self, node: Apply) -> str:
+        word = getattr(self, f"_{node.word}", None)
+        if word is not None:
+            return word(node)
+        if node.word in ORDERED:
+            return self._compare(ORDERED[node.word], node.args)
+        return self._integer(node)
+
+    def _number(self, arg: Traced, dtype: DType) -> str:
+        """Values to compute with: narrow floats as float."""
+        if dtype.is_int and dtype.packed:  # four bits with a sign
+            four = self.lanes.splat("i8", "4")
+            return self.lanes.op(
+                "ashr", "i8", self.lanes.op("shl", "i8", self.value(arg), four), four
+            )
+        if dtype.is_int or dtype == t.f32:
+            return self.raw(arg)
+        if dtype == t.bf16:  # the upper half of an f32, whose NaN may be any here
+            lanes = self.lanes
+            wide = lanes.convert("zext", "i16", self.value(arg), "i32")
+            return lanes.bits(
+                "i32", lanes.op("shl", "i32", wide, lanes.splat("i32", "16")), "float"
+            )
+        wide = self._as(arg, t.f32)
+        self.made.append(wide)
+        return self.raw(wide)
+
+    def _as(self, x: Traced, dtype: DType) -> Traced:
+        found = x.cast(dtype)
+        assert isinstance(found, Traced)
+        return found
+
+    def _arithmetic(self, node: Apply) -> str:
+        dtype, kind = node.dtype, element(node.dtype)
+        if dtype.is_int:
+            if dtype.packed:
+                raise NotNative("arithmetic on four-bit integers")
+            args = [self._number(a, dtype) for a in node.args]
+            return self.lanes.op(node.word, kind, *args)
+        if dtype == t.bf16 and self.lanes.count % 2 == 0:
+            return self._in_halves(node)
+        args = [self._number(a, dtype) for a in node.args]
+        result = self.lanes.op(f"f{node.word}", "float", *args)
+        return self._arithmetic_result(node, result)
+
+    def _in_halves(self, node: Apply) -> str:
+        """bf16 two by two: each lane of 32 bits has one number above and one below."""
+        wide, lanes = Lanes(self.lanes.code, self.lanes.count // 2), self.lanes
+        pairs = [
+            wide.code.let(f"bitcast {lanes.type('i16')} {self.value(a)} to {wide.type('i32')}")
+            for a in node.args
+        ]
+        upper, below = wide.splat("i32", str(0xFFFF0000)), wide.splat("i32", "16")
+        parts: list[str] = []
+        for word, by in (("shl", below), ("and", upper)):
+            numbers = [wide.bits("i32", wide.op(word, "i32", p, by), "float") for p in pairs]
+            result = wide.op(f"f{node.word}", "float", *numbers)
+            parts.append(self._rounded_up(wide, result))
+        low = wide.op("lshr", "i32", parts[0], below)
+        high = wide.op("and", "i32", parts[1], upper)
+        both = wide.op("or", "i32", low, high)
+        return wide.code.let(f"bitcast {wide.type('i32')} {both} to {lanes.type('i16')}")
+
+    def _rounded_up(self, lanes: Lanes, value: str) -> str:
+        """f32 whose upper half is the nearest bf16, half to even."""
+        bits, one = lanes.bits("float", value, "i32"), lanes.splat("i32", "1")
+        odd = lanes.op("lshr", "i32", bits, lanes.splat("i32", "16"))
+        odd = lanes.op("and", "i32", odd, one)
+        total = lanes.op("add", "i32", bits, lanes.splat("i32", str(0x7FFF)))
+        nan = lanes.op("fcmp uno", "float", value, value)
+        quiet = lanes.splat("i32", str(0x7FC00000))
+        return lanes.select(nan, "i32", quiet, lanes.op("add", "i32", total, odd))
+
+    def _arithmetic_result(self, node: Apply, result: str) -> str:
+        """f32 lanes, whose NaN are made quiet when somebody looks at their bits."""
+        if node.dtype != t.f32:
+            return self.encoded(result, node.dtype)
+        self.loud[id(node)] = result
+        return result
+
+    _add = _sub = _mul = _arithmetic
+
+    def encoded(self, value: str, dtype: DType) -> str:
+        """f32 lanes rounded to a narrower type."""
+        number = Traced(t.f32, 2, 2)
+        self.done[id(number)] = value
+        result = self._as(number, dtype)
+        self.made += [number, result]
+        return self.value(result)
+
+    def _integer(self, node: Apply) -> str:
+        """Words that LLVM has for integers of every width."""
+        signed, kind = node.dtype.signed, element(node.dtype)
+        words = {"and": "and", "or": "or", "shl": "shl", "shr": "ashr" if signed else "lshr"}
+        if node.word not in words:
+            raise NotNative(f"the word {node.word}")
+        args = [self.value(a) for a in node.args]
+        return self.lanes.op(words[node.word], kind, *args)
+
+    def _floordiv(self, node: Apply) -> str:
+        return self._divided(node)[0]
+
+    def _mod(self, node: Apply) -> str:
+        return self._divided(node)[1]
+
+    def _divided(self, node: Apply) -> tuple[str, str]:
+        """Quotient rounded down and remainder, by a positive constant."""
+        x, divisor = node.args
+        dtype, kind = node.dtype, element(node.dtype)
+        known = getattr(divisor, "source", divisor)
+        by = int(known.array.values[0, 0]) if isinstance(known, Known) and known.constant else 0
+        if by <= 0:
+            raise NotNative("division by what is not a positive constant")
+        number, lanes = self._number(x, dtype), self.lanes
+        if by & (by - 1) == 0:
+            shift = lanes.splat(kind, str(by.bit_length() - 1))
+            down = lanes.op("ashr" if dtype.signed else "lshr", kind, number, shift)
+            return down, lanes.op("and", kind, number, lanes.splat(kind, str(by - 1)))
+        constant = lanes.splat(kind, str(by))
+        if not dtype.signed:
+            return lanes.op("udiv", kind, number, constant), lanes.op(
+                "urem", kind, number, constant
+            )
+        down, rest = (
+            lanes.op("sdiv", kind, number, constant),
+            lanes.op("srem", kind, number, constant),
+        )
+        short = lanes.op("icmp slt", kind, rest, lanes.splat(kind, "0"))
+        back = lanes.select(short, kind, lanes.splat(kind, "-1"), lanes.splat(kind, "0"))
+        more = lanes.select(short, kind, constant, lanes.splat(kind, "0"))
+        return lanes.op("add", kind, down, back), lanes.op("add", kind, rest, more)
+
+    def _compare(self, word: str, args: Sequence[Traced]) -> str:
+        x = args[0]
+        a, b = (self._number(arg, x.dtype) for arg in args)
+        if x.dtype.is_float:
+            return self.lanes.op(f"fcmp {word}", "float", a, b)
+        order = word[1:] if word == "oeq" else ("s" if x.dtype.signed else "u") + word[1:]
+        return self.lanes.op(f"icmp {order}", element(x.dtype), a, b)
+
+    def _max(self, node: Apply) -> str:
+        return self._chosen("olt", node)
+
+    def _min(self, node: Apply) -> str:
+        return self._chosen("ogt", node)
+
+    def _chosen(self, word: str, node: Apply) -> str:
+        """The second argument where the comparison holds, else the first: bits unchanged."""
+        second = self._compare(word, node.args)
+        x, y = (self.value(a) for a in node.args)
+        return self.lanes.select(second, element(node.dtype), y, x)
+
+    def _where(self, node: Apply) -> str:
+        condition, yes, no = node.args
+        codes = (self.value(yes), self.value(no))
+        return self.lanes.select(self.value(condition), element(node.dtype), *codes)
+
+    def _isnan(self, node: Apply) -> str:
+        x = node.args[0]
+        number = self._number(x, x.dtype)
+        return self.lanes.op("fcmp uno", "float", number, number)
+
+    def _rint(self, node: Apply) -> str:
+        rounding = node.parameters.get("rounding", Rounding.RINT)
+        number, lanes = self._number(node.args[0], node.dtype), self.lanes
+        name = f"{ROUND[rounding]}.{lanes.mangled('float')}"
+        whole = lanes.call(name, "float", [("float", number)])
+        if rounding is Rounding.ODD:
+            whole = self._odd(number, whole)
+        return self._arithmetic_result(node, whole)
+
+    def _odd(self, number: str, whole: str) -> str:
+        """The odd one of the two whole numbers around a number that is not whole."""
+        lanes, kind = self.lanes, "float"
+        half = lanes.op("fmul", kind, whole, lanes.splat(kind, float_text(0.5)))
+        name = lanes.mangled(kind)
+        even = lanes.op("fcmp oeq", kind, lanes.call(f"trunc.{name}", kind, [(kind, half)]), half)
+        between = lanes.op("fcmp one", kind, number, whole)
+        both = lanes.op("and", "i1", even, between)
+        one = lanes.splat(kind, float_text(1.0))
+        step = lanes.call(f"copysign.{name}", kind, [(kind, one), (kind, number)])
+        return lanes.select(both, kind, lanes.op("fadd", kind, whole, step), whole)
+
+    def _bitcast(self, node: Apply) -> str:
+        x = node.args[0]
+        return self.lanes.bits(element(x.dtype), self.value(x), element(node.dtype))
+
+    def _cast(self, node: Apply) -> str:
+        """The conversions the processor has."""
+        x = node.args[0]
+        value, lanes, dtype = self.raw(x), self.lanes, node.dtype
+        source, target = element(x.dtype), element(dtype)
+        if dtype.is_int and x.dtype.is_int:
+            if x.dtype.size == dtype.size and x.dtype is not BOOL:
+                return value
+            wider = x.dtype is BOOL or x.dtype.size < dtype.size
+            word = "trunc" if not wider else "sext" if x.dtype.signed else "zext"
+            return lanes.convert(word, source, value, target)
+        if x.dtype.is_int:
+            return lanes.convert("sitofp" if x.dtype.signed else "uitofp", source, value, target)
+        if dtype.is_int:
+            return self._truncated(value)
+        if x.dtype == t.f16:
+            half = lanes.bits("i16", value, "half")
+            return self._arithmetic_result(node, lanes.convert("fpext", "half", half, "float"))
+        half = lanes.bits("half", lanes.convert("fptrunc", "float", value, "half"), "i16")
+        nan = lanes.op("fcmp uno", "float", value, value)
+        return lanes.select(nan, "i16", lanes.splat("i16", "32256"), half)
+
+    def _truncated(self, value: str) -> str:
+        """f32 toward zero into i32, modulo 2**32; NaN and infinities become 0."""
+        lanes = self.lanes
+        name = f"fabs.{lanes.mangled('float')}"
+        size = lanes.call(name, "float", [("float", value)])
+        limit = lanes.splat("float", float_text(2.0**63))
+        small = lanes.op("fcmp olt", "float", size, limit)
+        fitted = lanes.select(small, "float", value, lanes.splat("float", float_text(0.0)))
+        wide = lanes.convert("fptosi", "float", fitted, "i64")
+        return lanes.convert("trunc", "i64", wide, "i32")

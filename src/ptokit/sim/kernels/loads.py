@@ -1,0 +1,166 @@
+"""Lanes from memory: together, one for all, every n-th, turned, or each from its own address."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.dtypes import DType
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, known, text
+from ptokit.sim.kernels.lanes import Lanes, element
+from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
+
+
+class Loads:
+    """Instructions that read an access at a point."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+
+    def load(self, access: Access, point: Point) -> str:
+        """The lanes of an access."""
+        if access in point.turned:
+            return point.turned[access]
+        lanes = Lanes(self.code, point.lanes)
+        if access.at is not None:
+            offsets = self._offsets(access, point, lanes)
+            return self.fetch(access.pointer or "", access.dtype or t.i64, offsets, lanes)
+        position, step = point.positions[access], point.steps[access]
+        if access.pointer is None:
+            return self._count(position, step, lanes)
+        assert access.dtype is not None
+        kind = element(access.dtype)
+        if access.dtype.packed:
+            return self._nibble(access, position)
+        if point.lanes == 1 or (isinstance(step, int) and step == 0):
+            where = address(self.code, access, position)
+            return lanes.spread(kind, self._one(kind, access.dtype, where))
+        if isinstance(step, int) and step == 1 and kind != "i1":
+            return load_line(self.code, access, position, point.lanes)
+        if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
+            return self._sampled(access, position, step, lanes)
+        return self._picked(access, position, step, lanes)
+
+    def _one(self, kind: str, dtype: DType, where: str) -> str:
+        if kind == "i1":
+            byte = self.code.let(f"load i8, ptr {where}")
+            return self.code.let(f"icmp ne i8 {byte}, 0")
+        return self.code.let(f"load {kind}, ptr {where}, align {dtype.size}")
+
+    def _count(self, position: Num, step: Num, lanes: Lanes) -> str:
+        if isinstance(step, int) and step in (0, 1):
+            first = text(position)
+            if isinstance(position, int) and step == 0:
+                return lanes.splat("i64", first)
+            return lanes.spread("i64", first) if step == 0 else lanes.iota(first, 1)
+        raise NotNative("row numbers that are apart")
+
+    def _nibble(self, access: Access, position: Num) -> str:
+        byte = self.code.let(f"load i8, ptr {self._byte(access, position)}")
+        if isinstance(position, int):
+            shift = str(4 * (position % 2))
+        else:
+            shift = self.code.let(f"trunc i64 {text((position % 2) * 4)} to i8")
+        return self.code.let(f"and i8 {self.code.let(f'lshr i8 {byte}, {shift}')}, 15")
+
+    def _byte(self, access: Access, position: Num) -> str:
+        return self.code.let(f"getelementptr i8, ptr {access.pointer}, i64 {text(position // 2)}")
+
+    def _picked(self, access: Access, position: Num, step: Num, lanes: Lanes) -> str:
+        """Lanes far apart, one by one."""
+        assert access.dtype is not None
+        kind = element(access.dtype)
+        result = "poison"
+        for number in range(lanes.count):
+            where = address(self.code, access, position + number * step)
+            one = self._one(kind, access.dtype, where)
+            insert = f"insertelement {lanes.type(kind)} {result}, {kind} {one}, i64 {number}"
+            result = self.code.let(insert)
+        return result
+
+    def _sampled(self, access: Access, position: Num, step: int, lanes: Lanes) -> str:
+        """Every step-th of contiguous elements: whole vectors, then a choice of their lanes."""
+        assert access.dtype is not None
+        count, kinds = lanes.count, lanes.type(element(access.dtype))
+        last = (count - 1) * step
+        bases = [min(n * count, last + 1 - count) for n in range(step)]
+        parts = [load_line(self.code, access, position + base, count) for base in bases]
+        result = parts[0]
+        for number in range(1, step):
+            picks = [
+                lane if lane * step < number * count else count + lane * step - bases[number]
+                for lane in range(count)
+            ]
+            if number == 1:
+                picks = [p * step if p < count else p for p in picks]
+            picks = [p if p < 2 * count else count for p in picks]  # later parts replace it
+            mask = ", ".join(f"i32 {p}" for p in picks)
+            shuffle = f"shufflevector {kinds} {result}, {kinds} {parts[number]}"
+            result = self.code.let(f"{shuffle}, <{count} x i32> <{mask}>")
+        return result
+
+    def position(self, access: Access, point: Point, lanes: Lanes) -> Num:
+        """The place of one element, walked or computed."""
+        if access.at is None:
+            return point.positions[access]
+        return Int(self.code, self._offsets(access, point, lanes))
+
+    def _offsets(self, access: Access, point: Point, lanes: Lanes) -> str:
+        """Storage offsets of an irregular access, computed from its row and column."""
+        assert access.at is not None
+        total = lanes.spread("i64", text(access.offset)) if not known(access.offset, 0) else ""
+        for place, stream in zip(access.at, (access.rows, access.cols), strict=True):
+            index = self._count(point.positions[place], point.steps[place], lanes)
+            if not known(stream.start, 0):
+                start = lanes.spread("i64", text(stream.start))
+                if isinstance(stream.start, int):
+                    start = lanes.splat("i64", start)
+                index = lanes.op("add", "i64", index, start)
+            part = self.along(stream.digits, index, lanes)
+            total = lanes.op("add", "i64", total, part) if total else part
+        return total
+
+    def along(self, digits: Any, index: str, lanes: Lanes) -> str:  # Any: numbers, known or not
+        """The storage offset of indices along an axis."""
+        parts: list[str] = []
+        for number, (_, step) in enumerate(digits):
+            width = prod(count for count, _ in digits[number + 1 :])
+            digit = index
+            if width > 1:
+                digit, index = self.divided(index, width, lanes)
+            constant = lanes.splat("i64", text(step)) if isinstance(step, int) else None
+            factor = constant or lanes.spread("i64", text(step))
+            parts.append(digit if known(step, 1) else lanes.op("mul", "i64", digit, factor))
+        total = parts[0]
+        for part in parts[1:]:
+            total = lanes.op("add", "i64", total, part)
+        return total
+
+    def divided(self, index: str, width: int, lanes: Lanes) -> tuple[str, str]:
+        """Quotient and remainder of numbers that are not negative."""
+        if width & (width - 1) == 0:
+            shift = lanes.splat("i64", str(width.bit_length() - 1))
+            mask = lanes.splat("i64", str(width - 1))
+            return lanes.op("lshr", "i64", index, shift), lanes.op("and", "i64", index, mask)
+        by = lanes.splat("i64", str(width))
+        return lanes.op("udiv", "i64", index, by), lanes.op("urem", "i64", index, by)
+
+    def fetch(self, pointer: str, dtype: DType, offsets: str, lanes: Lanes) -> str:
+        """Elements at these offsets from a pointer."""
+        kind = element(dtype)
+        if dtype.packed:
+            assert lanes.count == 1
+            return self._nibble(Access(pointer, dtype, STILL, STILL), Int(self.code, offsets))
+        result = "poison"
+        for number in range(lanes.count):
+            one = offsets
+            if lanes.count > 1:
+                one = self.code.let(f"extractelement {lanes.type('i64')} {offsets}, i64 {number}")
+            where = self.code.let(f"getelementptr i{dtype.size * 8}, ptr {pointer}, i64 {one}")
+            value = self._one(kind, dtype, where)
+            if lanes.count == 1:
+                return value
+            insert = f"insertelement {lanes.type(kind)} {result}, {kind} {value}, i64 {number}"
+            result = self.code.let(insert)
+        return result

@@ -1,0 +1,53 @@
+"""How the operands of an instruction lie in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptokit.sim.kernels.code import Truth, text
+from ptokit.sim.kernels.conditions import either
+from ptokit.sim.memory import Elements
+
+
+def related(a: Elements, b: Elements, guards: list[Truth]) -> str:
+    """How two operands lie: apart, same (one address and layout), or over one another."""
+    first: Any = a.memory
+    second: Any = b.memory
+    if first.number < 0 or second.number < 0:
+        return "over" if first is second and a.address == b.address else "apart"
+    if first.number != second.number:
+        return "apart"
+    here, there = _extent(a), _extent(b)
+    one = text(a.address) == text(b.address) and text(a.origin) == text(b.origin)
+    if one and repr(a.map) == repr(b.map) and a.dtype.bits == b.dtype.bits:
+        return "same"
+    if here is None or there is None:
+        return "over" if one else _held_apart(a, b, guards)
+    return "apart" if here[1] <= there[0] or there[1] <= here[0] else "over"
+
+
+def _held_apart(a: Elements, b: Elements, guards: list[Truth]) -> str:
+    """Operands at addresses the program knows: compiled as if apart, which is checked."""
+    if any(_moving(c) for c in (a, b)):
+        return "over"
+    ends = [c.address + c.dtype.nbytes(c.map.span) for c in (a, b)]
+    conditions = (ends[0] <= b.address, ends[1] <= a.address)
+    apart = either(*conditions)
+    if isinstance(apart, Truth):
+        guards.append(apart)
+    return "apart" if apart is not False else "over"
+
+
+def _moving(cells: Elements) -> bool:
+    """Whether more than the address of an operand is open."""
+    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
+    return not all(isinstance(n, int) for n in (cells.origin, *digits))
+
+
+def _extent(cells: Elements) -> tuple[int, int] | None:
+    """The bytes an operand may touch, if that is known."""
+    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
+    if not all(isinstance(n, int) for n in (cells.address, cells.origin, *digits)):
+        return None
+    first = cells.address + cells.origin * cells.dtype.bits // 8
+    return first, first + cells.dtype.nbytes(cells.map.span)

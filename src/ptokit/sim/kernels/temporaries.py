@@ -1,0 +1,158 @@
+"""Temporaries: what cannot be computed element by element gets loops and storage of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.layouts import Axis, IndexMap
+from ptokit.sim.kernels import matmul
+from ptokit.sim.kernels.code import Int, NotNative, text
+from ptokit.sim.kernels.folds import Fold
+from ptokit.sim.kernels.lanes import Lanes, element
+from ptokit.sim.kernels.plan import IDEMPOTENT, Leaf
+from ptokit.sim.kernels.trace import Read, Span, Store, Traced, Whole, spans
+from ptokit.sim.kernels.walk import LINE, STILL, Access, Point, Walk
+from ptokit.sim.memory import Elements
+
+if TYPE_CHECKING:
+    from ptokit.sim.kernels.emit import Function
+
+
+class Temporaries:
+    """Called with a product, a fold, a compaction or a window to copy: where the result is."""
+
+    def __init__(self, function: Function) -> None:
+        self.function, self.code, self.scratch = function, function.code, function.scratch
+
+    def __call__(self, node: Whole | Read) -> Read:
+        """Loops that compute what cannot be computed element by element, and where it is then."""
+        words: dict[str, Callable[[Whole], Elements]] = {
+            "matmul": self._product,
+            "fold": self._folded,
+            "compact": self._compacted,
+            "count": self._counted,
+        }
+        if isinstance(node, Whole) and node.word in words:
+            cells = words[node.word](node)
+        else:
+            cells = self._copied(node)
+        return Read(cells, Span(0, node.rows), Span(0, node.cols))
+
+    def _copied(self, node: Whole | Read) -> Elements:
+        """A copy, row by row; a reshape reads it in its own rows."""
+        source = node.first if isinstance(node, Whole) else node
+        if isinstance(node, Whole) and node.word != "reshape":
+            raise NotNative(f"the word {node.word} here")
+        cells = self.scratch.room(source.rows, source.cols, source.dtype)
+        self.fill(cells, Leaf(source) if isinstance(node, Read) else source)
+        if isinstance(node, Whole):
+            if not (isinstance(source.cols, int) and isinstance(node.cols, int)):
+                raise NotNative("a reshape of unknown size")
+            where = IndexMap(Axis(((1 << 40, node.cols),)), Axis(((node.cols, 1),)))
+            cells = Elements(cells.memory, cells.address, cells.dtype, where)
+        return cells
+
+    def fill(self, cells: Elements, value: Traced) -> None:
+        """Loops that store a value into a temporary."""
+        store = Store(cells, Span(0, value.rows), Span(0, value.cols), value)
+        if not isinstance(value, Leaf):
+            [store] = self.function.preparation().stores([store])
+        self.function.store(store)
+
+    def _product(self, node: Whole) -> Elements:
+        """Both factors packed as the kernel wants them, then the kernel."""
+        a, b = node.args
+        wide = t.i32 if a.dtype.is_int else t.f32
+        packed: list[Elements] = []
+        for factor, line in ((a, 1), (b, 16)):
+            cells = self.scratch.room(factor.rows, factor.cols, wide, line)
+            converted = factor.cast(wide)
+            assert isinstance(converted, Traced)
+            self.fill(cells, converted)
+            packed.append(cells)
+        out = self.scratch.room(node.rows, node.cols, wide, 16)
+        kind = "i32" if wide.is_int else "f32"
+        name = f"product_{kind}"
+        self.function.kernels[name] = matmul.kernel(
+            name, kind, self.function.lanes(4), self.function.host.fma
+        )
+        pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*packed, out))
+        sizes = (
+            self.function.number(node.rows),
+            self.function.number(node.cols),
+            self.function.number(a.cols),
+        )
+        lines = (c.map.rows.digits[0][1] for c in (*packed, out))
+        numbers = ", ".join(f"i64 {text(n)}" for n in (*sizes, *lines))
+        self.code.do(f"call void @{name}({pointers}, {numbers})")
+        return out
+
+    def _counted(self, node: Whole) -> Elements:
+        number = node.first.cast(t.i32)
+        assert isinstance(number, Traced)
+        return self._folded(Whole("fold", (number,), {"word": "add", "axis": 1, "start": 0}))
+
+    def _compacted(self, node: Whole) -> Elements:
+        """Row by row: every element is written, and the next one over it unless it is kept."""
+        keep = node.args[1]
+        prepare = self.function.preparation()
+        window = Store(self.scratch.room(node.rows, node.cols, node.dtype), *spans(node), node)
+        prepare.store = window
+        parts = [prepare(node.first), prepare(keep)]
+        used, slot = self.function.uses(parts), self.function.slot("i64")
+        line = window.cells.map.rows.digits[0][1]
+        pointer = self.function.pointer(window.cells)
+        rows = Access(None, t.i64, LINE, STILL)
+        cols = Access(None, t.i64, STILL, LINE)
+
+        def act(point: Point) -> None:
+            lanes, words = self.function.words(point, used)
+            value, kept = (words.value(p) for p in parts)
+            kind, row, col = element(node.dtype), point.positions[rows], point.positions[cols]
+            first = text(col) if isinstance(col, int) else col.text
+            fresh = self.code.let(f"icmp eq i64 {first}, 0")
+            old = self.code.let(f"load i64, ptr {slot}")
+            count = self.code.let(f"select i1 {fresh}, i64 0, i64 {old}")
+            place = Int(self.code, count) + row * line
+            where = self.code.let(f"getelementptr {kind}, ptr {pointer}, i64 {text(place)}")
+            if lanes.count == 1:
+                self.code.do(f"store {kind} {value}, ptr {where}")
+                step = self.code.let(f"zext i1 {kept} to i64")
+            else:
+                step = self._compress(lanes, kind, value, kept, where)
+            after = self.code.let(f"add i64 {count}, {step}")
+            self.code.do(f"store i64 {after}, ptr {slot}")
+
+        self.code.do(f"store i64 0, ptr {slot}")
+        accesses = [cols, rows, *used.values()]
+        counts = self.function.counts(window)
+        Walk(
+            self.code, self.function.lanes(4), *counts, accesses, act, "compact", ordered=True
+        ).run()
+        return window.cells
+
+    def _compress(self, lanes: Lanes, kind: str, value: str, kept: str, where: str) -> str:
+        """The kept lanes moved left and stored with what follows them; returns how many."""
+        kinds, count = lanes.type(kind), lanes.count
+        name = f"experimental.vector.compress.{lanes.mangled(kind)}"
+        mask = f"{lanes.type('i1')} {kept}"
+        moved = self.code.let(f"call {kinds} @llvm.{name}({kinds} {value}, {mask}, {kinds} poison)")
+        self.code.do(f"store {kinds} {moved}, ptr {where}, align 1")
+        bits = self.code.let(f"bitcast {mask} to i{count}")
+        number = self.code.let(f"call i{count} @llvm.ctpop.i{count}(i{count} {bits})")
+        return self.code.let(f"zext i{count} {number} to i64")
+
+    def _folded(self, node: Whole) -> Elements:
+        """Along one axis in increasing index; the other axis lies in the lanes."""
+        axis, word, start = (node.parameters[k] for k in ("axis", "word", "start"))
+        if start is None and word not in IDEMPOTENT:
+            raise NotNative(f"fold of {word} without a start")
+        cells = self.scratch.room(node.rows, node.cols, node.dtype)
+        out = Store(cells, *spans(node), node)
+        prepare = self.function.preparation()
+        prepare.store = out
+        x = prepare(node.first)
+        Fold(self.function, out, x, axis, word, start).run()
+        return cells

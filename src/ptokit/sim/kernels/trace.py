@@ -1,0 +1,436 @@
+"""Bodies, recorded: a page's body runs once on symbolic tiles and leaves behind what it writes.
+
+Reading a window gives a `Traced` array; words on arrays build expressions; assigning a window
+records a `Store`. Numbers known only when the program runs are `Int`s. What depends on one axis and
+on nothing that runs is computed now, by the reference, and becomes a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ptokit.isa import dtypes as t
+from ptokit.isa.arrays import BOOL, Array, Term, Window
+from ptokit.isa.dtypes import DType
+from ptokit.isa.layouts import Axis
+from ptokit.isa.tiles import Shape, TileType
+from ptokit.isa.words import GatherOOB
+from ptokit.numerics.formats import Rounding
+from ptokit.numerics.words import converted
+from ptokit.sim.kernels.code import Int, Num, Truth
+from ptokit.sim.memory import Elements
+from ptokit.sim.reference import NumpyArray, scalar
+from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
+PLAIN_CASTS = ((t.i32, t.f32), (t.u32, t.f32), (t.f32, t.i32))
+HALF_CASTS = ((t.f16, t.f32), (t.f32, t.f16))
+
+
+@dataclass(frozen=True)
+class Span:
+    """A window of an axis: `count` indices from `start` on, every step-th, all below `limit`."""
+
+    start: Num
+    count: Num
+    step: int = 1
+    limit: int | None = None
+
+
+class Traced(Array):
+    """An expression: what each element of a matrix will be."""
+
+    native_half: ClassVar[bool] = False  # whether the host converts f16, see `module`
+
+    def __init__(self, dtype: DType, rows: Num, cols: Num) -> None:
+        self.dtype, self.rows, self.cols = dtype, rows, cols
+
+    @property
+    def shape(self) -> Any:  # Any: numbers, known or not
+        return self.rows, self.cols
+
+    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Traced:  # Any: per word
+        model = next((o for o in others if isinstance(o, Array)), self) if word == "where" else self
+        args = (self, *(_traced(o, model.dtype) for o in others))
+        if word in SHAPING:
+            return Whole(word, args, parameters)
+        known = [a.array if isinstance(a, Known) else a for a in args]
+        if not any(isinstance(k, Traced) for k in known) and _line(args):
+            first, *rest = known
+            assert isinstance(first, NumpyArray)
+            result = first.apply(word, *rest, **parameters)
+            assert isinstance(result, NumpyArray)
+            return Known(result)
+        if word == "cast":
+            return _cast(self, **parameters)
+        return Apply(word, args, parameters)
+
+
+class Known(Traced):
+    """Numbers known before the program runs: one, a row or a column of them."""
+
+    def __init__(self, array: NumpyArray) -> None:
+        super().__init__(array.dtype, *array.codes.shape)
+        self.array = array
+
+    @property
+    def constant(self) -> int | None:
+        """The code of all elements, if they are one."""
+        flat = self.array.codes.reshape(-1)
+        return int(flat[0]) if flat.size and (flat == flat[0]).all() else None
+
+
+class Scalar(Traced):
+    """One number that the running program knows."""
+
+    def __init__(self, value: Int, dtype: DType) -> None:
+        super().__init__(dtype, 1, 1)
+        self.value = value
+
+
+class Index(Traced):
+    """The row numbers (axis 0) or column numbers of a window whose size the program knows."""
+
+    def __init__(self, axis: int, count: Num) -> None:
+        super().__init__(t.i64, *((count, 1) if axis == 0 else (1, count)))
+        self.axis = axis
+
+
+class Read(Traced):
+    """A window of a tile or view."""
+
+    def __init__(self, cells: Elements, rows: Span, cols: Span) -> None:
+        super().__init__(cells.dtype, rows.count, cols.count)
+        self.cells, self.row_span, self.col_span = cells, rows, cols
+
+
+def spans(x: Traced) -> tuple[Span, Span]:
+    """All of an expression."""
+    return Span(0, x.rows), Span(0, x.cols)
+
+
+class Taken(Traced):
+    """Elements at row-major indices over a static shape, 0 where `where` fails."""
+
+    def __init__(
+        self,
+        cells: Elements,
+        shape: tuple[int, int],
+        index: Traced,
+        outside: GatherOOB,
+        where: Traced | None,
+    ) -> None:
+        rows, cols = _broadcast([index] if where is None else [index, where])
+        super().__init__(cells.dtype, rows, cols)
+        self.cells, self.over, self.index = cells, shape, index
+        self.outside, self.where_ = outside, where
+
+
+class Apply(Traced):
+    """An elementwise word on arguments that broadcast."""
+
+    def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
+        kind = parameters.get("dtype") or args[1 if word == "where" else 0].dtype
+        super().__init__(BOOL if word in COMPARISONS else kind, *_broadcast(args))
+        self.word, self.args, self.parameters = word, tuple(args), parameters
+
+
+class Whole(Traced):
+    """A word whose elements depend on elements elsewhere: transpose, fold, matmul, ..."""
+
+    def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
+        super().__init__(*SHAPING[word](*args, **parameters))
+        self.word, self.args, self.parameters = word, tuple(args), parameters
+
+    @property
+    def first(self) -> Traced:
+        return self.args[0]
+
+
+def _flipped(x: Traced) -> tuple[DType, Num, Num]:
+    return x.dtype, x.cols, x.rows
+
+
+def _reshaped(x: Traced, *, rows: Num, cols: Num) -> tuple[DType, Num, Num]:
+    return x.dtype, rows, cols
+
+
+def _repeated(x: Traced, *, count: int) -> tuple[DType, Num, Num]:
+    return x.dtype, x.rows, x.cols * count
+
+
+def _compacted(x: Traced, keep: Traced) -> tuple[DType, Num, Num]:
+    return x.dtype, keep.rows, keep.cols
+
+
+def _counted(x: Traced) -> tuple[DType, Num, Num]:
+    return t.i32, x.rows, 1
+
+
+def _folded(x: Traced, *, word: str, axis: int, start: object) -> tuple[DType, Num, Num]:
+    return (x.dtype, 1, x.cols) if axis == 0 else (x.dtype, x.rows, 1)
+
+
+def _product(x: Traced, right: Traced) -> tuple[DType, Num, Num]:
+    return t.i32 if x.dtype.is_int else t.f32, x.rows, right.cols
+
+
+SHAPING: dict[str, Any] = {  # Any: functions of the word's arguments
+    "transpose": _flipped,
+    "reshape": _reshaped,
+    "repeat": _repeated,
+    "compact": _compacted,
+    "count": _counted,
+    "fold": _folded,
+    "matmul": _product,
+}
+
+
+def _traced(term: Term, dtype: DType) -> Traced:
+    """An operand; a number becomes an element of that type."""
+    if isinstance(term, Int):
+        return Scalar(term, dtype)
+    if isinstance(term, Array):
+        return Known(term) if isinstance(term, NumpyArray) else _expression(term)
+    return Known(scalar(term, dtype))
+
+
+def _expression(term: Array) -> Traced:
+    assert isinstance(term, Traced), "bodies compute with arrays and numbers"
+    return term
+
+
+def _line(args: Sequence[Traced]) -> bool:
+    """Whether the result is a row or a column."""
+    rows, cols = _broadcast(args)
+    return 1 in (rows, cols)
+
+
+def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
+    return _longest([a.rows for a in arrays]), _longest([a.cols for a in arrays])
+
+
+def _longest(counts: Sequence[Num]) -> Num:
+    return next((n for n in counts if not (isinstance(n, int) and n == 1)), 1)
+
+
+def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Traced:
+    """A conversion: itself where the machine has it, else in simpler words."""
+    nearest = rounding in (Rounding.NONE, Rounding.RINT)
+    if x.dtype == dtype:
+        return x
+    if x.dtype.is_int and dtype.is_int and not saturate and not (x.dtype.packed or dtype.packed):
+        plain = True
+    elif (x.dtype, dtype) == PLAIN_CASTS[2]:
+        plain = rounding is Rounding.NONE and not saturate
+    elif (x.dtype, dtype) in HALF_CASTS and x.native_half:
+        plain = dtype is t.f32 or (nearest and not saturate)
+    else:
+        plain = (x.dtype, dtype) in PLAIN_CASTS and nearest
+    if x.dtype is BOOL or plain:
+        return Apply("cast", (x,), {"dtype": dtype})
+    result = converted(x, dtype, rounding, saturate)
+    assert isinstance(result, Traced)
+    return result
+
+
+@dataclass(eq=False)
+class Store:
+    """Write a window; with `where` only the elements it holds for."""
+
+    cells: Elements
+    rows: Span
+    cols: Span
+    value: Traced
+    where: Traced | None = None
+
+
+@dataclass
+class Recording:
+    """What the body of one instruction does: stores in order, and what must hold before them."""
+
+    stores: list[Store] = field(default_factory=list[Store])
+    reads: list[Read] = field(default_factory=list[Read])
+    guards: list[Truth] = field(default_factory=list[Truth])
+    ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # views: see `reached`
+
+    def reached(self, space: Any, dtype: DType, end: Num) -> None:  # Any: a Space
+        """A window touches elements of a memory up to `end`."""
+        self.ends.append((space, dtype, end))
+
+
+class Space:
+    """A memory as a compiled program sees it: its number in the table of memories.
+
+    `recording` is where bodies that use it leave what they do.
+    """
+
+    growable = False  # as far as handles ask: see TracedPointer
+
+    def __init__(self, number: int, name: str, recorder: Any, size: int, memory: Any) -> None:
+        self.number, self.name, self.recorder = number, name, recorder
+        self.size, self.memory = size, memory  # memory: of an argument; None: of the core
+        self.real: Any = memory  # what the first handle on it was made of
+
+    @property
+    def recording(self) -> Recording:
+        return self.recorder.recording
+
+
+class Recorded(Matrix):
+    """A handle whose words on data are recorded."""
+
+    @property
+    def recording(self) -> Recording:
+        space: Any = self.memory  # Any: a Space stands in for the memory
+        return space.recording
+
+    def __getitem__(self, window: tuple[Window, Window]) -> Array:
+        found = Read(self.elements, *self._spans(window))
+        self.recording.reads.append(found)
+        return found
+
+    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
+        rows, cols = self._spans(window)
+        self.recording.stores.append(Store(self.elements, rows, cols, self._value(value)))
+
+    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+        rows, cols = self._spans(window)
+        keep = _traced(where, BOOL)
+        self.recording.stores.append(Store(self.elements, rows, cols, self._value(value), keep))
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        wanted, keep = _traced(index, t.i64), None if where is None else _traced(where, BOOL)
+        whole = (Span(0, n, limit=n) for n in (self.rows, self.cols))
+        self.recording.reads.append(Read(self.elements, *whole))
+        return Taken(self.elements, (self.rows, self.cols), wanted, outside, keep)
+
+    def constant(self, bits: int) -> Array:
+        return Known(NumpyArray(np.full((1, 1), bits, self.dtype.storage), self.dtype))
+
+    def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
+        return self._numbers(0, rows), self._numbers(1, cols)
+
+    def _numbers(self, axis: int, count: Num) -> Traced:
+        if not isinstance(count, int):
+            return Index(axis, count)
+        line = np.arange(count, dtype=np.uint64)
+        return Known(NumpyArray(line[:, None] if axis == 0 else line[None, :], t.i64))
+
+    def _value(self, value: Term) -> Traced:
+        traced = _traced(value, self.dtype)
+        assert traced.dtype == self.dtype, f"a body stored {traced.dtype} in {self.dtype}"
+        return traced
+
+    def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
+        other = Recorded(self.type, elements, rows, cols)
+        other.label = self.label
+        return other
+
+    def _spans(self, window: tuple[Window, Window]) -> tuple[Span, Span]:
+        rows, cols = (self._span(w, n) for w, n in zip(window, self.extent, strict=True))
+        return rows, cols
+
+    def _span(self, window: Any, extent: Num) -> Span:  # Any: a slice or a number
+        part: Any = window
+        if not isinstance(window, slice):
+            part = slice(window, window + 1)
+        start, step = part.start or 0, part.step or 1
+        stop: Any = extent if part.stop is None else part.stop
+        if isinstance(start, int) and isinstance(stop, int) and isinstance(extent, int):
+            assert 0 <= start <= stop <= extent, f"window {start}:{stop} of an extent of {extent}"
+            return Span(start, -(-(stop - start) // step), step, extent)
+        count = stop - start
+        conditions = (start >= 0, start <= stop, stop <= extent)
+        self.recording.guards += [c for c in conditions if isinstance(c, Truth)]
+        count = _bounded(count, extent)
+        steps = count if step == 1 else -(-count // step)
+        return Span(start, steps, step, extent if isinstance(extent, int) else None)
+
+
+def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
+    """A copy with an upper bound: elsewhere, in another branch, the number may be larger."""
+    if not (isinstance(number, Int) and isinstance(limit, int)):
+        return number
+    found = copy(number)
+    found.upper = limit if number.upper is None else min(limit, number.upper)
+    return found
+
+
+class TracedTile(Recorded, Tile):
+    """A tile whose words on data are recorded."""
+
+    slot: int | None = None  # where its address is kept, if it changes in a loop
+
+    def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
+        valid: Any = kind.valid  # at most the tile: a rule of every page that makes tiles
+        if isinstance(valid.rows, Int) or isinstance(valid.cols, Int):
+            valid = Shape(_bounded(valid.rows, kind.rows), _bounded(valid.cols, kind.cols))
+            kind = replace(kind, valid=valid)
+        super().__init__(kind, memory, address)
+
+    def alias(self, other: Tile, row: int, col: int) -> None:
+        super().alias(other, row, col)
+        space: Any = self.memory
+        if self.slot is not None:
+            space.recorder.keep_address(self)
+
+    def fill(self, bits: int) -> None:
+        if self.elements.map is not self.type.map:
+            self[:, :] = self.constant(bits)
+        elif self.dtype.packed:
+            self.raw()[0, :] = Known(NumpyArray(np.full((1, 1), bits * 17, np.uint8), t.u8))
+        else:
+            self.flat()[0, :] = self.constant(bits)
+
+
+class TracedView(Recorded, GlobalView):
+    """A global view whose words on data are recorded; windows are checked against the array."""
+
+    def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
+        raise AssertionError("recorded windows are spans")
+
+    def _spans(self, window: tuple[Window, Window]) -> tuple[Span, Span]:
+        spans = super()._spans(window)
+        end: Num = self.elements.origin + 1
+        for axis, span in zip((self.elements.map.rows, self.elements.map.cols), spans, strict=True):
+            end = end + _farthest(axis, span)
+        self.recording.reached(self.memory, self.dtype, end)
+        return spans
+
+
+def _farthest(axis: Axis, span: Span) -> Num:
+    """The largest offset in a window of an axis, or one that is not smaller."""
+    digits: Any = axis.digits  # Any: numbers, known or not
+    known = all(isinstance(n, int) for digit in digits for n in digit)
+    if known and isinstance(span.count, int) and isinstance(span.start, int):
+        if not span.count:
+            return 0
+        last = span.start + (span.count - 1) * span.step
+        return max(p.base + sum((n - 1) * s for n, s in p.digits) for p in axis.pieces(0, last + 1))
+    return axis.reach if len(axis.digits) > 1 else (span.start + span.count - 1) * digits[0][1]
+
+
+class TracedConv(Recorded, ConvTile):
+    """A convolution tile whose words on data are recorded."""
+
+
+class TracedPointer(Pointer):
+    """A pointer whose views are recorded; an array that grows must have grown first."""
+
+    def view(self, kind: Any) -> GlobalView:  # Any: a GlobalType
+        space: Any = self.memory
+        if space.memory.growable:
+            steps = zip(kind.shape, kind.stride, strict=True)
+            end = self.offset + 1
+            for count, step in steps:
+                end = end + (count - 1) * step
+            space.recording.reached(space, self.dtype, end)
+        return TracedView(kind, self.memory, self.offset)

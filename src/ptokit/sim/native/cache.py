@@ -1,0 +1,185 @@
+"""From LLVM text to machine code, kept on disk by content.
+
+A file's name is the hash of everything its content depends on; it is written beside its place and
+moved there, and begins with the hash of what follows: half a file or a foreign one is no hit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ptokit.sim.kernels.emit import Host
+
+llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
+VERSION = f"1 {version('llvmlite')}"
+KEEP = 2000  # files; the oldest go first
+
+
+@dataclass(frozen=True)
+class Processor:
+    """What code is generated for: LLVM's names."""
+
+    cpu: str
+    features: str
+
+    @property
+    def host(self) -> Host:
+        """What the generator may use of it."""
+        has = {f[1:] for f in self.features.split(",") if f.startswith("+")}
+        width = 64 if "avx512bw" in has and "avx512dq" in has and "avx512vl" in has else 16
+        if width == 16 and "avx2" in has:
+            width = 32
+        arm = "neon" in has
+        return Host(width, "fma" in has or arm, "f16c" in has or arm, permutes=width == 64)
+
+
+_chosen: ContextVar[Processor] = ContextVar("processor")
+
+
+def this_processor() -> Processor:
+    """The one code is generated for: the one we run on, unless another was chosen."""
+    return _chosen.get(None) or _host()
+
+
+@contextmanager
+def generating_for(processor: Processor) -> Generator[None]:
+    """Inside, code is generated for this processor, which must be able to do less than the host."""
+    token = _chosen.set(processor)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@cache
+def _host() -> Processor:
+    _initialise()
+    return Processor(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+@cache
+def _initialise() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@dataclass
+class Code:
+    """Machine code in memory, for as long as this lives."""
+
+    engine: Any  # Any: llvmlite has no types
+    functions: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def function(self, name: str, kind: Any) -> Callable[..., int]:  # Any: a ctypes prototype
+        return kind(self.engine.get_function_address(name))
+
+
+def compiled(
+    key: str, make: Callable[[], tuple[str, bytes]], processor: Processor
+) -> tuple[Code, bytes]:
+    """Machine code and what is kept beside it: from the cache, or of the text that `make` gives."""
+    _initialise()
+    parts = (VERSION, processor.cpu, processor.features, key)
+    path = _folder() / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.o"
+    machine = _target_machine(processor)
+    found = _read(path)
+    if found is None:
+        text, beside = make()
+        found = len(beside).to_bytes(8, "little") + beside + _generate(text, machine)
+        _write(path, found)
+    start = 8 + int.from_bytes(found[:8], "little")
+    empty = llvm.parse_assembly("")
+    empty.triple = machine.triple
+    engine = llvm.create_mcjit_compiler(empty, machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(found[start:]))
+    engine.finalize_object()
+    return Code(engine), found[8:start]
+
+
+def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=processor.cpu, features=processor.features, opt=2, reloc="pic", codemodel="jitdefault"
+    )
+
+
+def _generate(text: str, machine: Any) -> bytes:  # Any: as above
+    """Optimised machine code. Vectors are in the text already: no vectoriser runs."""
+    if os.environ.get("PTOKIT_DUMP"):
+        Path(os.environ["PTOKIT_DUMP"]).write_text(text)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+def _folder() -> Path:
+    """Where code is kept: PTOKIT_CACHE, or the user's cache folder."""
+    given = os.environ.get("PTOKIT_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(given) if given else base / "ptokit"
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    digest, content = raw[:32], raw[32:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Best effort: a full or read-only disk only costs time."""
+    made = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            made = Path(file.name)
+            file.write(hashlib.sha256(content).digest() + content)
+        made.replace(path)
+        _prune(path.parent)
+    except OSError:
+        if made is not None:
+            made.unlink(missing_ok=True)
+
+
+def _prune(folder: Path) -> None:
+    files = sorted(folder.glob("*.o"), key=lambda f: f.stat().st_mtime)
+    for old in files[: max(0, len(files) - KEEP)]:
+        old.unlink(missing_ok=True)
+
+
+def address_of(array: Any) -> int:  # Any: a NumPy array
+    """Where the bytes of an array are."""
+    return int(array.ctypes.data)
+
+
+def pointer_of(callback: Any) -> int:  # Any: a ctypes function
+    """The address of a function that C may call."""
+    return ctypes.cast(callback, ctypes.c_void_p).value or 0
+
+
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)
+"""A request to the reference: its number and the frame; 0 to go on."""
+
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_void_p] * 4), ctypes.c_int64, ctypes.c_int64)
+"""Frame, memories, scratch, callback; first block and last."""

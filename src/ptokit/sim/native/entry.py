@@ -1,0 +1,62 @@
+"""Where a module is entered: its blocks one after another, with memories nobody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ptokit.sim.kernels.trace import Space
+
+ARGUMENTS = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
+
+LAUNCH = """define i64 @launch({arguments}, i64 %first, i64 %last) {{
+entry:
+  br label %next
+next:
+  %index = phi i64 [ %first, %entry ], [ %after, %good ]
+  %more = icmp slt i64 %index, %last
+  br i1 %more, label %run, label %end
+run:
+  %again = icmp sgt i64 %index, %first
+  br i1 %again, label %blank, label %begin
+blank:
+{blocks}
+  br label %begin
+begin:
+  store i64 %index, ptr %frame
+  %result = call i32 @block(ptr %frame, ptr %memories, ptr %scratch, ptr %callback)
+  %after = add i64 %index, 1
+  %bad = icmp ne i32 %result, 0
+  br i1 %bad, label %failed, label %good
+good:
+  br label %next
+failed:
+  ret i64 %after
+end:
+  ret i64 0
+}}"""
+
+
+def constant(number: int, table: Any) -> str:  # Any: a NumPy array
+    """Numbers known before the program runs, as bytes of the module."""
+    text = "".join(f"\\{byte:02X}" for byte in table.tobytes())
+    return f'@table{number} = internal constant [{table.nbytes} x i8] c"{text}", align 64'
+
+
+DECLARATIONS = (
+    "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+    "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)",
+)
+
+
+def launch(blank: Iterable[Space]) -> str:
+    """The entry; `blank` are local memories whose shadow each further block clears."""
+    lines: list[str] = []
+    for space in blank:
+        where = f"%m{space.number}"
+        lines += [
+            f"  {where}a = getelementptr i64, ptr %memories, i64 {space.number * 3 + 1}",
+            f"  {where} = load ptr, ptr {where}a",
+            f"  call void @llvm.memset.p0.i64(ptr {where}, i8 0, i64 {space.size}, i1 false)",
+        ]
+    return LAUNCH.format(arguments=ARGUMENTS, blocks="\n".join(lines))

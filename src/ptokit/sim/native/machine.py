@@ -1,0 +1,62 @@
+"""The core as bodies of handle pages see it while they are compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptokit.isa.tiles import ConvTileType, TileType
+from ptokit.place import address_errors
+from ptokit.sim.execute import Core
+from ptokit.sim.kernels.code import Int, Num, Truth
+from ptokit.sim.kernels.trace import Recorded, TracedConv, TracedTile
+from ptokit.sim.native.plan import BLOCK, BLOCKS
+
+if TYPE_CHECKING:
+    from ptokit.sim.native.module import Compiler
+
+
+@dataclass
+class Machine:
+    """Makes tiles, and knows the block."""
+
+    compiler: Compiler
+
+    @property
+    def block_idx(self) -> Int:
+        index = self.compiler.load(BLOCK)
+        self.compiler.code.by_block.add(index.text)
+        return index
+
+    @property
+    def block_num(self) -> Int:
+        return self.compiler.load(BLOCKS)
+
+    subblock_idx, subblock_num = Core.subblock_idx, Core.subblock_num
+
+    def tile(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
+        """A handle on the bytes at `address` of the memory of the type's location."""
+        target = self.compiler.facts.target
+        if isinstance(address, int):
+            if any(True for _ in address_errors(kind, address, target, None)):
+                self.compiler.recording.guards.append(Truth(self.compiler.code, "false"))
+        else:
+            last = target.capacity_of(kind.loc) - kind.nbytes
+            aligned = address % target.alignment == 0
+            conditions = (aligned, address >= 0, address <= last)
+            self.compiler.recording.guards += [c for c in conditions if isinstance(c, Truth)]
+        if isinstance(kind, TileType):
+            return TracedTile(kind, self.compiler.space(kind.loc), address)  # type: ignore[arg-type]
+        return TracedConv(kind, self.compiler.space(kind.loc), address)  # type: ignore[arg-type]
+
+    def fresh(self, kind: TileType | ConvTileType, address: int) -> Recorded:
+        """A new tile at a planned address: its content is undefined."""
+        handle = self.tile(kind, address)
+        space = self.compiler.space(kind.loc)
+        self.compiler.initial.forget(space.name, address, kind.nbytes)
+        if space.name in self.compiler.tracked:
+            base = self.compiler.memory(space.number, 1)
+            where = self.compiler.code.let(f"getelementptr i8, ptr {base}, i64 {address}")
+            arguments = f"ptr {where}, i8 0, i64 {kind.nbytes}, i1 false"
+            self.compiler.code.do(f"call void @llvm.memset.p0.i64({arguments})")
+        return handle

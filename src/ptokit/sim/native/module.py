@@ -1,0 +1,500 @@
+"""A whole program as one LLVM module: its loops and branches, and a call for every instruction.
+
+The pages' own bodies run here once, on symbolic handles: what makes handles and numbers becomes
+arithmetic in the main function, what moves data becomes a call of a function that all of its kind
+share. Before a call stand the rules that are open; where one does not hold, the reference executes
+that instruction on the same memories, and reports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptokit.check import rules_for
+from ptokit.facts import Facts, call, none_if_unknown
+from ptokit.ir import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.facts import environment
+from ptokit.isa.formulas import UNKNOWN
+from ptokit.isa.lang import Operand, Role
+from ptokit.isa.rules import HARDWARE
+from ptokit.isa.targets import SPACES
+from ptokit.isa.types import ScalarType
+from ptokit.isa.words import Loc
+from ptokit.sim.execute import Core
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Truth, Undecided, text
+from ptokit.sim.kernels.conditions import Condition, both, holds
+from ptokit.sim.kernels.emit import Function, Host
+from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.kernels.initial import Initial
+from ptokit.sim.kernels.overlap import related
+from ptokit.sim.kernels.trace import (
+    Recorded,
+    Recording,
+    Scalar,
+    Space,
+    TracedTile,
+)
+from ptokit.sim.memory import Elements
+from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
+from ptokit.sim.native.flow import Flow, Region
+from ptokit.sim.native.machine import Machine
+from ptokit.sim.native.plan import FIRST_SLOT, Plan, Request, places
+from ptokit.sim.reference import scalar
+
+Env = dict[Value, Any]  # Any: handles and numbers
+
+
+@dataclass
+class Use:
+    """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
+
+    name: str
+    function: Function
+    op: Op
+    operands: dict[str, Any]  # Any: handles and numbers, as they are at the call
+
+
+@dataclass
+class Compiler:
+    """Turns a function into a module. `tracked`: memories whose shadow is kept and checked."""
+
+    host: Host
+    core: Core
+    facts: Facts
+    addresses: Mapping[Value, int]
+    initial: Initial
+    tracked: set[str]
+    code: Code = field(default_factory=Code)
+    spaces: list[Space] = field(default_factory=list[Space])
+    functions: dict[str, str] = field(default_factory=dict[str, str])
+    kernels: dict[str, str] = field(default_factory=dict[str, str])
+    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    requests: list[Request] = field(default_factory=list[Request])
+    counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
+    slots: int = FIRST_SLOT
+    scratch: int = 64
+    recording: Recording = field(default_factory=Recording)
+    inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
+    shown: dict[str, dict[str, Use]] = field(default_factory=dict[str, "dict[str, Use]"])
+    by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
+    alone: bool = False  # one instruction, which is compiled or not
+    read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
+    in_order: bool = False  # every block writes to one place: the last one's result stays
+    written_arrays: set[int] = field(default_factory=set[int])
+    kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
+    places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
+    results: tuple[Any, ...] = ()
+    mutable: set[Value] = field(default_factory=set[Value])  # tiles that become views in regions
+
+    def module(self, func: Func, env: Env, shown: Iterable[Value]) -> str:
+        """The text of the module; `env` gets the handles, `shown` are looked at afterwards."""
+        self.mutable = set(_viewed(func.body, inside=False))
+        self.places = places(func.body)
+        for value in func.args:
+            self._define(env, value, env[value])
+        self.compile_block(func.body, env)
+        return self.text(env.get(v) for v in shown)
+
+    def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
+        """The module, after the last instruction; handles in `shown` are kept."""
+        self.results = tuple(self._kept(h) if isinstance(h, Recorded) else None for h in shown)
+        self.code.do("ret i32 0")
+        body = "\n".join(self.code.lines)
+        parts = [
+            *(constant(n, table) for n, table in enumerate(self.tables)),
+            *self.kernels.values(),
+            *(f"define internal i32 @{name}{body}" for body, name in self.functions.items()),
+            f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{body}\n}}",
+            launch(s for s in self.spaces if s.memory is None and s.name in self.tracked),
+            *DECLARATIONS,
+        ]
+        return "\n\n".join(parts)
+
+    def plan(self) -> Plan:
+        """How to run what was compiled."""
+        serial = self.in_order or bool(self.read_arrays & self.written_arrays)
+        names = ((m, self.functions[body]) for m, bodies in self.shown.items() for body in bodies)
+        return Plan(
+            *(self.slots, self.scratch, serial, tuple(self.counts)),
+            tuple(s.name for s in self.spaces),
+            *(frozenset(self.tracked), tuple(self.requests), self.results),
+            *(frozenset(self.by_reference), tuple(names)),
+        )
+
+    # memories
+
+    def space(self, loc: Loc) -> Space:
+        """The memory behind a location."""
+        name = SPACES[loc]
+        found = next((s for s in self.spaces if s.name == name), None)
+        return found or self.new_space(name, self.core.target.capacity[name])
+
+    def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
+        space = Space(len(self.spaces), name, self, size, memory)
+        self.spaces.append(space)
+        return space
+
+    def memory(self, number: int, part: int) -> str:
+        """A field of the table of memories: data, shadow, size."""
+        where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
+        return self.code.let(f"load {'i64' if part == 2 else 'ptr'}, ptr {where}")
+
+    # blocks and control
+
+    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+        body = list(block.ops)
+        last = body[-1] if body else None
+        if isinstance(last, Op) and last.page.terminator:
+            body.pop()
+        counted = Counter(
+            op.page.mnemonic() for op in body if isinstance(op, Op) and not op.page.handle
+        )
+        if counted:
+            slot = self.slot()
+            self.counts.append((slot, counted))
+            self.store(slot, self.load(slot) + 1)
+        for op in body:
+            self._op(op, env)
+        passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
+        return tuple(env[v] for v in passed)
+
+    def slot(self) -> int:
+        """A new place in the frame."""
+        self.slots += 1
+        return self.slots - 1
+
+    def _place(self, slot: int) -> str:
+        return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
+
+    def load(self, slot: int) -> Int:
+        """The number in a slot."""
+        return Int(self.code, self.code.let(f"load i64, ptr {self._place(slot)}"))
+
+    def store(self, slot: int, value: Num) -> None:
+        """Put a number into a slot."""
+        self.code.do(f"store i64 {text(value)}, ptr {self._place(slot)}")
+
+    # one instruction
+
+    def _op(self, op: AnyOp, env: Env) -> None:
+        if isinstance(op, OpaqueOp):
+            self._ask(op, env)
+            return
+        static = self.facts.environment(op)
+        rules = rules_for(op.page, self.facts.target)
+        pending = [r for r in rules if r.holds(static) is UNKNOWN and not r.warning]
+        self.facts.learn(op, static)
+        self.recording = Recording()
+        if not op.results and not op.regions and not op.page.handle:
+            self._data(op, env, pending)
+            return
+        self._handles(op, env, pending)
+
+    def single(self, op: Op, env: Env) -> None:
+        """One instruction without its rules."""
+        self.places, self.alone = {id(op): 0}, True
+        self._data(op, env, ())
+
+    def _values(self, op: Op, env: Env) -> dict[str, Any]:
+        """Operands by name, as a body gets them."""
+        values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in op.page.attrs}
+        values |= {o.name: o.default for o in op.page.operands if not o.required}
+        for operand in op.page.operands:
+            bound = op.bound(operand.name)
+            if bound:
+                values[operand.name] = self._fetch(op, operand, bound, env)
+        readings = {"fixpipe": self.core.fixpipe, "gathers": self.core.target.gathers}
+        machine = Machine(self)
+        values |= {"machine": machine, "flow": Flow(self), "core": machine, **readings}
+        values |= {r.name: v.type for r, v in zip(op.page.results(), op.results, strict=False)}
+        return values
+
+    def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
+        if operand.many:
+            return tuple(env[v] for v in bound)
+        value: Any = env[bound[0]]
+        if isinstance(value, TracedTile) and value.slot is not None:
+            old = value.elements
+            now: Any = self.load(value.slot)
+            value.elements = Elements(old.memory, now, old.dtype, old.map, old.origin)
+        dtype = None if op.page.handle else ScalarType(operand.scalar or "").dtype
+        if dtype is None:
+            return value
+        if isinstance(value, Int):
+            return Scalar(value, dtype)
+        assert isinstance(value, int | float)
+        return scalar(value, dtype)
+
+    def _open_rules(self, op: Op, values: Mapping[str, Any], pending: Sequence[Any]) -> Condition:
+        seen = environment(
+            op.page, {o.name: values.get(o.name) for o in op.page.operands}, op.attrs
+        )
+        for result, value in zip(op.page.results(), op.results, strict=False):
+            seen[result.name] = value.type
+        total: Condition = True
+        for rule in pending:
+            total = both(total, holds(rule, seen))
+        return total
+
+    def _handles(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
+        """An instruction that makes handles, views or numbers, or has regions."""
+        values = self._values(op, env)
+        page = op.page
+        if page.allocates:
+            values["fresh"] = not op.bound("addr")
+            if values["fresh"]:
+                values["addr"] = self.addresses[op.results[0]]
+        refine: Any = getattr(page, "type_of", None)
+        condition = self._open_rules(op, values, pending)
+        if refine is not None and op.results:
+            name = page.results()[0].name
+            seen = environment(page, {**values, name: op.results[0].type}, op.attrs)
+            known = {k: _plain(v) for k, v in seen.items()}
+            values[name] = self.facts.target.resolve_any(call(refine, known))
+        if op.regions:
+            self._require(op, env, condition)
+            values["regions"] = tuple(Region(self, r, env) for r in op.regions)
+        elif not op.results:
+            raise NotNative(f"{page.mnemonic()} changes the state of the core")
+        body: Any = getattr(page, "run")  # noqa: B009 - declared by pages, not by Instr
+        try:
+            outcome = body(**{n: values[n] for n in page.body_names})
+        except ZeroDivisionError:
+            raise NotNative("division by zero") from None
+        if not op.regions:
+            for guard in (*self.recording.guards, *self._ends()):
+                condition = both(condition, guard)
+            self._require(op, env, condition)
+        several = outcome if len(op.results) > 1 or op.regions else (outcome,)
+        for result, value in zip(op.results, several, strict=True):
+            self._define(env, result, value)
+            if isinstance(value, Recorded):
+                value.label = f"%{result.name}"
+
+    def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
+        env[value] = handle
+        if value in self.mutable and isinstance(handle, TracedTile):
+            handle.slot = self.slot()
+            self.keep_address(handle)
+
+    def keep_address(self, tile: TracedTile) -> None:
+        """The address of a tile that becomes a view inside a loop or branch."""
+        assert tile.slot is not None
+        self.store(tile.slot, tile.address)
+
+    def _require(self, op: AnyOp, env: Env, condition: Condition) -> None:
+        """Where the condition fails, ask the reference: it reports what is wrong, or goes on."""
+        if condition is True:
+            return
+        if isinstance(condition, bool):
+            self._ask(op, env)
+            return
+        with self.code.when(~condition):
+            self._ask(op, env)
+
+    def _data(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
+        """An instruction that moves or computes data, both ways where its body asks."""
+        code = self.code
+        try:
+            code.asked, self.recording = 0, Recording()
+            self._move(op, env, pending)
+        except Undecided as question:
+            yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
+            code.branch(question.condition, yes, no)
+            for label, answer in ((yes, True), (no, False)):
+                code.start(label)
+                code.answers.append(answer)
+                self._data(op, env, pending)
+                code.answers.pop()
+                code.jump(after)
+            code.start(after)
+        except NotNative as reason:
+            if self.alone or op.page.aliases:
+                raise
+            code.note(f"{op.page.mnemonic()}: by the reference, {reason}")
+            self._ask(op, env)
+            self.initial.unknown(env[v] for _, v in op.values())
+            touched = _arrays(
+                h.elements for _, v in op.values() if isinstance(h := env[v], Recorded)
+            )
+            self.read_arrays |= touched
+            self.written_arrays |= touched
+            self.by_reference.add((op.page.mnemonic(), str(reason)))
+
+    def _move(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
+        page, values = op.page, self._values(op, env)
+        condition = self._open_rules(op, values, pending)
+        size = _size_of_output(op, values)
+        if size is False and not page.aliases:
+            self._require(op, env, condition)
+            return
+        if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
+            self._ask(op, env, only_registers=True)
+        missing = [n for n in page.body_names if n not in values]
+        if missing:
+            raise NotNative(f"it works on the core's {', '.join(missing)}")
+        before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
+        getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
+        moved = [v for v, elements in before if v.elements is not elements]
+        function = Function(self.host, self._related, self._is_tracked)
+        function.body(self.recording)
+        for guard in (*self.recording.guards, *self._ends()):
+            condition = both(condition, guard)
+        if moved:
+            self._require(op, env, condition)
+        self.initial.effects(self.recording)
+        self.read_arrays |= _arrays(r.cells for r in self.recording.reads)
+        written = [s.cells for s in self.recording.stores]
+        self.written_arrays |= _arrays(written)
+        here = (c for c in written if text(c.origin) not in self.code.by_block)
+        self.in_order |= bool(_arrays(here))
+        if self.recording.stores:
+            self._call(op, env, function, condition, size)
+
+    def _ends(self) -> list[Truth]:
+        """Windows of views end inside their arrays."""
+        found: list[Truth] = []
+        for space, dtype, end in self.recording.ends:
+            size = Int(self.code, self.memory(space.number, 2))
+            bits = end * dtype.bits
+            enough: Any = (size * 8) >= bits
+            found.append(enough)
+        return found
+
+    def _related(self, a: Elements, b: Elements) -> str:
+        return related(a, b, self.recording.guards)
+
+    def _is_tracked(self, cells: Elements) -> bool:
+        return cells.memory.name in self.tracked
+
+    def _call(
+        self, op: Op, env: Env, function: Function, condition: Condition, size: Condition
+    ) -> None:
+        """The call, its guard, and the way to the reference."""
+        name = self._shared(function, op, env)
+        self.scratch = max(self.scratch, function.scratch.size)
+        if condition is False:
+            self._ask(op, env)
+            return
+        after = self.code.name("next")
+        slow = self.code.name("slow")
+        if isinstance(condition, Truth):
+            fast = self.code.name("fast")
+            self.code.branch(condition, fast, slow)
+            self.code.start(fast)
+        if isinstance(size, Truth):
+            some = self.code.name("some")
+            self.code.branch(size, some, after)
+            self.code.start(some)
+        result = self.code.let(f"call i32 @{name}({self._passed(function)})")
+        if function.checks or isinstance(condition, Truth):
+            bad = self.code.let(f"icmp ne i32 {result}, 0") if function.checks else "false"
+            self.code.branch(bad, slow, after)
+            self.code.start(slow)
+            self._ask(op, env)
+            self.code.jump(after)
+            self.code.start(after)
+        elif isinstance(size, Truth):
+            self.code.jump(after)
+            self.code.start(after)
+
+    def _passed(self, function: Function) -> str:
+        """The arguments of a call, in the order of `_shared`."""
+        passed: list[str] = []
+        for (number, _, shadow), (_, cells) in function.pointers.items():
+            base = self.memory(number, 1 if shadow else 0)
+            address = text(cells.address)
+            passed.append(f"ptr {self.code.let(f'getelementptr i8, ptr {base}, i64 {address}')}")
+        passed += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
+        for values in function.tables:
+            passed.append(f"ptr @table{self._table(values)}")
+        return ", ".join([*passed, "ptr %scratch"])
+
+    def _table(self, values: Any) -> int:  # Any: a NumPy array
+        for number, known in enumerate(self.tables):
+            if known.dtype == values.dtype and known.tobytes() == values.tobytes():
+                return number
+        self.tables.append(values)
+        return len(self.tables) - 1
+
+    def _shared(self, function: Function, op: Op, env: Env) -> str:
+        """The name of a function with this text; instructions that need the same share it."""
+        apart = "noalias " if not function.crossing else ""
+        parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
+        parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
+        parameters += [f"ptr {apart}%t{n}" for n in range(len(function.tables))]
+        parameters.append(f"ptr {apart}%scratch")
+        lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", "}"]
+        body = "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
+        if body not in self.functions:
+            self.functions[body] = f"op{len(self.functions)}"
+            self.kernels |= function.kernels
+        uses = self.shown.setdefault(op.page.mnemonic(), {})
+        if body not in uses:
+            operands = {n: copy(env[v]) for n, v in op.values()}
+            uses[body] = Use(self.functions[body], function, op, operands)
+        return self.functions[body]
+
+    def _ask(self, op: AnyOp, env: Env, *, only_registers: bool = False) -> None:
+        """Call the reference for one instruction, with the numbers its operands have now."""
+        used = [env[v] for _, v in op.values()] if isinstance(op, Op) else []
+        values = tuple(self._kept(value) for value in used)
+        inside = tuple(
+            (self.places[id(block)], tuple(self._kept(a) for a in args))
+            for block, args in self.inside
+        )
+        number = len(self.requests)
+        self.requests.append(Request(self.places[id(op)], values, inside, only_registers))
+        result = self.code.let(f"call i32 %callback(i64 {number}, ptr %frame)")
+        failed, good = self.code.name("failed"), self.code.name("good")
+        self.code.branch(self.code.let(f"icmp ne i32 {result}, 0"), failed, good)
+        self.code.start(failed)
+        self.code.do("ret i32 1")
+        self.code.start(good)
+
+    def _kept(self, value: Any) -> Any:  # Any: a handle or a number
+        """A value as a template; its numbers are put into slots now."""
+
+        def keep(number: Num) -> Any:  # Any: a number or its slot
+            if isinstance(number, int):
+                return number
+            if number.text not in self.kept:
+                self.kept[number.text] = self.slot()
+            self.store(self.kept[number.text], number)
+            return Slot(self.kept[number.text])
+
+        return mapped(value, keep, lambda space: Place(space.number))
+
+
+def _plain(value: Any) -> Any:  # Any: see `isa.facts.environment`
+    return none_if_unknown(value.type if isinstance(value, Recorded) else value)
+
+
+def _size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
+    """Whether every output has elements: an instruction whose output is empty does nothing."""
+    total: Condition = True
+    for operand in op.page.operands:
+        valid = getattr(values.get(operand.name), "valid", None)
+        if operand.role is Role.OUT and valid is not None:
+            for count in valid:
+                total = both(total, count != 0)
+    return total
+
+
+def _viewed(block: Block, *, inside: bool) -> Iterator[Value]:
+    """Tiles that become views of others inside a loop or branch."""
+    for op in block.ops:
+        if inside and isinstance(op, Op) and op.page.aliases:
+            yield from op.bound(op.page.outs()[0].name)
+        for region in op.regions:
+            yield from _viewed(region, inside=True)
+
+
+def _arrays(cells: Iterable[Elements]) -> set[int]:
+    """The numbers of the arrays among the memories of these operands."""
+    spaces: list[Any] = [c.memory for c in cells]
+    return {space.number for space in spaces if space.memory is not None}

@@ -1,0 +1,49 @@
+"""What it takes to run compiled code: all of it can be kept on disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ptokit.ir import Block
+
+BLOCK, BLOCKS, FIRST_SLOT = 0, 1, 2  # places in the frame
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the reference is asked to do: an instruction, by its place among all of the program.
+
+    `values` are its operands and `inside` the arguments of the regions around it, by their places
+    among all regions: as templates, see `kernels.handles`.
+    """
+
+    op: int
+    values: tuple[Any, ...]
+    inside: tuple[tuple[int, tuple[Any, ...]], ...]
+    only_registers: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What it takes to run the machine code of a program: all that a cache keeps beside it."""
+
+    slots: int
+    scratch: int
+    serial: bool
+    counts: tuple[tuple[int, Counter[str]], ...]
+    spaces: tuple[str, ...]
+    tracked: frozenset[str]
+    requests: tuple[Request, ...]
+    results: tuple[Any, ...]
+    by_reference: frozenset[tuple[str, str]]  # mnemonics, and why
+    functions: tuple[tuple[str, str], ...]  # mnemonic and name of what was generated
+
+
+def places(block: Block) -> dict[int, int]:
+    """Every instruction and region of a function by its place in the text."""
+    found: list[object] = []
+    for op in block.walk():
+        found += [op, *op.regions]
+    return {id(thing): number for number, thing in enumerate(found)}

@@ -1,0 +1,30 @@
+"""`make bench` prints its table; the figures are nobody's test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from ptokit.emit.files import ROOT
+
+
+def test_a_row_of_the_bench(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench" / "run.py", "tadd", "--quick", "--json", file],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tadd      f32 64x64 " in done.stdout
+    assert "not measured" not in done.stdout  # a recorded row that no row of ours has
+    figures = json.loads(file.read_text(encoding="utf-8"))
+    assert {row["op"] for row in figures["rows"]} == {"tadd"}
+    assert all(row["ns"] > 0 for row in figures["rows"])
+    assert [limit["bound"] for limit in figures["limits"]] == [2.0, 2.0]
+    assert figures["starts_ms"] == {}

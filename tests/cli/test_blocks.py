@@ -1,0 +1,147 @@
+"""A grid of blocks: global memory is shared, everything else is each block's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit import settings
+from ptokit.emit.files import ROOT
+
+GEMM = pto.load(ROOT / "examples" / "gemm_grid.pto")
+ONE = """\
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %many = arith.constant 4 : index
+  %cols = arith.constant 16 : index
+  %view = pto.make_tensor_view %x, shape = [%many, %cols], strides = [%cols, %one] \
+: !pto.tensor_view<4x16xf32>
+  %block = pto.get_block_idx
+  %row = arith.index_cast %block : i64 to index
+"""
+TILE = "!pto.tile_buf<vec, 1x16xf32>"
+VIEW = "!pto.partition_tensor_view<1x16xf32>"
+
+
+def program(body: str) -> pto.Program:
+    """A function on %x, 4x16, with its block's number in %row."""
+    return pto.loads(f"func.func @f(%x: !pto.ptr<f32>) {{\n{ONE}{body}  return\n}}\n")
+
+
+def part(name: str, row: str) -> str:
+    sizes = "offsets = [%ROW, %zero], sizes = [%one, %cols]".replace("ROW", row)
+    return f"  %{name} = pto.partition_view %view, {sizes} : !pto.tensor_view<4x16xf32> -> {VIEW}\n"
+
+
+def load(view: str, tile: str) -> str:
+    return f"  pto.tload ins(%{view} : {VIEW}) outs(%{tile} : {TILE})\n"
+
+
+def store(tile: str, view: str) -> str:
+    return f"  pto.tstore ins(%{tile} : {TILE}) outs(%{view} : {VIEW})\n"
+
+
+ALLOC = f"  %t = pto.alloc_tile : {TILE}\n"
+X = np.arange(64, dtype=np.float32).reshape(4, 16)
+
+
+@pytest.fixture(scope="module")
+def matrices() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(5)
+    return {name: rng.standard_normal((512, 512)).astype(np.float16) for name in "ab"}
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 8, 11])
+def test_any_number_of_blocks_multiplies_the_same(
+    matrices: dict[str, np.ndarray], blocks: int
+) -> None:
+    done = GEMM.execute(matrices, target="a5", blocks=blocks)
+    a, b = (matrices[name].astype(np.float64) for name in "ab")
+    bound = 512 * 2.0**-24 * (np.abs(a) @ np.abs(b)).max()
+    assert np.abs(done.outputs["c"] - a @ b).max() <= bound
+    assert sum(done.instructions.values()) == 456  # whoever does the work
+
+
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_the_grid_example_is_legal(target: str) -> None:
+    assert GEMM.check(target) == []
+
+
+def test_blocks_run_in_ascending_order_on_shared_memory() -> None:
+    text = part("here", "row") + (
+        "  %next = arith.addi %row, %one : index\n" + part("there", "next") + ALLOC
+    )
+    shift = program(text + load("here", "t") + store("t", "there"))
+    found = shift.run(x=X, blocks=3)["x"]
+    assert np.array_equal(found, np.broadcast_to(X[0], (4, 16)))  # row 0 went down block by block
+    assert np.array_equal(X, np.arange(64).reshape(4, 16))
+
+
+def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
+    first = (
+        "  %is_first = arith.cmpi eq, %row, %zero : index\n  scf.if %is_first {\n"
+        + load("here", "t")
+        + "  }\n"
+    )
+    text = part("here", "row") + ALLOC + first + store("t", "here")
+    assert np.array_equal(program(text).run(x=X)["x"], X)
+    with pytest.raises(pto.PtoError) as caught:
+        program(text).run(x=X, blocks=2)
+    (found,) = caught.value.diagnostics
+    assert found.slug == "uninitialised-read"
+    assert [n.message for n in found.notes] == ["in block 1"]
+
+
+def test_each_block_has_flags_and_registers_of_its_own() -> None:
+    up = "  pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+    done = program(up).execute({"x": X}, blocks=4)
+    assert done.instructions == {"pto.set_flag": 4}
+
+
+def test_a_query_knows_the_grid() -> None:
+    ask = """  %blocks = pto.get_block_num
+  %lane = pto.get_subblock_idx
+  %lanes = pto.get_subblock_num
+  %num = arith.index_cast %blocks : i64 to index
+  %last = arith.subi %num, %one : index
+  %a = arith.index_cast %lane : i64 to index
+  %b = arith.index_cast %lanes : i64 to index
+  %sum = arith.addi %a, %b : index
+  %end = arith.muli %last, %sum : index
+"""
+    copy = program(part("here", "row") + ask + part("there", "end") + ALLOC)
+    text = copy.text().replace("  return\n", load("there", "t") + store("t", "here") + "  return\n")
+    found = pto.loads(text).run(x=X, blocks=3)["x"]
+    assert np.array_equal(found, X[[2, 2, 2, 3]])
+
+
+def test_one_block_has_no_note() -> None:
+    with pytest.raises(pto.PtoError) as caught:
+        program(part("here", "row") + ALLOC + store("t", "here")).run(x=X)
+    assert caught.value.diagnostics[0].notes == ()
+
+
+@pytest.mark.parametrize("blocks", [0, -1, 65536, 10**30])
+def test_a_launch_has_some_blocks(blocks: int) -> None:
+    with pytest.raises(ValueError, match="1 to 65535"):
+        program("").run(x=X, blocks=blocks)
+
+
+def test_a_tile_argument_is_for_one_block() -> None:
+    copy = pto.loads("%dst = tmov %src : !pto.tile_buf<vec, 4x16xf32>\n")
+    assert np.array_equal(copy.run(src=X)["dst"], X)
+    with pytest.raises(pto.CallError, match="local-argument"):
+        copy.run(src=X, blocks=2)
+
+
+def test_engines_are_named() -> None:
+    assert set(settings.ENGINES) == {"reference", "native"}
+    with pytest.raises(ValueError, match="reference, native"):
+        program("").run(x=X, engine="fast")
+
+
+def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(settings.ENGINES, "native", "ptokit.nowhere")
+    with pytest.raises(ValueError, match="native needs"):
+        program("").run(x=X, engine="native")

@@ -1,0 +1,157 @@
+"""`run --show-code NAME`: what the native engine generates for one instruction, as text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from ptokit.cli import main
+from ptokit.emit.files import ROOT
+
+llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
+GEMM = str(ROOT / "examples" / "gemm.pto")
+NZ = "blayout=col_major, slayout=row_major"
+MIXED = f"""\
+pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+%dst = textract %src[0, 64] : !pto.tile_buf<mat, 64x256xf16, {NZ}> \
+-> !pto.tile_buf<left, 64x64xf16, {NZ}>
+%copy = tmov %dst : !pto.tile_buf<left, 64x64xf16, {NZ}> -> !pto.tile_buf<left, 64x64xf16, {NZ}>
+"""
+DIVIDES = """\
+func.func @divides() {
+  %block = pto.get_block_idx
+  %one = arith.constant 1 : i64
+  %more = arith.addi %block, %one : i64
+  %share = arith.divsi %one, %more : i64
+  return
+}
+"""
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> list[str]:
+    np.save(tmp_path / "a.npy", np.ones((512, 384), np.float16))
+    np.save(tmp_path / "b.npy", np.ones((384, 320), np.float16))
+    return [f"a={tmp_path / 'a.npy'}", f"b={tmp_path / 'b.npy'}"]
+
+
+def show(name: str, kernel: str, *words: str, text: str | None = None) -> Result:
+    """The command, without an exception of our own."""
+    result = CliRunner().invoke(main, ["run", kernel, *words, "--show-code", name], input=text)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def mixed(name: str, folder: Path) -> str:
+    np.save(folder / "src.npy", np.ones((64, 256), np.float16))
+    result = show(name, "-", f"src={folder / 'src.npy'}", text=MIXED)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("name", ["textract", "pto.textract", "TEXTRACT"])
+def test_every_spelling_shows_the_same(given: list[str], name: str) -> None:
+    shown = show(name, GEMM, *given).output
+    assert shown == show("pto.textract", GEMM, *given).output
+    assert shown.count("\ndefine internal i32 @op") == 4  # whole or at a moving offset, twice
+    assert "c: f32" not in shown  # nothing ran
+
+
+@pytest.mark.parametrize("name", ["tload", "textract", "tmatmul.acc", "tstore"])
+@pytest.mark.parametrize("target", ["cpu", "a5"])
+def test_the_code_assembles_and_every_loop_has_a_comment(
+    given: list[str], name: str, target: str
+) -> None:
+    shown = show(name, GEMM, *given, "--target", target).output
+    module = llvm.parse_assembly(shown)
+    module.verify()
+    assert len(list(module.functions)) >= 1
+    lines = shown.splitlines()
+    loops = [n for n, line in enumerate(lines) if re.match(r"(loop|depth)\d+:", line)]
+    assert loops
+    for start in loops:
+        body = lines[start + 1 :]
+        first = next(line for line in body if " phi " not in line)
+        assert first.startswith("  ; for %"), "\n".join(lines[start : start + 4])
+
+
+def test_the_head_says_operands_and_parameters(given: list[str]) -> None:
+    shown = show("textract", GEMM, *given).output
+    last = shown[shown.index("; pto.textract, function 4 of 4") :]
+    assert "; first used at" in last
+    assert "gemm.pto:46:11" in last
+    for line in (
+        ";   src       %wide_b : mat f16 384x320 nz",
+        ";   row       %p : index",
+        ";   dst       %right : right f16 64x64 zn",
+        ";   %p0       dst: its bytes",
+        ";   %n0       row",
+        ";   %scratch  room for temporaries",
+    ):
+        assert line in last.splitlines(), last
+    head = last.partition("define")[2].partition("\n")[0]
+    parameters = re.findall(r"[(,] ?(?:ptr|i64)(?: noalias)? (%\w+)", head)
+    described = re.findall(r"^;   (%\w+) ", last.partition("; parameters")[2], re.M)
+    assert described == parameters
+
+
+def test_numbers_known_before_the_run_are_shown(given: list[str]) -> None:
+    assert ";   row       %c0 : index = 0" in show("textract", GEMM, *given).output.splitlines()
+
+
+def test_a_product_comes_with_its_kernel(given: list[str]) -> None:
+    assert "define internal void @product_f32(" in show("tmatmul", GEMM, *given).output
+    assert "@product_f32" not in show("tload", GEMM, *given).output
+
+
+def test_an_instruction_that_shares_anothers_function_is_shown(tmp_path: Path) -> None:
+    assert "; pto.tmov, function 1 of 1" in mixed("tmov", tmp_path)
+
+
+def test_what_the_reference_runs_says_why(tmp_path: Path) -> None:
+    assert mixed("set_flag", tmp_path).startswith("; pto.set_flag: by the reference, it works on")
+
+
+def test_what_moves_no_data_has_no_function(given: list[str]) -> None:
+    shown = show("alloc_tile", GEMM, *given).output
+    assert shown == "; pto.alloc_tile has no function: it moves no data\n"
+
+
+def test_a_program_the_engine_does_not_take_says_why() -> None:
+    result = show("get_block_idx", "-", text=DIVIDES)
+    assert result.exit_code == 0
+    assert re.fullmatch(r"; the reference runs this program: [^\n]+\n", result.output)
+
+
+@pytest.mark.parametrize("name", ["nosuch", "tmov", "arith.divsi"])
+def test_another_name_lists_the_instructions(given: list[str], name: str) -> None:
+    result = show(name, GEMM, *given)
+    assert result.exit_code == 2
+    assert f"@gemm has no instruction {name!r}; it has " in result.output
+    assert "pto.tload, pto.textract, pto.tmatmul, pto.tmatmul.acc, pto.tstore" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--engine", "reference"], "reference generates nothing"),
+        (["--engine", "fast"], "fast generates nothing"),
+        (["-o", "c=c.npy"], "runs nothing: leave out -o and --report"),
+        (["--report"], "runs nothing: leave out -o and --report"),
+    ],
+)
+def test_what_does_not_go_with_it(given: list[str], words: list[str], message: str) -> None:
+    result = show("textract", GEMM, *given, *words)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_wrong_arguments_are_reported_as_for_a_run() -> None:
+    result = show("textract", GEMM)
+    assert result.exit_code == 2
+    assert "missing-argument" in result.output

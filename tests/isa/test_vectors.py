@@ -1,0 +1,568 @@
+"""Elementwise, reductions, expands and conversions: meaning, legality per target, text and C++."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from by_hand import FORMATS, Array, made, noise, slugs, storage_type, typed
+from tables import verdict
+
+import ptokit as pto
+
+A2A3 = {"i16", "i32", "f16", "f32"}
+INTS = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}
+ALL = INTS | {"f16", "bf16", "f32"}
+FLOATS = {"f16", "bf16", "f32"}
+TARGETS = ("cpu", "a2a3", "a5")
+
+# op -> element types on cpu, a2a3, a5 (3.21, 3.23, 3.24, 3.27, 3.29)
+TYPES = {
+    "tadd": (ALL, A2A3, ALL),
+    "tsub": (ALL, A2A3, ALL),
+    "tmul": (ALL, A2A3, ALL - {"i8", "u8"}),
+    "tmax": (ALL, A2A3, ALL),
+    "texp": (FLOATS, {"f16", "f32"}, {"f16", "f32"}),
+    "trelu": (ALL, {"f16", "f32", "i32"}, {"f16", "f32", "i32"}),
+    "tadds": (ALL, A2A3, ALL),
+    "trowsum": (FLOATS | {"i16", "i32"}, A2A3, A2A3 | {"i64", "u64"}),
+    "trowmax": (ALL, A2A3, A2A3 | {"i8", "u8", "i64", "u64"}),
+    "tcolsum": (ALL, A2A3, ALL),
+    "trowexpandmul": ({"f16", "f32", "i16", "u16", "i32", "u32", "u8"}, A2A3, ALL),
+}
+
+
+def zeros(text: str) -> pto.Tile:
+    """A tile whose every byte is zero."""
+    tile = made(text)
+    tile.bytes()[:] = 0
+    tile.memory.shadow[:] = 0xFF
+    return tile
+
+
+def sample(op: str, dtype: str) -> list[Any]:
+    """Operands of 64 x 64 that any target takes but for their element type."""
+    whole, size = f"vec {dtype} 64x64", storage_type(dtype).itemsize
+    if op in ("tadd", "tsub", "tmul", "tmax"):
+        return [zeros(whole), zeros(whole), zeros(whole)]
+    if op == "tadds":
+        return [zeros(whole), zeros(whole), 1]
+    if op in ("texp", "trelu"):
+        return [zeros(whole), zeros(whole)]
+    if op == "trowexpandmul":
+        return [zeros(whole), zeros(whole), zeros(f"vec {dtype} 64x{32 // size}")]
+    dst = f"vec {dtype} 1x64" if op == "tcolsum" else f"vec {dtype} 64x64 valid 64x1"
+    return [zeros(dst), zeros(whole)]
+
+
+@pytest.mark.parametrize("op", list(TYPES))
+@pytest.mark.parametrize("target", TARGETS)
+def test_element_types(op: str, target: str) -> None:
+    legal = TYPES[op][TARGETS.index(target)]
+    with pto.target(target):
+        for dtype in FORMATS:
+            slug = "" if dtype in legal else "element-type"
+            arguments = sample(op, dtype)
+            verdict(target, slug, lambda a=arguments: getattr(pto, op)(*a))
+
+
+# Meaning -----------------------------------------------------------------------------------------
+
+
+def noisy(dtype: str, rows: int, cols: int, seed: int) -> tuple[pto.Tile, Array]:
+    """A tile of random bits, and its values in the type of an independent package."""
+    tile = made(f"vec {dtype} {rows}x{cols}")
+    raw = noise(tile, seed)
+    return tile, typed(raw.view(storage_type(dtype)), dtype).reshape(rows, cols)
+
+
+def alike(found: Array, wanted: Array) -> bool:
+    """The same bits; one NaN is as good as another."""
+    nan = np.isnan(wanted.astype(np.float64))
+    same = found.view(np.uint8).reshape(*found.shape, -1) == wanted.view(np.uint8).reshape(
+        *found.shape, -1
+    )
+    return bool(np.all(same.all(-1) | nan & np.isnan(found.astype(np.float64))))
+
+
+OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "tadd": lambda a, b: a + b,
+    "tsub": lambda a, b: a - b,
+    "tmul": lambda a, b: a * b,
+    "tmax": lambda a, b: np.where(a < b, b, a),
+}
+
+
+@pytest.mark.parametrize("dtype", sorted(ALL))
+@pytest.mark.parametrize("op", list(OPERATIONS))
+@np.errstate(all="ignore")
+def test_binary_operations_on_random_bits(op: str, dtype: str) -> None:
+    (x, a), (y, b) = noisy(dtype, 16, 64, 1), noisy(dtype, 16, 64, 2)
+    out = made(f"vec {dtype} 16x64")
+    getattr(pto, op)(out, x, y)
+    assert alike(out.numpy(), OPERATIONS[op](a, b))
+
+
+def test_nan_and_zeros_in_a_maximum() -> None:
+    a = np.array([[np.nan, 1, 0.0, -0.0, -np.inf, 2, 2, 2]], np.float32)
+    b = np.array([[1, np.nan, -0.0, 0.0, 1, 3, 1, 2]], np.float32)
+    out = made("vec f32 1x8")
+    pto.tmax(out, made("vec f32 1x8", a), made("vec f32 1x8", b))
+    wanted = np.array([[np.nan, 1, 0.0, -0.0, 1, 3, 2, 2]], np.float32)
+    assert out.numpy().tobytes() == wanted.tobytes()
+
+
+def test_relu_keeps_nan_and_minus_zero() -> None:
+    a = np.array([[np.nan, -1, -0.0, 0.0, -np.inf, 2, np.inf, 1e-45]], np.float32)
+    out = made("vec f32 1x8")
+    pto.trelu(out, made("vec f32 1x8", a))
+    wanted = np.array([[np.nan, 0, -0.0, 0.0, 0, 2, np.inf, 1e-45]], np.float32)
+    assert out.numpy().tobytes() == wanted.tobytes()
+
+
+def test_a_result_may_replace_its_source_and_the_rest_stays() -> None:
+    x = made("vec i16 8x32 valid 3x5")
+    before = noise(x, 3).copy()
+    pto.tadds(x, x, -7)
+    wanted = before.view(np.int16).reshape(8, 32).copy()
+    wanted[:3, :5] -= 7
+    assert x.storage().tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number"), [("f16", 0.1), ("bf16", 0.1), ("u8", 250), ("i8", -100)]
+)
+def test_a_scalar_takes_the_tiles_type(dtype: str, number: float) -> None:
+    kind = FORMATS[dtype][1]
+    data = np.arange(32).astype(kind)[None, :]
+    out = made(f"vec {dtype} 1x32")
+    pto.tadds(out, made(f"vec {dtype} 1x32", data), number)
+    assert alike(out.numpy(), data + np.array(number).astype(kind))
+
+
+def test_row_sums_of_narrow_floats_round_once() -> None:
+    """1 + 1023 * 2**-11 is 1.5 by row; by column every step rounds, and it stays 1."""
+    data = np.full((16, 1024), 2.0**-11, np.float16)
+    data[:, 0] = 1
+    out = made("vec f16 16x16 valid 16x1")
+    pto.trowsum(out, made("vec f16 16x1024", data))
+    assert out.numpy().tolist() == [[1.5]] * 16
+    column = made("vec f16 1x16")
+    pto.tcolsum(column, made("vec f16 1024x16", np.ascontiguousarray(data.T)))
+    assert column.numpy().tolist() == [[1.0] * 16]
+
+
+def test_row_sums_of_integers_wrap_in_the_results_type() -> None:
+    data = made("vec i16 1x16", np.full((1, 16), 30000, np.int16))
+    narrow, wide = made("vec i16 1x16 valid 1x1"), made("vec i32 1x8 valid 1x1")
+    pto.trowsum(narrow, data)
+    pto.trowsum(wide, data)
+    assert narrow.numpy().tolist() == [[21248]]
+    assert wide.numpy().tolist() == [[480000]]
+
+
+@pytest.mark.parametrize("layout", ["nd", "dn", "nz", "zn"])
+def test_row_maxima_and_sums_go_from_left_to_right(layout: str) -> None:
+    data = np.random.default_rng(4).normal(0, 1e4, (32, 32)).astype(np.float32)
+    x = made(f"vec f32 32x32 {layout}", data)
+    total, most = made("vec f32 32x8 valid 32x1"), made("vec f32 32x1 dn")
+    pto.trowsum(total, x)
+    pto.trowmax(most, x)
+    wanted = np.zeros(32, np.float32)
+    for column in data.T:
+        wanted = wanted + column
+    assert total.numpy()[:, 0].tobytes() == wanted.tobytes()
+    assert most.numpy()[:, 0].tolist() == data.max(axis=1).tolist()
+
+
+def test_a_maximum_keeps_nan_in_first_place_only() -> None:
+    data = np.array([[np.nan, 5, 6, 7, 1, 2, 3, 4], [5, np.nan, 6, -1, 0, 0, 0, 0]], np.float32)
+    out = made("vec f32 2x8 valid 2x1")
+    pto.trowmax(out, made("vec f32 2x8", data))
+    assert np.isnan(out.numpy()[0, 0])
+    assert out.numpy()[1, 0] == 6
+
+
+def test_a_column_sum_of_no_rows_changes_nothing() -> None:
+    out = made("vec f32 1x8", np.ones((1, 8), np.float32))
+    pto.tcolsum(out, made("vec f32 8x8 valid 0x8"))
+    assert out.numpy().tolist() == [[1.0] * 8]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_binary_order_changes_no_result(target: str) -> None:
+    data = np.random.default_rng(5).normal(0, 1e4, (7, 64)).astype(np.float32)
+    plain, binary = made("vec f32 1x64"), made("vec f32 1x64")
+    with pto.target(target):
+        pto.tcolsum(plain, made("vec f32 7x64", data))
+        pto.tcolsum(binary, made("vec f32 7x64", data), tmp=made("vec f32 3x64"), is_binary=True)
+    assert plain.numpy().tobytes() == binary.numpy().tobytes()
+
+
+NARROW: dict[
+    str, Callable[[Array], Array]
+] = {  # text of the narrow operand, its values, what they are for each of 20 columns
+    "vec f32 8x1 dn": lambda v: np.repeat(v[:, :1], 20, axis=1),
+    "vec f32 5x8": lambda v: np.tile(v, 3)[:, :20],
+    "vec f32 5x24 valid 5x8": lambda v: np.tile(v, 3)[:, :20],
+}
+
+
+@pytest.mark.parametrize("text", list(NARROW))
+@pytest.mark.parametrize("left", [False, True])
+def test_a_narrow_operand_on_either_side(text: str, left: bool) -> None:
+    random = np.random.default_rng(6)
+    full = random.normal(size=(5, 20)).astype(np.float32)
+    values = random.normal(size=(5, 8)).astype(np.float32)
+    rows = text if "valid" in text or "5x" in text else f"{text} valid 5x1"
+    x = made("vec f32 5x24 valid 5x20", full)
+    y = made(rows, values[:, :1] if "dn" in text else values)
+    out = made("vec f32 5x24 valid 5x20")
+    pto.trowexpandmul(out, *((y, x) if left else (x, y)))
+    assert out.numpy().tobytes() == (full * NARROW[text](values)).tobytes()
+
+
+def test_a_block_as_wide_as_the_result() -> None:
+    data = np.arange(16, dtype=np.float32).reshape(2, 8)
+    x, y, out = made("vec f32 2x8", data), made("vec f32 2x8", data), made("vec f32 2x8")
+    pto.trowexpandmul(out, x, y)
+    assert np.array_equal(out.numpy(), data * data)
+
+
+# Conversion --------------------------------------------------------------------------------------
+
+convert: Any = pto.tcvt  # with modes as plain strings
+HALVES = np.array([[-2.5, -1.5, -0.5, 0.5, 1.2, 1.5, 2.5, -1.2]], np.float32)
+MODES = {
+    "none": [-2, -1, 0, 0, 1, 1, 2, -1],
+    "rint": [-2, -2, 0, 0, 1, 2, 2, -1],
+    "round": [-3, -2, -1, 1, 1, 2, 3, -1],
+    "floor": [-3, -2, -1, 0, 1, 1, 2, -2],
+    "ceil": [-2, -1, 0, 1, 2, 2, 3, -1],
+    "trunc": [-2, -1, 0, 0, 1, 1, 2, -1],
+    "odd": [-3, -1, -1, 1, 1, 1, 3, -1],
+}
+
+
+@pytest.mark.parametrize("mode", list(MODES))
+def test_rounding_to_whole_numbers(mode: str) -> None:
+    whole, floats = made("vec i32 1x8"), made("vec f32 1x8")
+    convert(whole, made("vec f32 1x8", HALVES), rmode=mode)
+    assert whole.numpy().tolist() == [MODES[mode]]
+    convert(floats, made("vec f32 1x8", HALVES), rmode=mode)
+    like_rint = "rint" if mode == "none" else mode
+    assert floats.numpy().tolist() == [MODES[like_rint]]
+
+
+def test_rounding_to_floats_honours_the_mode() -> None:
+    data = np.full((1, 8), 1 + 2.0**-11, np.float32)
+    found: dict[str, float] = {}
+    for mode in MODES:
+        out = made("vec f16 1x16 valid 1x8")
+        convert(out, made("vec f32 1x8", data), rmode=mode)
+        found[mode] = float(out.numpy()[0, 0])
+    up = 1 + 2.0**-10
+    assert found == {
+        **dict.fromkeys(("none", "rint", "floor", "trunc"), 1.0),
+        **dict.fromkeys(("round", "ceil", "odd"), up),
+    }
+
+
+WIDE = [[300, -1, 70000, -40000, np.nan, np.inf, -np.inf, 100]]
+INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "on", "off", "default"),
+    [
+        (
+            "f32",
+            "i8",
+            [127, -1, 127, -128, 0, 127, -128, 100],
+            [44, -1, 112, -64, 0, 0, 0, 100],
+            "on",
+        ),
+        ("f32", "u8", [255, 0, 255, 0, 0, 255, 0, 100], [44, 255, 112, 192, 0, 0, 0, 100], "on"),
+        (
+            *("f32", "i16"),
+            [300, -1, 32767, -32768, 0, 32767, -32768, 100],
+            [300, -1, 4464, 25536, 0, 0, 0, 100],
+            "off",
+        ),
+        (
+            *("f32", "i32"),
+            [300, -1, 70000, -40000, 0, INT_MAX, INT_MIN, 100],
+            [300, -1, 70000, -40000, 0, 0, 0, 100],
+            "on",
+        ),
+        (
+            *("f32", "f16"),
+            [300, -1, 65504, -40000, 0, 65504, -65504, 100],
+            [300, -1, np.inf, -40000, np.nan, np.inf, -np.inf, 100],
+            "on",
+        ),
+    ],
+)
+def test_saturation_and_its_defaults(
+    src: str, dst: str, on: list[float], off: list[float], default: str
+) -> None:
+    data = np.array(WIDE, FORMATS[src][1])
+    wanted: dict[str | None, list[float]] = {"on": on, "off": off}
+    for mode in ("on", "off", None):
+        out = made(f"vec {dst} 1x32 valid 1x8")
+        convert(out, made(f"vec {src} 1x8", data), sat_mode=mode)
+        assert np.array_equal(out.numpy()[0], wanted[mode or default], equal_nan=dst == "f16")
+
+
+def test_integers_saturate_or_wrap() -> None:
+    data = np.array([[70000, -70000, 5, 32768, -32769, 0, 1, -1]], np.int32)
+    narrow, clipped = made("vec i16 1x16 valid 1x8"), made("vec i16 1x16 valid 1x8")
+    pto.tcvt(narrow, made("vec i32 1x8", data))
+    pto.tcvt(clipped, made("vec i32 1x8", data), sat_mode="on")
+    assert np.array_equal(narrow.numpy(), data.astype(np.int16))
+    assert np.array_equal(clipped.numpy(), data.clip(-32768, 32767))
+
+
+PAIRS = {
+    "a2a3": {
+        "f32": "f16 f32 bf16 i16 i32 i64",
+        "f16": "f32 i32 i16 i8 u8 i4",
+        "bf16": "f32 i32",
+        "i16": "f16 f32",
+        "i32": "f32 i16 i64 f16",
+        "i64": "f32 i32",
+        "u8": "f16",
+        "i8": "f16",
+        "i4": "f16",
+    },
+    "a5": {
+        "f32": "f32 f16 bf16 i16 i32 i64 f8e4m3 f8e5m2 hif8",
+        "f16": "f32 i32 i16 i8 u8 hif8",
+        "bf16": "f32 i32 f16 f4e2m1x2 f4e1m2x2",
+        "i16": "u8 f16 f32 u32 i32",
+        "i32": "f32 i16 u16 i64 u8",
+        "i64": "f32 i32",
+        "u8": "f16 u16",
+        "i8": "f16 i16 i32",
+        "u32": "u8 u16 i16",
+        "f8e4m3": "f32",
+        "f8e5m2": "f32",
+        "hif8": "f32",
+        "f4e2m1x2": "bf16",
+        "f4e1m2x2": "bf16",
+    },
+}
+
+
+@pytest.mark.parametrize("source", list(FORMATS))
+@pytest.mark.parametrize("target", list(PAIRS))
+def test_pairs_of_types(source: str, target: str) -> None:
+    legal = PAIRS[target].get(source, "").split()
+    with pto.target(target):
+        for dtype in FORMATS:
+            out, x = zeros(f"vec {dtype} 2x64"), zeros(f"vec {source} 2x64")
+            slug = "" if dtype in legal else "element-type"
+            verdict(target, slug, lambda out=out, x=x: pto.tcvt(out, x))
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "shape", "nbytes"),
+    [
+        ("f32", "i16", (4, 128), 512),  # whole lines of 64 elements
+        ("f32", "i16", (300, 72), 32 * (254 * 9 + 1)),  # at most 255 rows
+        ("f32", "i16", (4, 80), 32 * (3 * 10 + 2)),
+        ("f16", "i16", (4, 48), 32 * 6),
+        ("f16", "i16", (4, 640), 256),
+        ("f16", "i8", (4, 32), 128 + 32 * 2),
+        ("f16", "i8", (4, 640), 256),
+    ],
+)
+def test_scratch_of_a2a3_conversions(
+    src: str, dst: str, shape: tuple[int, int], nbytes: int
+) -> None:
+    rows, cols = shape
+    wide = -(-cols // 32) * 32 if dst == "i8" else -(-cols // 16) * 16
+    extent = f"{rows}x{wide} valid {rows}x{cols}"
+    stride = cols if src == "f32" else wide
+    x = zeros(f"vec {src} {rows}x{stride} valid {rows}x{cols}")
+    fits, small = (made(f"vec i8 1x{n}") for n in (nbytes, nbytes - 32))
+    with pto.target("a2a3"):
+        pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=fits)
+        pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=small, sat_mode="on")
+        with pytest.raises(pto.PtoError) as problem:
+            pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=small)
+    assert slugs(problem) == {"shape"}
+
+
+# Other rules -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("targets", "slug", "call", "texts"),
+    [
+        ("cpu a2a3 a5", "shape", "tadd", ("vec f32 8x8", "vec f32 8x8", "vec f32 8x8 valid 8x7")),
+        ("cpu a2a3 a5", "shape", "texp", ("vec f32 8x8", "vec f32 8x8 valid 7x8")),
+        ("a2a3 a5", "layout", "tadd", ("vec f32 8x8 dn",) * 3),
+        ("a2a3 a5", "location", "trelu", ("mat f32 8x8", "mat f32 8x8")),
+        ("cpu a2a3 a5", "shape", "trowsum", ("vec f32 8x8 valid 8x2", "vec f32 8x8")),
+        ("cpu a2a3 a5", "shape", "trowmax", ("vec f32 8x8 valid 4x1", "vec f32 8x8")),
+        ("cpu a2a3 a5", "shape", "trowmax", ("vec f32 8x8 valid 8x1", "vec f32 8x8 valid 8x0")),
+        ("cpu", "shape", "trowsum", ("vec f32 8x8 valid 8x1", "vec f32 9x8 valid 8x8")),
+        ("cpu a2a3 a5", "layout", "trowsum", ("vec f32 8x8 dn valid 8x1", "vec f32 8x8")),
+        ("a2a3 a5", "element-type", "trowsum", ("vec f32 8x8 valid 8x1", "vec f16 8x16")),
+        ("cpu a2a3 a5", "shape", "tcolsum", ("vec f32 8x8 valid 2x8", "vec f32 8x8")),
+        ("cpu a2a3 a5", "layout", "tcolsum", ("vec f32 1x8", "vec f32 8x8 dn")),
+        ("cpu a2a3 a5", "shape", "trowexpandmul", ("vec f32 8x16", "vec f32 8x16", "vec f32 8x16")),
+        (
+            *("cpu a2a3 a5", "shape", "trowexpandmul"),
+            ("vec f32 8x16", "vec f32 8x16", "vec f32 8x8 valid 4x8"),
+        ),
+        ("cpu a2a3 a5", "shape", "tcvt", ("vec f32 8x8", "vec i32 8x8 valid 8x7")),
+    ],
+)
+def test_what_is_refused(targets: str, slug: str, call: str, texts: tuple[str, ...]) -> None:
+    for target in TARGETS:
+        with pto.target(target):
+            tiles = [zeros(text) for text in texts]
+            expected = slug if target in targets.split() else ""
+            verdict(target, expected, lambda tiles=tiles: getattr(pto, call)(*tiles))
+
+
+def test_tile_scalar_is_row_major_everywhere() -> None:
+    for target in TARGETS:
+        with pto.target(target):
+            tiles = [zeros("vec f32 8x8 dn"), zeros("vec f32 8x8 dn")]
+            verdict(target, "layout", lambda tiles=tiles: pto.tadds(tiles[0], tiles[1], 1.0))
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_the_binary_order_needs_scratch(target: str) -> None:
+    def add(tmp: str | None) -> None:
+        scratch = None if tmp is None else made(tmp)
+        pto.tcolsum(zeros("vec f32 1x64"), zeros("vec f32 7x64"), tmp=scratch, is_binary=True)
+
+    with pto.target(target):
+        verdict(target, "", lambda: add("vec f32 3x64"))
+        verdict(target, "operand-count", lambda: add(None))
+        verdict(target, "shape", lambda: add("vec f32 3x56"))
+        verdict(target, "shape", lambda: add("vec f32 2x64"))
+        verdict(target, "element-type", lambda: add("vec i32 3x64"))
+
+
+@pytest.mark.parametrize(
+    ("narrow", "tmp", "a2a3", "a5"),
+    [
+        ("vec f32 16x1 dn", "vec f32 8x64", "", ""),
+        ("vec f32 16x1 dn", "vec f32 2x64", "", ""),
+        ("vec f32 16x1 dn", "vec f32 1x64", "shape", ""),
+        ("vec f32 16x8", "vec f32 8x64", "layout", "layout"),
+    ],
+)
+def test_scratch_of_an_expand(narrow: str, tmp: str, a2a3: str, a5: str) -> None:
+    for target, slug in (("a2a3", a2a3), ("a5", a5)):
+        with pto.target(target):
+            tiles = [zeros("vec f32 16x32"), zeros("vec f32 16x32"), zeros(narrow)]
+            verdict(target, slug, lambda tiles=tiles: pto.trowexpandmul(*tiles, tmp=made(tmp)))
+
+
+# Text --------------------------------------------------------------------------------------------
+
+T, INT = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x32xi32>"
+ROW, COL = "!pto.tile_buf<vec, 1x32xf32>", "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+
+# what stands for one program each, and its C++
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "TADD(d, a, b);": (
+        f"%d = tadd %a, %b : {T}",
+        f"%d = pto.tadd %a, %b : ({T}, {T}) -> {T}",
+        f"%d = tadd %a, %b : {T}, {T} -> {T}",
+    ),
+    "TEXP(d, a);": (f"%d = texp %a : {T}", f"%d = pto.texp %a : ({T}) -> {T}"),
+    "TADDS(d, a, s);": (
+        f"%d = tadds %a, %s : {T}",
+        f"%d = tadds %a, %s : {T}, f32",
+        f"%d = pto.tadds %a, %s : ({T}, dtype) -> {T}",
+        f"%d = pto.tadds %a, %s : ({T}, f32) -> {T}",
+    ),
+    "TROWSUM(d, a, t);": (
+        f"%d = trowsum %a, %t : {T}, {T} -> {COL}",
+        f"%d = pto.trowsum %a, %t : ({T}, {T}) -> {COL}",
+    ),
+    "TCOLSUM(d, a);": (
+        f"%d = tcolsum %a {{isBinary = false}} : {T} -> {ROW}",
+        f"%d = pto.tcolsum %a : ({T}) -> {ROW}",
+    ),
+    "TCVT(d, a, RoundMode::CAST_RINT);": (
+        f"%d = tcvt %a {{rmode = #pto.round_mode<CAST_RINT>}} : {T} -> {INT}",
+        f"%d = tcvt %a {{rmode = #pto<round_mode RINT>}} : {T} -> {INT}",
+        f"%d = pto.tcvt %a : ({T}) -> {INT}",
+    ),
+    "TCVT(d, a, RoundMode::CAST_FLOOR, SaturationMode::OFF);": (
+        f"%d = tcvt %a {{rmode = #pto.round_mode<CAST_FLOOR>, sat_mode = "
+        f"#pto<saturation_mode OFF>}} : {T} -> {INT}",
+        f"%d = pto.tcvt %a {{rmode = #pto<round_mode FLOOR>, sat_mode = "
+        f"#pto<saturation_mode OFF>}} : ({T}) -> {INT}",
+    ),
+}
+
+# the same with its destination given
+INTO: dict[str, tuple[str, ...]] = {
+    "TADD(d, a, b);": (
+        f"pto.tadd ins(%a, %b : {T}, {T}) outs(%d : {T})",
+        f"tadd %d, %a, %b : {T}",
+    ),
+    "TADDS(d, a, s);": (
+        f"pto.tadds ins(%a, %s : {T}, f32) outs(%d : {T})",
+        f"pto.tadds ins(%a, %s : {T}, dtype) outs(%d : {T})",
+    ),
+    "TROWMAX(d, a);": (f"pto.trowmax ins(%a : {T}) outs(%d : {COL})",),
+    "TROWMAX(d, a, t);": (f"pto.trowmax ins(%a, %t : {T}, {T}) outs(%d : {COL})",),
+    "TCOLSUM(d, a, t, true);": (
+        f"pto.tcolsum ins(%a, %t {{isBinary = true}} : {T}, {T}) outs(%d : {ROW})",
+        f"pto.tcolsum ins(%a, %t : {T}, {T}) outs(%d : {ROW}) {{isBinary = true}}",
+        f"pto.tcolsum ins(%a, %t : {T}, {T}) outs(%d : {ROW}) isBinary = true",
+    ),
+    "TROWEXPANDMUL(d, a, b, t);": (
+        f"pto.trowexpandmul ins(%a, %b, %t : {T}, {COL}, {T}) outs(%d : {T})",
+    ),
+    "TCVT(d, a, RoundMode::CAST_ROUND);": (
+        f"pto.tcvt ins(%a{{rmode = #pto<round_mode ROUND>}} : {T}) outs(%d : {INT})",
+        f"pto.tcvt ins(%a {{rmode = #pto.round_mode<CAST_ROUND>}}: {T}) outs(%d : {INT})",
+        f"pto.tcvt ins(%a : {T}) outs(%d : {INT}) {{rmode = #pto<round_mode ROUND>}}",
+    ),
+    "TCVT(d, a, t, RoundMode::CAST_RINT, SaturationMode::ON);": (
+        f"pto.tcvt ins(%a, %t {{sat_mode = #pto<saturation_mode ON>}} : {T}, {T}) outs(%d : {INT})",
+    ),
+}
+
+
+@pytest.mark.parametrize(("cpp", "texts"), [*SPELLINGS.items(), *INTO.items()])
+def test_spellings_of_one_program(cpp: str, texts: tuple[str, ...]) -> None:
+    programs = [pto.loads(text) for text in texts]
+    assert len({program.text("dps") for program in programs}) == 1
+    assert cpp in programs[0].text("cpp").replace("  ", "")
+    for form in ("as", "ssa", "dps"):
+        printed = programs[0].text(form)
+        assert pto.loads(printed).text(form) == printed
+
+
+def test_printed_forms() -> None:
+    add = pto.loads(SPELLINGS["TADD(d, a, b);"][0])
+    assert add.text("as").strip().startswith("%d = tadd %a, %b : !pto.tile<")
+    assert "->" not in add.text("as")
+    convert = pto.loads(INTO["TCVT(d, a, RoundMode::CAST_ROUND);"][2])
+    assert "ins(%a {rmode = #pto<round_mode ROUND>} : " in convert.text("dps")
+
+
+def test_elided_types_follow() -> None:
+    ones = np.ones((3, 20), np.float16)
+    found = pto.loads("%d = tadd %a, %b").run(a=ones, b=ones)
+    assert found["d"].dtype == np.float16
+    assert found["d"].tolist() == (ones + ones).tolist()
+    sums = pto.loads("%r = trowsum %a\n%c = tcolsum %a").run(a=ones)
+    assert sums["r"].tolist() == [[20.0]] * 3
+    assert sums["c"].tolist() == [[3.0] * 20]
+    more = pto.loads("%d = tadds %a, %s : !pto.tile<...>, dtype").run(a=ones, s=1.5)
+    assert more["d"].tolist() == (ones + np.float16(1.5)).tolist()

@@ -1,0 +1,254 @@
+"""The cache of machine code: what is found is right, and what is broken only costs time."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import ptokit as pto
+from ptokit.ir import Op, Value
+from ptokit.isa.dtypes import f32
+from ptokit.isa.layout.ttrans import TTrans
+from ptokit.isa.targets import CPU_TARGET
+from ptokit.isa.tiles import tile_type
+from ptokit.isa.words import VEC
+from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim import launch, native
+from ptokit.sim.execute import Core
+from ptokit.sim.memory import Memory
+from ptokit.sim.native import cache
+from ptokit.sim.tile import Tile
+
+llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
+
+KIND = "!pto.tile_buf<vec, 8x16xf32>"
+TEXT = f"""
+func.func @f(%a: {KIND}, %b: {KIND}, %sum: {KIND}) {{
+  pto.tadd ins(%a, %b : {KIND}, {KIND}) outs(%sum : {KIND})
+  return
+}}
+"""
+ENGINES = ("reference", "native")
+AnyArray: TypeAlias = NDArray[Any]  # Any: float32 or int32
+A = np.arange(128, dtype=np.float32).reshape(8, 16)
+B = np.full((8, 16), 0.5, np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An own folder, which is not there yet."""
+    path = tmp_path / "deep" / "code"
+    monkeypatch.setenv("PTOKIT_CACHE", str(path))
+    return path
+
+
+@pytest.fixture
+def generated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The modules that are compiled, not found."""
+    texts: list[str] = []
+    original: Callable[..., bytes] = getattr(cache, "_generate")  # noqa: B009
+
+    def generate(text: str, machine: Any) -> bytes:  # Any: llvmlite's
+        texts.append(text)
+        return original(text, machine)
+
+    monkeypatch.setattr(cache, "_generate", generate)
+    return texts
+
+
+def added(a: AnyArray = A, b: AnyArray = B, engine: str = "native", text: str = TEXT) -> AnyArray:
+    (result,) = pto.loads(text).execute({"a": a, "b": b}, engine=engine).outputs.values()
+    return result
+
+
+def kept(folder: Path) -> Path:
+    """The one file of a folder."""
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_the_second_run_finds_what_the_first_made(folder: Path, generated: list[str]) -> None:
+    assert np.array_equal(added(), A + B)
+    assert folder.is_dir()
+    for _ in range(3):
+        assert np.array_equal(added(), A + B)
+    assert len(generated) == 1
+    assert np.array_equal(added(a=B, b=B), B + B)
+    assert len(generated) == 1
+
+
+BROKEN: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda raw: b"",
+    "short": lambda raw: raw[:20],
+    "half": lambda raw: raw[: len(raw) // 2],
+    "all but the last byte": lambda raw: raw[:-1],
+    "longer": lambda raw: raw + b"\0",
+    "one bit": lambda raw: raw[:-100] + bytes([raw[-100] ^ 1]) + raw[-99:],
+    "another checksum": lambda raw: bytes(32) + raw[32:],
+    "noise": lambda raw: np.random.default_rng(1).bytes(len(raw)),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_file_is_made_anew(folder: Path, generated: list[str], how: str) -> None:
+    added()
+    path = kept(folder)
+    whole = path.read_bytes()
+    path.write_bytes(BROKEN[how](whole))
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 2
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 2
+    assert kept(folder) == path
+
+
+def test_a_folder_in_the_place_of_a_file(folder: Path, generated: list[str]) -> None:
+    added()
+    path = kept(folder)
+    path.unlink()
+    path.mkdir()
+    assert np.array_equal(added(), A + B)
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 3  # it cannot be kept
+    assert kept(folder) == path  # and leaves nothing behind
+
+
+def test_a_file_in_the_place_of_the_folder(folder: Path) -> None:
+    folder.parent.mkdir()
+    folder.write_text("not a folder", encoding="utf-8")
+    assert np.array_equal(added(), A + B)
+    assert folder.read_text(encoding="utf-8") == "not a folder"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(folder: Path, generated: list[str]) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    assert np.array_equal(added(), A + B)
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 2
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("word", ["mkdir", "open", "replace"])
+def test_a_disk_that_is_full(
+    folder: Path, generated: list[str], monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    places = {"mkdir": "pathlib.Path.mkdir", "replace": "os.replace"}
+    monkeypatch.setattr(places.get(word, "tempfile.NamedTemporaryFile"), full)
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 1
+    assert not folder.exists() or list(folder.iterdir()) == []  # nothing half written stays
+
+
+CHILD = f"""
+import sys
+import numpy as np
+import ptokit as pto
+a = np.full((8, 16), 2, np.float32)
+sys.stdin.readline()
+(got,) = pto.loads({TEXT!r}).run(engine="native", a=a, b=a).values()
+assert (got == 4).all()
+print("same")
+"""
+
+
+def test_processes_that_compile_the_same_at_once(folder: Path) -> None:
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for child in children:  # all are ready: go
+        assert child.stdin is not None
+        child.stdin.write("\n")
+        child.stdin.flush()
+    assert [child.communicate(timeout=120)[0] for child in children] == ["same\n"] * 4
+    assert kept(folder).suffix == ".o"
+
+
+def test_each_processor_has_code_of_its_own(folder: Path, generated: list[str]) -> None:
+    added()
+    processor = cache.this_processor()
+    with cache.generating_for(cache.Processor(processor.cpu, f"{processor.features},-fma")):
+        assert np.array_equal(added(), A + B)
+    added()
+    assert len(generated) == len(list(folder.iterdir())) == 2
+
+
+# What code depends on is part of its name: programs that differ in one thing do not meet.
+
+OTHERS = {
+    "op": TEXT.replace("pto.tadd", "pto.tmul"),
+    "operand": TEXT.replace("ins(%a, %b", "ins(%b, %b"),
+    "element type": TEXT.replace("xf32", "xi32"),
+    "layout": TEXT.replace("8x16xf32>", "8x16xf32, blayout=col_major>"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_another_program_has_other_code(folder: Path, what: str) -> None:
+    added()
+    text = OTHERS[what]
+    kind = np.int32 if what == "element type" else np.float32
+    expected, got = (added(A.astype(kind), B.astype(kind), e, text) for e in ENGINES)
+    assert np.array_equal(got, expected)
+
+
+SQUARE = tile_type(VEC, f32, 16, 16)
+
+
+def transposed(engine: Any, *, shared: bool) -> NDArray[np.uint8]:  # Any: an engine
+    """The bytes of a transposed tile, in its own place or in another memory."""
+    data = np.arange(1024, dtype=np.uint16).view(np.uint8)
+    source = Memory("tile", data[:1024].copy(), written=True)
+    target = source if shared else Memory("tile", data[1024:].copy(), written=True)
+    src, dst = Value("src", SQUARE), Value("dst", SQUARE)
+    handles = {src: Tile(SQUARE, source, 0), dst: Tile(SQUARE, target, 0)}
+    op = Op(TTrans, {"dst": dst, "src": src})
+    engine.run_op(op, handles, Core(CPU_TARGET, CPU_READING))
+    return target.data
+
+
+def test_operands_that_share_their_bytes_have_other_code(folder: Path) -> None:
+    """What is right for separate memories of one name is wrong in place."""
+    for shared in (False, True, False):
+        expected, got = (transposed(e, shared=shared) for e in (launch, native))
+        assert np.array_equal(expected, got), shared
+
+
+def test_names_in_errors_are_the_programs_own(folder: Path) -> None:
+    """A program that differs in names only finds the same code and says its own names."""
+    text = f"""
+func.func @f(%sum: {KIND}) {{
+  %blank = pto.alloc_tile : {KIND}
+  pto.tadd ins(%blank, %blank : {KIND}, {KIND}) outs(%sum : {KIND})
+  return
+}}
+"""
+    for name in ("blank", "other"):
+        renamed = text.replace("%blank", f"%{name}")
+        said: list[str] = []
+        for engine in ENGINES:
+            with pytest.raises(pto.PtoError) as problem:
+                pto.loads(renamed).run(engine=engine)
+            said.append(str(problem.value))
+        assert said[0] == said[1]
+        assert f"%{name}" in said[1]

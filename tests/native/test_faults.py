@@ -1,0 +1,219 @@
+"""What goes wrong while a program runs is said by both engines in the same words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+ENGINES = ("reference", "native")
+T = "!pto.tile_buf<vec, 8x16xf32>"
+I = "!pto.tile_buf<vec, 8x16xi32>"  # noqa: E741
+WIDE = "!pto.tile_buf<vec, 8x64xf32>"
+ANY = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=16, v_row=?, v_col=16>"
+PART = "!pto.partition_tensor_view<?x?xf32>"
+VIEW = "!pto.tensor_view<?x?xf32>"
+
+
+def loop(body: str, turns: int = 4) -> str:
+    """A function of tiles and an array whose body runs for %k = 0, 1, ..."""
+    numbers = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (0, 1, 2, 3, 8, 16, 32))
+    head = f"%wide: {WIDE}, %index: {I}, %x: !pto.ptr<f32>, %out: {T}"
+    return f"""
+func.func @f({head}) {{
+{numbers}  %many = arith.constant {turns} : index
+  %old = pto.alloc_tile : {T}
+  scf.for %k = %c0 to %many step %c1 {{
+{body}
+  }}
+  return
+}}
+"""
+
+
+LOAD = f"""
+    %v = pto.make_tensor_view %x, shape = [%c32, %c16], strides = [%c16, %c1] : {VIEW}
+    %r = arith.muli %k, %c8 : index
+    %p = pto.partition_view %v, offsets = [%r, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}
+    pto.tload ins(%p : {PART}) outs(%out : {T})
+"""
+EXTRACT = f"""
+    pto.textract ins(%wide, %c0, %c : {WIDE}, index, index) outs(%out : {T})
+"""
+COLUMN = "    %c = arith.muli %k, %c32 : index\n"
+MOVED = f"""
+    %a = arith.index_cast %n : index to i64
+    %t = pto.tassign %wide, %a : {WIDE} -> {WIDE}
+    pto.textract ins(%t, %c0, %c0 : {WIDE}, index, index) outs(%out : {T})
+"""
+
+# The body of a loop; the target; the slug, and the turn that says it.
+FAULTS: dict[str, tuple[str, str, str, int]] = {
+    "window": (COLUMN + EXTRACT, "cpu", "window-out-of-bounds", 2),
+    "negative window": (
+        "    %c = arith.subi %c0, %k : index\n" + EXTRACT,
+        *("cpu", "window-out-of-bounds", 1),
+    ),
+    "misaligned window": (
+        "    %c = arith.muli %k, %c1 : index\n" + EXTRACT,
+        *("a2a3", "offset-misaligned", 1),
+    ),
+    "past the array": (LOAD, "cpu", "global-out-of-bounds", 2),
+    "never written": (
+        f"    pto.tadd ins(%old, %out : {T}, {T}) outs(%out : {T})",
+        *("cpu", "uninitialised-read", 0),
+    ),
+    "written in some turns": (
+        f"""
+    %is = arith.cmpi eq, %k, %c2 : index
+    %new = pto.alloc_tile : {T}
+    scf.if %is {{
+    }} else {{
+      pto.textract ins(%wide, %c0, %c0 : {WIDE}, index, index) outs(%new : {T})
+    }}
+    pto.tadd ins(%new, %new : {T}, {T}) outs(%out : {T})
+""",
+        *("cpu", "uninitialised-read", 2),
+    ),
+    "more rows than were written": (
+        f"""
+    %r = arith.addi %k, %c3 : index
+    %part = pto.alloc_tile valid_row = %c3 : {ANY}
+    pto.subview ins(%old : {T}) outs(%part : {ANY})
+    %all = pto.alloc_tile valid_row = %r : {ANY}
+    pto.subview ins(%old : {T}) outs(%all : {ANY})
+    pto.textract ins(%wide, %c0, %c0 : {WIDE}, index, index) outs(%part : {ANY})
+    pto.trelu ins(%all : {ANY}) outs(%all : {ANY})
+""",
+        *("cpu", "uninitialised-read", 1),
+    ),
+    "too many rows": (
+        f"""
+    %r = arith.addi %k, %c8 : index
+    %t = pto.alloc_tile valid_row = %r : {ANY}
+""",
+        *("cpu", "tile-shape", 1),
+    ),
+    "gathered from outside": (
+        f"    pto.tgather ins(%out, %index : {T}, {I}) outs(%old : {T})",
+        *("a5", "gather-out-of-bounds", 0),
+    ),
+    "gathered from outside on a2a3": (
+        f"""
+    %tmp = pto.alloc_tile : {I}
+    pto.tgather ins(%out, %index, %tmp : {T}, {I}, {I}) outs(%old : {T})
+""",
+        *("a2a3", "gather-out-of-bounds", 0),
+    ),
+    "misaligned address": (
+        "    %n = arith.muli %k, %c16 : index\n" + MOVED,
+        *("cpu", "address-misaligned", 1),
+    ),
+    "address outside": (
+        "    %n = arith.muli %k, %n0 : index\n" + MOVED,
+        *("cpu", "address-out-of-range", 1),
+    ),
+    "negative address": (
+        "    %n = arith.muli %k, %n1 : index\n" + MOVED,
+        *("cpu", "address-out-of-range", 1),
+    ),
+    "nothing was put there": (
+        "    %n = arith.muli %k, %n2 : index\n" + MOVED,
+        *("cpu", "uninitialised-read", 1),
+    ),
+    "division by zero": (
+        "    %d = arith.subi %c2, %k : index\n    %q = arith.divsi %c8, %d : index",
+        *("cpu", "division-by-zero", 2),
+    ),
+    "no step": (
+        """
+    %s = arith.subi %c3, %k : index
+    scf.for %j = %c0 to %c8 step %s {
+    }
+""",
+        *("cpu", "operand-value", 3),
+    ),
+    "event never set": (
+        "    pto.wait_flag[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]",
+        *("cpu", "event-not-set", 0),
+    ),
+    "unknown instruction": ("    pto.unheard_of", "cpu", "unknown-op", 0),
+}
+FAR = {"n0": 1 << 24, "n1": -4096, "n2": 1 << 16}
+
+
+def arrays() -> dict[str, Any]:  # Any: arrays and numbers
+    random = np.random.default_rng(3)
+    return {
+        "wide": random.standard_normal((8, 64)).astype(np.float32),
+        "index": np.arange(100, 228, dtype=np.int32).reshape(8, 16),
+        "x": random.standard_normal(300).astype(np.float32),
+        "out": random.standard_normal((8, 16)).astype(np.float32),
+    }
+
+
+def said(text: str, engine: str, target: str, blocks: int = 1, **given: Any) -> str:
+    """The error of a run, as a terminal shows it."""
+    with pytest.raises(pto.PtoError) as problem:
+        pto.loads(text, "f.pto").execute(given, engine=engine, target=target, blocks=blocks)
+    return str(problem.value)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_both_engines_say_the_same(name: str) -> None:
+    body, target, slug, turn = FAULTS[name]
+    used = {n: v for n, v in FAR.items() if f"%{n}" in body}
+    constants = "".join(f"    %{n} = arith.constant {v} : index\n" for n, v in used.items())
+    text = loop(constants + body)
+    expected, got = (said(text, e, target, **arrays()) for e in ENGINES)
+    assert expected == got
+    assert f"[{slug}]" in got
+    assert f"with %k = {turn}" in got
+
+
+@pytest.mark.parametrize("turn", range(2))
+def test_a_fault_in_a_later_turn(turn: int) -> None:
+    """Four windows fit: nothing is wrong, or the fifth turn is."""
+    text = loop(COLUMN.replace("%c32", "%c16") + EXTRACT, turns=4 + turn)
+    if turn == 0:
+        expected, got = (pto.loads(text).run(engine=e, **arrays())["out"] for e in ENGINES)
+        assert np.array_equal(expected, got)
+    else:
+        expected, got = (said(text, e, "cpu", **arrays()) for e in ENGINES)
+        assert expected == got
+        assert "with %k = 4" in got
+
+
+GRID = f"""
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %block = pto.get_block_idx
+  %k = arith.index_cast %block : i64 to index
+  %r = arith.muli %k, %c8 : index
+  %vx = pto.make_tensor_view %x, shape = [%c64, %c16], strides = [%c16, %c1] : {VIEW}
+  %vy = pto.make_tensor_view %y, shape = [%c64, %c16], strides = [%c16, %c1] : {VIEW}
+  %px = pto.partition_view %vx, offsets = [%r, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}
+  %py = pto.partition_view %vy, offsets = [%r, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}
+  %t = pto.alloc_tile : {T}
+  pto.tload ins(%px : {PART}) outs(%t : {T})
+  pto.tstore ins(%t : {T}) outs(%py : {PART})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("rows", [8, 20, 24, 39])
+def test_the_first_block_that_fails_is_named(rows: int) -> None:
+    x = np.zeros(rows * 16, np.float32)
+    expected, got = (said(GRID, e, "cpu", blocks=6, x=x) for e in ENGINES)
+    assert expected == got
+    assert f"in block {rows // 8}" in got

@@ -1,0 +1,68 @@
+"""Processors of different ages compute the same: every page, compiled for three of them."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from engines import Case, Outcome, case_of, differences, legal, outcome
+from operands import family
+from test_rules import refusals
+from witness import HARDEST
+
+from ptokit.isa import pages
+from ptokit.isa.lang import Instr
+from ptokit.sim import launch, native
+from ptokit.sim.native.cache import Processor, generating_for
+
+llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
+
+DATA = [p for p in pages() if p.outs() and not p.handle]
+CASES = 4 * int(os.environ.get("PTOKIT_EXAMPLES", "1"))  # of each page
+OLDER = {
+    "x86-64-v3": Processor("x86-64-v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma"),
+    "x86-64": Processor("x86-64", ""),
+}
+STYLES = (("ordinary", "edges"), ("edges",), ("inside", "bytes"), ("bytes",))
+
+
+def missing(processor: Processor) -> str:
+    """Why the host cannot run code for a processor; empty where it can."""
+    if "x86_64" not in llvm.get_default_triple():
+        return "the host is no x86-64"
+    host = llvm.get_host_cpu_features()
+    wanted = [f.removeprefix("+") for f in processor.features.split(",") if f]
+    lacking = [feature for feature in wanted if not host.get(feature)]
+    return f"the host has no {', '.join(lacking)}" if lacking else ""
+
+
+def cases(page: type[Instr]) -> list[Case]:
+    """A few cases of a page, on each target in turn."""
+    random = Random(page.__name__)
+    targets = [t for t in HARDEST if not refusals(page, t)]
+    found: list[Case] = []
+    for number in range(CASES):
+        kin = family(page, targets[number % len(targets)])
+        state = kin.draw(random, number % 4)
+        styles = STYLES[number % len(STYLES)]
+        case = case_of(kin.space, state, random, styles=styles, seed=number)
+        found += [case] if legal(case) else []
+    return found
+
+
+@pytest.mark.parametrize("name", OLDER)
+@pytest.mark.parametrize("page", DATA, ids=lambda p: p.__name__)
+def test_an_older_processor_computes_the_same(page: type[Instr], name: str) -> None:
+    reason = missing(OLDER[name])
+    if reason:
+        pytest.skip(reason)
+    some = cases(page)
+    assert len(some) > CASES // 2
+    for case in some:
+        assert list(differences(outcome(case, launch.run_op), compiled(case, name))) == [], case
+
+
+def compiled(case: Case, name: str) -> Outcome:
+    with generating_for(OLDER[name]):
+        return outcome(case, native.run_op)

@@ -1,0 +1,198 @@
+"""The native matrix product, alone, against one fused multiply-add per step of the depth."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ptokit.sim.kernels.matmul import PADDING, kernel
+
+llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
+
+Values = NDArray[Any]  # Any: float32 or int32
+Kernel = Callable[..., None]  # three addresses, six sizes
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the kernel is compiled for; cpu None is the host itself."""
+
+    cpu: str | None
+    lanes: int
+    fma: bool
+
+    @property
+    def missing(self) -> str:
+        """Why the host cannot run this; empty where it can."""
+        if self.cpu and "x86_64" not in llvm.get_default_triple():
+            return "the host is no x86-64"
+        needed = {16: ["avx512f"], 8: ["avx2", "fma"], 4: ["fma"] if self.fma else []}[self.lanes]
+        features = host() if "x86_64" in llvm.get_default_triple() else {"fma": True}
+        lacking = [feature for feature in needed if not features.get(feature)]
+        return f"the host has no {', '.join(lacking)}" if lacking else ""
+
+
+MACHINES = {
+    "host-16": Machine(None, 16, True),
+    "host-4": Machine(None, 4, True),
+    "x86-64-v3": Machine("x86-64-v3", 8, True),
+    "x86-64": Machine("x86-64", 4, False),
+}
+SIZES = [(1, 1, 1), (8, 32, 3), (9, 33, 2), (7, 48, 5), (33, 17, 65), (16, 16, 16), (2, 100, 1)]
+WRAPPER = """
+define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc) {
+  call void @product(ptr %a, ptr %b, ptr %c,
+      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc)
+  ret void
+}
+"""
+
+
+@cache
+def host() -> dict[str, bool]:
+    return llvm.get_host_cpu_features()
+
+
+@cache
+def compiled(machine: Machine, kind: str) -> Kernel:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(kernel("product", kind, machine.lanes, machine.fma) + WRAPPER)
+    module.verify()
+    cpu = machine.cpu or llvm.get_host_cpu_name()
+    features = "" if machine.cpu else llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_default_triple()
+    target_machine = target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
+    engine = llvm.create_mcjit_compiler(module, target_machine)
+    engine.finalize_object()
+    parameters = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 6
+    run = ctypes.CFUNCTYPE(None, *parameters)(engine.get_function_address("run"))
+
+    def call(*arguments: int, engine: Any = engine) -> None:  # Any: keeps the code alive
+        run(*arguments)
+
+    return call
+
+
+def aligned(values: Values) -> Values:
+    """A copy at a multiple of 64 bytes."""
+    room = np.empty(values.size + 16, values.dtype)
+    start = -room.ctypes.data % 64 // 4
+    copy = room[start : start + values.size].reshape(values.shape)
+    copy[:] = values
+    return copy
+
+
+def product(machine: Machine, a: Values, b: Values) -> Values:
+    """A x B by the kernel; what surrounds the matrices is noise, and C's is left alone."""
+    kind = "i32" if a.dtype == np.int32 else "f32"
+    (m, k), n = a.shape, b.shape[1]
+    noise = np.random.default_rng(1).integers(0, 1 << 32, (k + m + 2, n + 64), np.uint32)
+    lda, ldb = k + 3, -(-n // PADDING) * PADDING + 16
+    left, right = (
+        aligned(x.view(a.dtype)) for x in (noise[:m, :1].repeat(lda, 1), noise[:k, :ldb])
+    )
+    out = aligned(noise[: m + 2, :ldb].view(a.dtype))
+    around = out.copy()
+    left[:, :k], right[:, :n] = a, b
+    places = (each.ctypes.data for each in (left, right, out))
+    compiled(machine, kind)(*places, m, n, k, lda, ldb, ldb)
+    padded = -(-n // PADDING) * PADDING
+    assert np.array_equal(out[m:].view(np.uint32), around[m:].view(np.uint32))
+    assert np.array_equal(out[:, padded:].view(np.uint32), around[:, padded:].view(np.uint32))
+    return out[:m, :n]
+
+
+def fused(a: Values, b: Values, c: Values) -> Values:
+    """a * b + c rounded once: the f64 sum moves to the odd neighbour the exact sum is nearer to."""
+    product = a.astype(np.float64) * b
+    total = product + c
+    of_c = total - product
+    lost = (product - (total - of_c)) + (c - of_c)
+    neighbour = np.nextafter(total, np.where(lost > 0, np.inf, -np.inf))
+    even = total.view(np.int64) % 2 == 0
+    inexact = np.isfinite(total) & (lost != 0)
+    return np.where(inexact & even, neighbour, total).astype(np.float32)
+
+
+@np.errstate(all="ignore")
+def expected(a: Values, b: Values) -> Values:
+    total: Values = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for k in range(a.shape[1]):
+        total = fused(a[:, k, None], b[None, k], total)
+    return np.where(np.isnan(total), np.uint32(0x7FC00000), total.view(np.uint32))
+
+
+def floats(rng: np.random.Generator, shape: tuple[int, int], style: str) -> Values:
+    """Ordinary values; any finite code; sums beside a tie; values with rare special ones."""
+    codes = rng.integers(0, 1 << 32, shape, np.uint32)
+    ordinary = rng.standard_normal(shape).astype(np.float32)
+    if style == "finite":
+        return (codes & np.uint32(0xFEFFFFFF)).view(np.float32)
+    if style == "denormal":
+        return (ordinary * np.float32(2) ** rng.integers(-80, -60, shape)).astype(np.float32)
+    if style == "ties":
+        choices = [0, 2**-60, -(2**-60), 1.5, -3, 1 + 2**-23, 1 + 3 * 2**-23]
+        return rng.choice(np.asarray(choices, np.float32), shape)
+    if style == "special":
+        choices = [0, 1 << 31, 1, 0x807FFFFF, 0x7F7FFFFF, 0x7F800000, 0xFF800000]
+        nans = [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF]
+        special = rng.choice(np.asarray(choices + nans, np.uint32), shape).view(np.float32)
+        return np.where(rng.random(shape) < 0.02, special, ordinary)
+    return ordinary
+
+
+def sizes(seed: int) -> list[tuple[int, int, int]]:
+    random = np.random.default_rng(seed).integers(1, 71, (8, 3))
+    return [*SIZES, *((int(m), int(n), int(k)) for m, n, k in random)]
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request: pytest.FixtureRequest) -> Machine:
+    machine = MACHINES[request.param]
+    if machine.missing:
+        pytest.skip(machine.missing)
+    return machine
+
+
+@pytest.mark.parametrize("style", ["ordinary", "finite", "denormal", "ties", "special"])
+def test_f32_is_one_fused_multiply_add_per_step(machine: Machine, style: str) -> None:
+    rng = np.random.default_rng(7)
+    for m, n, k in sizes(len(style)):
+        a, b = floats(rng, (m, k), style), floats(rng, (k, n), style)
+        got = product(machine, a, b).view(np.uint32)
+        assert np.array_equal(got, expected(a, b)), (m, n, k)
+
+
+def test_i32_wraps(machine: Machine) -> None:
+    rng = np.random.default_rng(8)
+    for m, n, k in sizes(0):
+        a, b = (rng.integers(-(1 << 31), 1 << 31, s, np.int32) for s in ((m, k), (k, n)))
+        assert np.array_equal(product(machine, a, b), a @ b), (m, n, k)
+
+
+@np.errstate(all="ignore")
+def test_the_styles_meet_what_they_are_for() -> None:
+    """Results of several kinds; in `ties`, sums that two roundings, to f64 and f32, change."""
+    rng = np.random.default_rng(9)
+    a, b = floats(rng, (300, 3), "special"), floats(rng, (3, 300), "special")
+    codes = expected(a, b)
+    values = codes.view(np.float32)
+    assert (codes == 0x7FC00000).any()
+    assert np.isinf(values).any()
+    assert np.isfinite(values).any()
+    a, b = floats(rng, (30, 9), "denormal"), floats(rng, (9, 30), "denormal")
+    small = np.abs(expected(a, b).view(np.float32))
+    assert ((small > 0) & (small < np.finfo(np.float32).tiny)).any()
+    a, b = floats(rng, (30, 9), "ties"), floats(rng, (9, 30), "ties")
+    twice: Values = np.zeros((30, 30), np.float32)
+    for k in range(9):
+        twice = (a[:, k, None].astype(np.float64) * b[None, k] + twice).astype(np.float32)
+    assert (expected(a, b) != twice.view(np.uint32)).any()

@@ -1,0 +1,144 @@
+"""What the array words say of NaN, signs of zero and order, on the reference's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ptokit.isa.arrays import Array
+from ptokit.isa.dtypes import DTYPES, DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32, u8
+from ptokit.numerics.formats import Rounding, decode, encode
+from ptokit.sim.reference import NumpyArray
+
+Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type"
+QUIET = {f32: 0x7FC00000, f16: 0x7E00, bf16: 0x7FC0, f8e4m3: 0x7F, f8e5m2: 0x7E, hif8: 0x80}
+PAYLOADS = {f32: (0x7F800001, 0xFFC12345), f16: (0x7C01, 0xFE12), bf16: (0x7F81, 0xFFC1)}
+
+
+def array(codes: object, dtype: DType) -> NumpyArray:
+    return NumpyArray(np.atleast_2d(np.array(codes, dtype.storage)), dtype)
+
+
+def numbers(values: object, dtype: DType) -> NumpyArray:
+    return NumpyArray(encode(np.atleast_2d(np.array(values, np.float64)), dtype), dtype)
+
+
+def codes(found: Array) -> list[list[int]]:
+    assert isinstance(found, NumpyArray)
+    return found.codes.tolist()
+
+
+def values(found: Array) -> list[list[float]]:
+    assert isinstance(found, NumpyArray)
+    return decode(found.codes, found.dtype).tolist()
+
+
+ARITHMETIC: dict[str, Callable[[Array, Array], Array]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "rint": lambda x, _: x.rint(),
+    "fold": lambda x, _: x.fold("add", 1),
+}
+
+
+@pytest.mark.parametrize("dtype", list(PAYLOADS), ids=repr)
+@pytest.mark.parametrize("word", list(ARITHMETIC))
+def test_arithmetic_gives_the_positive_quiet_nan(word: str, dtype: DType) -> None:
+    for nan in PAYLOADS[dtype]:
+        x, one = array([nan, nan], dtype), numbers([1, 1], dtype)
+        assert set(codes(ARITHMETIC[word](x, one))[0]) == {QUIET[dtype]}
+        if word in ("add", "sub", "mul"):
+            assert set(codes(ARITHMETIC[word](one, x))[0]) == {QUIET[dtype]}
+
+
+def test_invalid_operations_give_the_positive_quiet_nan() -> None:
+    infinite = numbers([np.inf, -np.inf], f32)
+    assert codes(infinite - infinite) == [[QUIET[f32]] * 2]
+    assert codes(infinite * 0.0) == [[QUIET[f32]] * 2]
+    column = NumpyArray(infinite.codes.T, f32)
+    assert codes(numbers([1, 1], f32).matmul(column)) == [[QUIET[f32]]]
+
+
+@pytest.mark.parametrize("dtype", list(PAYLOADS), ids=repr)
+def test_choices_move_bits(dtype: DType) -> None:
+    first, second = PAYLOADS[dtype]
+    one, minus_zero = codes(numbers([1, -0.0], dtype))[0]
+    x, y = array([first, one, 0, minus_zero], dtype), array([one, second, minus_zero, 0], dtype)
+    assert codes(x.maximum(y)) == codes(x)
+    assert codes(x.minimum(y)) == codes(x)
+    assert codes((x > 9).where(x, y)) == codes(y)
+    assert codes(x.fold("max", 1)) == [[first]]
+    assert codes(array([one, first, second], dtype).fold("max", 1)) == [[one]]
+
+
+@pytest.mark.parametrize("source", [f16, bf16, f8e5m2, f8e4m3, hif8, f32], ids=repr)
+def test_casts_give_the_positive_quiet_nan(source: DType) -> None:
+    for nan in (QUIET[source], *PAYLOADS.get(source, ())):
+        x = array([nan], source)
+        assert codes(x.cast(source)) == [[nan]]
+        for target in QUIET.keys() - {source}:
+            assert codes(x.cast(target)) == [[QUIET[target]]]
+
+
+@pytest.mark.parametrize("dtype", [f16, bf16], ids=repr)
+def test_a_number_takes_the_type_before_it_is_used(dtype: DType) -> None:
+    third = decode(encode(np.array([1 / 3]), dtype), dtype)[0]
+    wanted = encode(np.array([np.float32(100) * third]), dtype)[0]
+    assert codes(numbers([100], dtype) * (1 / 3)) == [[wanted]]
+
+
+def test_numbers_convert_like_casts() -> None:
+    assert values(array([1], i32) + 1.9) == [[2]]
+    assert values(array([1], u8) + 511) == [[0]]
+    assert values(array([1], i8) - 1.9) == [[0]]
+
+
+def test_a_fold_goes_in_order_and_rounds_at_each_step() -> None:
+    """1 + 1023 * 2**-11 stays 1 in f16: each step is a tie and rounds to even."""
+    x = numbers([1.0] + [2.0**-11] * 1023, f16)
+    assert values(x.fold("add", 1)) == [[1.0]]
+    assert values(x.cast(f32).fold("add", 1, 0)) == [[1 + 1023 / 2048]]
+    assert values(NumpyArray(x.codes[:, ::-1], f16).fold("add", 1)) == [[1.5]]
+    big = numbers([1e8, 1.0, -1e8], f32)
+    assert values(big.fold("add", 1)) == [[0.0]]
+    assert values(array([[100, 100, 100]], i8).fold("add", 1)) == [[44]]
+
+
+def test_a_fold_has_an_axis_and_a_start() -> None:
+    x = numbers([[1, 2, 3], [40, 50, 60]], f32)
+    assert values(x.fold("add", 0)) == [[41, 52, 63]]
+    assert values(x.fold("add", 1)) == [[6], [150]]
+    assert values(x.fold("mul", 1, 10)) == [[60], [1200000]]
+    assert values(x.fold("min", 0, 45)) == [[1, 2, 3]]
+    assert values(x.fold("max", 0, 45)) == [[45, 50, 60]]
+    zero = numbers([-0.0], f32)
+    assert codes(zero.fold("add", 1)) == [[0x80000000]]
+    assert codes(zero.fold("add", 1, 0)) == [[0]]
+    none = NumpyArray(np.zeros((0, 2), np.uint32), f32)
+    assert values(none.fold("add", 0, 7)) == [[7, 7]]
+
+
+def test_rint_has_every_mode() -> None:
+    x = numbers([-2.5, -1.5, -0.5, 0.5, 1.2, 1.5, 3.0, np.inf], f32)
+    table = {
+        Rounding.RINT: [-2, -2, 0, 0, 1, 2, 3, np.inf],
+        Rounding.NONE: [-2, -2, 0, 0, 1, 2, 3, np.inf],
+        Rounding.ROUND: [-3, -2, -1, 1, 1, 2, 3, np.inf],
+        Rounding.FLOOR: [-3, -2, -1, 0, 1, 1, 3, np.inf],
+        Rounding.CEIL: [-2, -1, 0, 1, 2, 2, 3, np.inf],
+        Rounding.TRUNC: [-2, -1, 0, 0, 1, 1, 3, np.inf],
+        Rounding.ODD: [-3, -1, -1, 1, 1, 1, 3, np.inf],
+    }
+    assert {mode: values(x.rint(mode))[0] for mode in Rounding} == table
+    assert np.signbit(np.array(values(x.rint()))[0, 2])
+
+
+def test_a_type_casts_to_itself_bit_for_bit() -> None:
+    for dtype in DTYPES:
+        every = np.arange(256).astype(dtype.storage) & ((1 << dtype.bits) - 1)
+        assert codes(array(every, dtype).cast(dtype)) == [every.tolist()]

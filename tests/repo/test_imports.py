@@ -1,0 +1,49 @@
+"""What importing ptokit, and running a program, does not import: start-up stays short."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>\n"
+HEAVY = ("llvmlite", "ptokit.emit", "ptokit.replay", "ptokit.text.printer", "ptokit.isa.statements")
+# what a fresh process does -> the modules it may not have loaded afterwards
+WITHOUT = {
+    "import ptokit": ("numpy", "click", "ml_dtypes", "ptokit.isa", *HEAVY),
+    "import ptokit; ptokit.f32, ptokit.PtoError": ("click", "ml_dtypes", "ptokit.sim", *HEAVY),
+    "import ptokit; ptokit.tile('vec', 'f32', 16, 32)": (
+        *("click", "ml_dtypes", "ptokit.eager", "ptokit.text.reader"),
+        *HEAVY,
+    ),
+    f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": ("click", "ptokit.eager", *HEAVY),
+    f"import ptokit; ptokit.loads({PROGRAM!r}).run(engine='reference')": (
+        *("click", "ptokit.eager", "ptokit.tensors"),
+        *HEAVY,
+    ),
+}
+
+
+@pytest.mark.parametrize("code", WITHOUT)
+def test_only_what_is_needed_is_imported(code: str) -> None:
+    names = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    unwanted = tuple(WITHOUT[code])
+    assert [
+        n for n in loaded if n in unwanted or n.startswith(tuple(f"{u}." for u in unwanted))
+    ] == []
+
+
+def test_every_public_name_is_fetched_and_listed() -> None:
+    import ptokit
+
+    names: list[str] = getattr(ptokit, "__all__")  # noqa: B009 - computed when asked for
+    assert set(names) <= set(dir(ptokit))
+    stub = Path(ptokit.__file__).read_text(encoding="utf-8")
+    listed = stub.partition("__all__ = [")[2].partition("]")[0].replace('"', "").split(",")
+    assert {n.strip() for n in listed} - {""} == set(vars(ptokit)["HOME"])
+    with pytest.raises(AttributeError, match="textrct"):
+        getattr(ptokit, "textrct")  # noqa: B009 - a type checker knows that it is not there

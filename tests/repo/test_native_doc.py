@@ -1,0 +1,86 @@
+"""docs/native.md says what is: the files, and the instructions that the reference executes."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.bind import bind
+from ptokit.emit.files import ROOT
+from ptokit.ir import Op
+from ptokit.isa import pages
+from ptokit.isa.examples import EXAMPLES
+from ptokit.isa.targets import TARGETS
+from ptokit.isa.tiles import ConvTileType, TileType
+from ptokit.isa.types import ScalarType
+from ptokit.numerics.fixpipe import CPU_READING
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+DOCUMENT = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
+# instructions that no example of the manual contains
+MORE = {
+    "pto.set_quant_scalar": "%half = arith.constant 0.5 : f32\npto.set_quant_scalar %half : f32\n",
+    "pto.tsync": "pto.tsync\n",
+}
+
+
+def empty(kind: Any) -> Any:  # Any: a Type, an array
+    """Zeros for an argument."""
+    if isinstance(kind, ScalarType):
+        return 0
+    dtype: Any = kind.dtype
+    shape: Any = 1024
+    if isinstance(kind, TileType):
+        shape = (kind.valid.rows, kind.valid.cols)
+    elif isinstance(kind, ConvTileType):
+        shape = kind.shape
+    codes: Any = np.zeros(shape, dtype.storage)
+    narrow = dtype.size == 1 and dtype.is_float
+    return codes if narrow else codes.view(f"{dtype.kind.value[0]}{dtype.size}")
+
+
+def by_reference(text: str, target: str) -> tuple[set[str], set[str]]:
+    """The mnemonics of a program, and those that the reference executes."""
+    from ptokit.sim.native.session import compile_program
+
+    func = pto.loads(text).func()
+    arrays = {a.name: empty(a.type) for a in func.args}
+    bound = bind(func, arrays, TARGETS[target], {})
+    made = compile_program(bound, TARGETS[target], CPU_READING, 1).plan.by_reference
+    present = {op.page.mnemonic() for op in bound.func.body.walk() if isinstance(op, Op)}
+    return present, {mnemonic for mnemonic, _ in made}
+
+
+def test_the_document_lists_what_the_reference_executes() -> None:
+    (listed,) = re.findall(r"<!-- by the reference:.*?-->\n(.*?)<!-- end -->", DOCUMENT, re.S)
+    names = re.findall(r"^- `([\w.]+)`$", listed, re.M)
+    assert names == sorted(names)
+    present, found = set[str](), set[str]()
+    for text in chain(EXAMPLES.values(), MORE.values()):
+        here, there = by_reference(text, "a5")
+        present |= here
+        found |= there
+    assert found == set(names)
+    data = {p.mnemonic() for p in pages() if not p.handle and not p.terminator}
+    assert data - {"scf.for", "scf.if"} <= present, "add a program to MORE"
+
+
+@pytest.mark.parametrize("folder", ["native", "kernels"])
+def test_the_document_lists_every_file(folder: str) -> None:
+    table = DOCUMENT.partition(f"| `sim/{folder}/` |")[2].partition("\n\n")[0]
+    listed = [name for line in table.splitlines() for name in re.findall(r"`(\w+\.py)`", line)]
+    files = (ROOT / "src" / "ptokit" / "sim" / folder).glob("*.py")
+    assert sorted(listed) == sorted(f.name for f in files)
+
+
+def test_the_picture_is_there() -> None:
+    from xml.etree import ElementTree
+
+    assert "(native.svg)" in DOCUMENT
+    assert ElementTree.parse(ROOT / "docs" / "native.svg").getroot().tag.endswith("svg")
