@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-from operands import STYLES, Bytes, content, numbers, random_bytes
+from operands import Bytes, content, numbers, random_bytes
 from space import Placed, Space, State
 
 from ptokit.diagnostics import PtoError
@@ -262,10 +262,6 @@ class Outcome:
     said: Said
     side: Side
 
-    @property
-    def refused(self) -> bool:
-        return bool(self.said)
-
 
 def outcome(case: Case, engine: Any) -> Outcome:  # Any: an engine's `run_op`
     side = build(case)
@@ -311,6 +307,3 @@ def _bytes(expected: Bytes, got: Bytes, side: Side) -> str:
         f"{expected[low : low + 4].tobytes().hex()}, the native engine "
         f"{got[low : low + 4].tobytes().hex()}"
     )
-
-
-__all__ = ["ARRAYS", "PLACES", "STYLES", "Case", "case_of", "differences", "legal", "outcome"]

@@ -18,7 +18,6 @@ import pytest
 from engines import (
     ARRAYS,
     PLACES,
-    STYLES,
     Case,
     build,
     case_of,
@@ -30,7 +29,7 @@ from engines import (
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from loops import program, run
-from operands import family
+from operands import STYLES, family
 from test_rules import refusals
 from witness import HARDEST
 

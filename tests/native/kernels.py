@@ -14,9 +14,9 @@ from random import Random
 from traceback import format_exc
 from typing import Any
 
-from engines import STYLES, Case
+from engines import Case
 from loops import STEPS, Told, Writer, run
-from operands import family, sample
+from operands import STYLES, family, sample
 from space import Placed
 from test_rules import refusals
 
@@ -38,6 +38,7 @@ from ptokit.text.printer import print_module
 
 DATA = [p for p in pages() if p.outs() and not p.handle]
 MOST_BYTES = 8192  # of one tile
+SHARED = 200  # seeds in a row whose instructions begin from the same operands
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Kernel(Writer):
             return self.new_tile(operand, wanted)
         if isinstance(wanted, ConvTileType) and (self.grid or not self.room(wanted, 1)):
             return None
-        return self.operand(replace_name(operand, self.names), wanted)
+        return self.operand(renamed(operand, self.names), wanted)
 
     def new_tile(self, operand: Operand, kind: TileType) -> Value | None:
         """Fresh storage: blank where it is written anyway, else with data."""
@@ -154,7 +155,7 @@ class Kernel(Writer):
         target = self.facts.target.name
         if refusals(page, target):
             return
-        state = sample(page, target, 2 * (self.case.seed // 50) + self.random.randint(0, 1))
+        state = sample(page, target, 2 * (self.case.seed // SHARED) + self.random.randint(0, 1))
         op = self.bound(page, family(page, target).space.built(state))
         if op is not None and self.add(op):
             self.ready.update(v for o in page.outs() for v in op.bound(o.name))
@@ -257,7 +258,7 @@ def _alike(have: Any, wanted: Any) -> bool:  # Any: types
     return replace(have, valid=wanted.valid, pad=wanted.pad) == wanted
 
 
-def replace_name(operand: Operand, number: int) -> Operand:
+def renamed(operand: Operand, number: int) -> Operand:
     """The operand under a name of its own, for an argument."""
     twin = Operand(operand.role, operand.kind, scalar=operand.scalar)
     twin.__set_name__(Instr, f"{operand.name}_{number}")

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from kernels import kernel
 
-KERNELS = int(os.environ.get("PTOKIT_FUZZ", "160"))
-PARTS = 4  # one process each
+KERNELS = int(os.environ.get("PTOKIT_FUZZ", "120"))
+PARTS = 2  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent
 

@@ -165,7 +165,10 @@ class Function:
 
     def _body(self, recording: Recording) -> None:
         self.check_reads(recording)
-        for store in self.preparation().stores(recording.stores):
+        ready = self.preparation().stores(recording.stores)
+        for store in ready:
+            self.guard_gathers(store)
+        for store in ready:
             self.store(store)
 
     def store(self, store: Store) -> None:
@@ -177,7 +180,6 @@ class Function:
             targets.append(shadow)
         parts = [store.value] if store.where is None else [store.value, store.where]
         what = "{} {} x {}".format(store.cells.dtype, *map(text, self.counts(store)))
-        self.guard_gathers(parts, store)
         run = Assign(self, store, targets, self.uses(parts))
         walk = Walk(
             *(self.code, run.lanes(parts), *self.counts(store), run.accesses, run.act, what),
@@ -310,12 +312,12 @@ class Function:
             lanes = 1 if read.dtype.packed else self.host.width // read.dtype.size
             self.walk(window, [access], act, "was it written?", lanes)
 
-    def guard_gathers(self, parts: Sequence[Traced], window: Store) -> None:
+    def guard_gathers(self, store: Store) -> None:
         """Indices that must lie inside are looked at before anything is written."""
-        for part in parts:
-            for gather in gathers(part):
+        for part in (store.value, store.where):
+            for gather in () if part is None else gathers(part):
                 if gather.taken.outside is GatherOOB.ERROR:
-                    self._guard(gather, window)
+                    self._guard(gather, store)
 
     def _guard(self, gather: Gather, window: Store) -> None:
         inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]
@@ -337,6 +339,13 @@ class Function:
 
     def lanes(self, size: int) -> int:
         return max(4, self.host.width // size)
+
+    def lanes_of(self, parts: Sequence[Traced]) -> int:
+        """How many elements of these expressions are computed at once."""
+        found = [g for part in parts for g in gathers(part)]
+        if any(leaf.dtype.packed for part in parts for leaf in leaves(part)):
+            return 1
+        return min((self.gathers.lanes(g) for g in found), default=self.lanes(4))
 
     def words(self, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
         """The vocabulary on the lanes of a point."""

@@ -6,10 +6,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
-from ptokit.sim.kernels.code import NotNative, Num, known
+from ptokit.sim.kernels.code import Num, known
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
 from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, nest, rectangles
-from ptokit.sim.kernels.plan import gathers, leaves
 from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import STILL, Access, Point, address, count_places, turn
 
@@ -37,8 +36,7 @@ class Fold:
             target.cols = STILL
         else:
             target.rows = STILL
-        if any(True for _ in gathers(x)) or any(leaf.dtype.packed for leaf in leaves(x)):
-            raise NotNative("a fold over gathered or four-bit elements")
+        self.most = function.lanes_of([x])
 
     def run(self) -> None:
         kept, folded = self._parts()
@@ -92,7 +90,7 @@ class Fold:
 
     def _chunks(self, inner: Loop, positions: dict[Access, Num], folded: list[Rectangle]) -> None:
         steps = dict(zip(self.moving, inner.steps, strict=True))
-        lanes = self.function.lanes(4)
+        lanes = self.most
         if not isinstance(inner.count, int):
             with self.code.loop(inner.count, f"fold {self.word}") as index:
                 self._reduce([self._moved(positions, inner, index)], steps, 1, folded)

@@ -59,6 +59,7 @@ class Temporaries:
         store = Store(cells, Span(0, value.rows), Span(0, value.cols), value)
         if not isinstance(value, Leaf):
             [store] = self.function.preparation().stores([store])
+        self.function.guard_gathers(store)
         self.function.store(store)
 
     def _product(self, node: Whole) -> Elements:
@@ -127,10 +128,8 @@ class Temporaries:
 
         self.code.do(f"store i64 0, ptr {slot}")
         accesses = [cols, rows, *used.values()]
-        counts = self.function.counts(window)
-        Walk(
-            self.code, self.function.lanes(4), *counts, accesses, act, "compact", ordered=True
-        ).run()
+        shape = (self.function.lanes_of(parts), *self.function.counts(window))
+        Walk(self.code, *shape, accesses, act, "compact", ordered=True).run()
         return window.cells
 
     def _compress(self, lanes: Lanes, kind: str, value: str, kept: str, where: str) -> str:

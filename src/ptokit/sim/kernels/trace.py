@@ -22,7 +22,7 @@ from ptokit.isa.tiles import Shape, TileType
 from ptokit.isa.words import GatherOOB
 from ptokit.numerics.formats import Rounding
 from ptokit.numerics.words import converted
-from ptokit.sim.kernels.code import Int, Num, Truth
+from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
 from ptokit.sim.memory import Elements
 from ptokit.sim.reference import NumpyArray, scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
@@ -345,7 +345,8 @@ class Recorded(Matrix):
         start, step = part.start or 0, part.step or 1
         stop: Any = extent if part.stop is None else part.stop
         if isinstance(start, int) and isinstance(stop, int) and isinstance(extent, int):
-            assert 0 <= start <= stop <= extent, f"window {start}:{stop} of an extent of {extent}"
+            if not 0 <= start <= stop <= extent:  # an open rule will not hold: let it be reported
+                raise NotNative(f"window {start}:{stop} of an extent of {extent}")
             return Span(start, -(-(stop - start) // step), step, extent)
         count = stop - start
         conditions = (start >= 0, start <= stop, stop <= extent)
