@@ -146,8 +146,10 @@ def assemblies() -> Iterator[Row]:
 def elementwise() -> Iterator[Row]:
     for dtype, n in (("f32", 16), ("f32", 64), ("f32", 128), ("f16", 64), ("bf16", 64)):
         kernel = pair(dtype, n, n)
-        kernel.tile("c", "vec", dtype, n, n)
-        to_and_fro("tadd", kernel, "{a} c", "{b}")  # grows by c: stays finite
+        for name in ("c", "d", "e"):
+            kernel.tile(name, "vec", dtype, n, n)
+        for source, target in ("ab", "bd", "de", "ea"):  # grows by c: stays finite
+            kernel.op("tadd", f"{source} c", target)
         rule = "narrow sums" if dtype != "f32" else ""
         yield Row("tadd", f"{dtype} {n}x{n}", kernel, calibration="add", rule=rule)
     kernel = pair("f32", 64, 128)

@@ -10,13 +10,13 @@ from ptokit.sim.kernels.code import Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.plan import Leaf, gathers, leaves
-from ptokit.sim.kernels.trace import Store, Traced
+from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import Access, Point, address
 
 if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function
 
-COPY = 32768
+COPY = 32768  # bytes from which the library's memcpy is as good as our loops
 
 
 class Assign:
@@ -27,7 +27,10 @@ class Assign:
     ) -> None:
         self.function, self.store, self.targets, self.used = function, store, targets, used
         self.accesses = [*targets, *used.values()]
-        self.plain = len(self.accesses) == 2 and isinstance(store.value, Leaf) and not store.where
+        moved = store.value
+        while isinstance(moved, Apply) and moved.word == "bitcast":
+            moved = moved.args[0]
+        self.plain = len(self.accesses) == 2 and isinstance(moved, Leaf) and not store.where
 
     def lanes(self, parts: Sequence[Traced]) -> int:
         """How many elements at once: whole vectors of what is moved or computed."""

@@ -57,6 +57,8 @@ class Traced(Array):
     def apply(self, word: str, /, *others: Term, **parameters: Any) -> Traced:  # Any: per word
         model = next((o for o in others if isinstance(o, Array)), self) if word == "where" else self
         args = (self, *(_traced(o, model.dtype) for o in others))
+        if word == "bitcast" and parameters["dtype"] == self.dtype:
+            return self
         if word in SHAPING:
             return Whole(word, args, parameters)
         known = [a.array if isinstance(a, Known) else a for a in args]
