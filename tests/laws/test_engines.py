@@ -44,7 +44,7 @@ from ptokit.sim.native.session import compile_op, compile_program
 from ptokit.text.printer import print_module
 
 TIMES = int(os.environ.get("PTOKIT_EXAMPLES", "1"))
-OPS, LOOPS, COMPILED = 9 * TIMES, 5 * TIMES, 2 * TIMES
+OPS, LOOPS, COMPILED = 6 * TIMES, 3 * TIMES, 2 * TIMES
 DATA = [p for p in pages() if p.outs() and not p.handle]
 # What the seed documents and the kernels of matrices are about: no part of it is interpreted.
 DOCUMENTS = ("isa.layout", "isa.irregular", "isa.config", "isa.memory", "isa.matrix")

@@ -19,7 +19,7 @@ from ptokit.sim.native.cache import Processor, generating_for
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
 DATA = [p for p in pages() if p.outs() and not p.handle]
-CASES = 4 * int(os.environ.get("PTOKIT_EXAMPLES", "1"))  # of each page
+CASES = 3 * int(os.environ.get("PTOKIT_EXAMPLES", "1"))  # of each page
 OLDER = {
     "x86-64-v3": Processor("x86-64-v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma"),
     "x86-64": Processor("x86-64", ""),
