@@ -22,7 +22,7 @@ from kernel import Kernel, compiled
 from ptokit.sim.native.session import Session, Worker
 
 ROOT = Path(__file__).parents[1]
-BLOCKS, LAUNCHES = 8, 10
+BLOCKS, LAUNCHES = 16, 10
 
 
 ONE = "grid, one thread"
@@ -36,8 +36,8 @@ def add_grid(clock: Clock) -> None:
     threads that wait for them.
     """
     text = (ROOT / "examples" / "gemm_grid.pto").read_text(encoding="utf-8")
-    arrays = {name: random(np.float16, 512, 512) for name in "ab"}
-    arrays["c"] = random(np.float32, 512, 512)
+    arrays = {name: random(np.float16, 1024, 1024) for name in "ab"}
+    arrays["c"] = random(np.float32, 1024, 1024)
     session = compiled(text, arrays, BLOCKS)
     blocks, launch = MANY.values()
     threads = os.cpu_count() or 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,7 +46,6 @@ class Memory:
     def __init__(self, name: str, data: Bytes, *, written: bool) -> None:
         self.name = name
         self.data = data
-        self.shadow = np.full(data.size, WRITTEN if written else 0, np.uint8)
         self.growable = False
         self.given = written  # all of it was written before the program began
         self.shape: tuple[int, ...] | None = None  # extents of the view that an output grew for
@@ -54,6 +54,11 @@ class Memory:
     def blank(cls, name: str, nbytes: int) -> Memory:
         """Uninitialised memory."""
         return cls(name, _room(nbytes), written=False)
+
+    @cached_property
+    def shadow(self) -> Bytes:
+        """Made when somebody asks: a compiled program mostly needs none."""
+        return np.full(self.size, WRITTEN, np.uint8) if self.given else np.zeros(self.size, np.uint8)
 
     @property
     def size(self) -> int:
@@ -70,8 +75,8 @@ class Memory:
         if nbytes > self.size:
             self.shape = shape
             extra = np.zeros(nbytes - self.size, np.uint8)
-            self.data = aligned(np.concatenate([self.data, extra]))
             self.shadow = np.concatenate([self.shadow, extra])
+            self.data = aligned(np.concatenate([self.data, extra]))
 
 
 class Elements:

@@ -180,6 +180,9 @@ class Function:
             targets.append(shadow)
         parts = [store.value] if store.where is None else [store.value, store.where]
         what = "{} {} x {}".format(store.cells.dtype, *map(text, self.counts(store)))
+        for part in parts:
+            for gather in gathers(part):
+                self.gathers.hold(gather)
         run = Assign(self, store, targets, self.uses(parts))
         walk = Walk(
             *(self.code, run.lanes(parts), *self.counts(store), run.accesses, run.act, what),

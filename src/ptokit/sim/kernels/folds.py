@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function
 
 GROUPS = 4  # accumulators that wait for each other's additions
+TURNED = 2  # of operands that are turned: each takes many instructions
 
 
 class Fold:
@@ -96,19 +97,21 @@ class Fold:
                 self._reduce([self._moved(positions, inner, index)], steps, 1, folded)
             return
         done = 0
-        many = lanes * GROUPS
+        turned = any(self._turns(part.loops[-1], steps, lanes) for part in folded if part.loops)
+        most = TURNED if turned else GROUPS
+        many = lanes * most
         if inner.count // many > 1:
             done = inner.count // many * many
-            with self.code.loop(done, f"fold {self.word}, {GROUPS} x {lanes} lanes", many) as index:
+            with self.code.loop(done, f"fold {self.word}, {most} x {lanes} lanes", many) as index:
                 base = self._moved(positions, inner, index)
-                groups = [self._moved(base, inner, n * lanes) for n in range(GROUPS)]
+                groups = [self._moved(base, inner, n * lanes) for n in range(most)]
                 self._reduce(groups, steps, lanes, folded)
         while done < inner.count:
             count = (inner.count - done) // lanes
             if count:
                 groups = [self._moved(positions, inner, done + n * lanes) for n in range(count)]
-                self._reduce(groups[:GROUPS], steps, lanes, folded)
-                done += min(count, GROUPS) * lanes
+                self._reduce(groups[:most], steps, lanes, folded)
+                done += min(count, most) * lanes
             else:
                 lanes //= 2
 

@@ -22,6 +22,16 @@ class Gathers:
 
     def __init__(self, function: Function) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
+        self.held: dict[int, list[str]] = {}  # tables in registers, by gather
+
+    def hold(self, node: Gather) -> None:
+        """Load a small table before the loops that look into it."""
+        if self._numbered(node) is not None and self._permutes(node):
+            self.held[id(node)] = self._lines(node)
+
+    def _lines(self, node: Gather) -> list[str]:
+        table = Access(self.function.pointer(node.cells), t.i32, STILL, STILL)
+        return [load_line(self.code, table, n, 16) for n in range(0, prod(node.taken.over), 16)]
 
     def _numbered(self, node: Gather) -> Leaf | None:
         """The 32-bit indices of a plain gather from a row-major table of four-byte elements."""
@@ -92,10 +102,8 @@ class Gathers:
 
     def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
         """A small table in registers: a choice of two halves for each bit of the index."""
-        pointer, kind, limit = self.function.pointer(node.cells), element(node.cells.dtype), 0
-        vector, limit = lanes.type("i32"), prod(node.taken.over)
-        table = Access(pointer, t.i32, STILL, STILL)
-        parts = [load_line(self.code, table, place, 16) for place in range(0, limit, 16)]
+        vector, kind = lanes.type("i32"), element(node.cells.dtype)
+        parts = self.held.get(id(node)) or self._lines(node)
         name = "llvm.x86.avx512.vpermi2var.d.512"
         parts = [
             self.code.let(f"call {vector} @{name}({vector} {a}, {vector} {index}, {vector} {b})")

@@ -253,21 +253,39 @@ def address(code: Code, access: Access, position: Num) -> str:
 def _turned(code: Code, access: Access, start: Num, step: Num, size: int) -> list[str]:
     """The columns of a square block whose rows are contiguous.
 
-    Pieces of 16 bytes of rows that lie `width` apart are loaded side by side: that saves the first
-    stages of the exchange, and the others stay within 16 bytes, where processors are quick.
+    Pieces of rows that lie `width` apart are loaded side by side: that saves the first stages of
+    the exchange, and the others stay within 16 bytes, where processors are quick. Longer pieces
+    take half the loads; their halves are exchanged first.
     """
     assert access.dtype is not None
     kind, width = element(access.dtype), min(size, 16 // access.dtype.size)
     apart = size // width
+    piece = 2 * width if apart == 4 else width
     columns: list[str] = []
-    for first in range(0, size, width):
-        lines: list[str] = []
+    for first in range(0, size, piece):
+        lines: list[list[str]] = []
         for row in range(width):
-            places = (start + (row + n * width) * step + first for n in range(apart))
-            pieces = [load_line(code, access, place, width) for place in places]
-            lines.append(_beside(code, kind, pieces, width))
-        columns += _interleaved(Lanes(code, size), kind, lines)
+            places = [start + (row + n * width) * step + first for n in range(apart)]
+            pieces = [load_line(code, access, place, piece) for place in places]
+            if piece == width:
+                lines.append([_beside(code, kind, pieces, width)])
+            else:
+                halves = [_beside(code, kind, pieces[n : n + 2], piece) for n in (0, 2)]
+                lines.append(_halves(Lanes(code, size), kind, *halves, width))
+        for part in zip(*lines, strict=True):
+            columns += _interleaved(Lanes(code, size), kind, list(part))
     return columns
+
+
+def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
+    """The even pieces of two vectors, and the odd ones."""
+    kinds, found = lanes.type(kind), list[str]()
+    for begin in (0, width):
+        starts = range(begin, 2 * lanes.count, 2 * width)
+        mask = ", ".join(f"i32 {s + n}" for s in starts for n in range(width))
+        shuffle = f"shufflevector {kinds} {a}, {kinds} {b}, <{lanes.count} x i32> <{mask}>"
+        found.append(lanes.code.let(shuffle))
+    return found
 
 
 def _beside(code: Code, kind: str, pieces: list[str], width: int) -> str:

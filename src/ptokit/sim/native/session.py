@@ -152,8 +152,16 @@ class Worker:
 
     def _point(self) -> None:
         """The table of memories; arrays that grow move."""
-        for number, memory in enumerate(self.memories):
-            row = codes.address_of(memory.data), codes.address_of(memory.shadow), memory.size
+        for number, (name, memory) in enumerate(
+            zip(self.session.plan.spaces, self.memories, strict=True)
+        ):
+            shared = name in self.session.arrays and not memory.given  # made once, for all threads
+            shadow = shared or name in self.session.plan.tracked
+            row = (
+                codes.address_of(memory.data),
+                codes.address_of(memory.shadow) if shadow else 0,
+                memory.size,
+            )
             self.table[3 * number : 3 * number + 3] = row
 
     def run(self) -> None:
