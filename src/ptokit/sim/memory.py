@@ -58,7 +58,8 @@ class Memory:
     @cached_property
     def shadow(self) -> Bytes:
         """Made when somebody asks: a compiled program mostly needs none."""
-        return np.full(self.size, WRITTEN, np.uint8) if self.given else np.zeros(self.size, np.uint8)
+        value = WRITTEN if self.given else 0
+        return np.full(self.size, value, np.uint8) if value else np.zeros(self.size, np.uint8)
 
     @property
     def size(self) -> int:

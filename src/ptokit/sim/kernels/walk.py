@@ -270,8 +270,8 @@ def _turned(code: Code, access: Access, start: Num, step: Num, size: int) -> lis
             if piece == width:
                 lines.append([_beside(code, kind, pieces, width)])
             else:
-                halves = [_beside(code, kind, pieces[n : n + 2], piece) for n in (0, 2)]
-                lines.append(_halves(Lanes(code, size), kind, *halves, width))
+                a, b = (_beside(code, kind, pieces[n : n + 2], piece) for n in (0, 2))
+                lines.append(_halves(Lanes(code, size), kind, a, b, width))
         for part in zip(*lines, strict=True):
             columns += _interleaved(Lanes(code, size), kind, list(part))
     return columns
