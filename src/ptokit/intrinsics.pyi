@@ -102,16 +102,6 @@ TInsertModeWord = Literal[
     "split4",
 ]
 __all__ = [
-    "set_flag",
-    "wait_flag",
-    "set_flag_dyn",
-    "wait_flag_dyn",
-    "record_event",
-    "wait_event",
-    "barrier",
-    "barrier_sync",
-    "tsync",
-    "tsync_op",
     "subview",
     "treshape",
     "tcvt",
@@ -131,11 +121,6 @@ __all__ = [
     "tfillpad",
     "tfillpad_inplace",
     "tfillpad_expand",
-    "setfmatrix",
-    "set_img2col_padding",
-    "set_img2col_rpt",
-    "set_quant_scalar",
-    "set_quant_vector",
     "timg2col",
     "tinsert",
     "tinsert_fp",
@@ -152,69 +137,24 @@ __all__ = [
     "trowsum",
     "trowmax",
     "tcolsum",
+    "setfmatrix",
+    "set_img2col_padding",
+    "set_img2col_rpt",
+    "set_quant_scalar",
+    "set_quant_vector",
+    "set_flag",
+    "wait_flag",
+    "set_flag_dyn",
+    "wait_flag_dyn",
+    "record_event",
+    "wait_event",
+    "barrier",
+    "barrier_sync",
+    "tsync",
+    "tsync_op",
     "tassign",
 ]
 
-def set_flag(
-    source: PipeWord,
-    target: PipeWord,
-    event: EventIdWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def wait_flag(
-    source: PipeWord,
-    target: PipeWord,
-    event: EventIdWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def set_flag_dyn(
-    event: int,
-    source: PipeWord,
-    target: PipeWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def wait_flag_dyn(
-    event: int,
-    source: PipeWord,
-    target: PipeWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def record_event(
-    source: str,
-    target: str,
-    event: EventIdWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def wait_event(
-    source: str,
-    target: str,
-    event: EventIdWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def barrier(
-    of: PipeWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def barrier_sync(
-    op: str,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def tsync(
-    *events: Event,
-) -> None: ...
-def tsync_op(
-    op: str,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
 def subview(
     dst: Tile,
     src: Tile,
@@ -422,35 +362,6 @@ def tfillpad_expand(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
-def setfmatrix(
-    src: ConvTile,
-    *,
-    mode: FmatrixModeWord = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def set_img2col_padding(
-    src: ConvTile,
-    *,
-    mode: FmatrixModeWord = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def set_img2col_rpt(
-    src: ConvTile,
-    *,
-    mode: FmatrixModeWord = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def set_quant_scalar(
-    scale: float,
-    *,
-    out: QuantOutWord = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def set_quant_vector(
-    fp: Tile,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
 def timg2col(
     dst: Tile,
     src: ConvTile,
@@ -605,6 +516,95 @@ def tcolsum(
     *,
     tmp: Tile | None = ...,
     is_binary: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def setfmatrix(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_img2col_padding(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_img2col_rpt(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_quant_scalar(
+    scale: float,
+    *,
+    out: QuantOutWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_quant_vector(
+    fp: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_flag(
+    source: PipeWord,
+    target: PipeWord,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_flag(
+    source: PipeWord,
+    target: PipeWord,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_flag_dyn(
+    event: int,
+    source: PipeWord,
+    target: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_flag_dyn(
+    event: int,
+    source: PipeWord,
+    target: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def record_event(
+    source: str,
+    target: str,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_event(
+    source: str,
+    target: str,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def barrier(
+    of: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def barrier_sync(
+    op: str,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsync(
+    *events: Event,
+) -> None: ...
+def tsync_op(
+    op: str,
+    *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tassign(tile: Tile, address: int) -> None: ...

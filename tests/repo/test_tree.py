@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,3 +112,15 @@ def test_every_dispute_a_page_names_is_recorded() -> None:
     from ptokit.isa.disputes import DISPUTES
 
     assert {d for p in pages() for d in p.disputes} <= set(DISPUTES)
+
+
+def test_the_order_of_pages_is_that_of_the_files_whatever_is_imported_first() -> None:
+    code = "; ".join(
+        (
+            "import ptokit.isa.vectors, ptokit.isa.config",
+            "from ptokit.isa import pages",
+            "print(*(p.__name__ for p in pages()))",
+        )
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [p.__name__ for p in pages()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from ptokit.isa.lang import PAGES, Instr
@@ -16,15 +16,17 @@ PROSE = {f"{__name__}.{name}" for name in ("disputes", "examples", "statements")
 @cache
 def pages() -> tuple[type[Instr], ...]:
     """Every page of the package, in the order of the files. There is no hand-kept list."""
-    _import_all(__path__, f"{__name__}.")
-    return tuple(PAGES)
+    files = list(_imported(__path__, f"{__name__}."))
+    return tuple(sorted(PAGES, key=lambda page: files.index(page.__module__)))
 
 
-def _import_all(folders: Iterable[str], prefix: str) -> None:
+def _imported(folders: Iterable[str], prefix: str) -> Iterator[str]:
+    """Every module of the package, imported, whatever was imported before."""
     for found in pkgutil.iter_modules(folders, prefix):
         if found.name not in PROSE:
             module = importlib.import_module(found.name)
-            _import_all(getattr(module, "__path__", ()), f"{found.name}.")
+            yield found.name
+            yield from _imported(getattr(module, "__path__", ()), f"{found.name}.")
 
 
 def _flat(name: str) -> str:
