@@ -217,3 +217,40 @@ def test_the_first_block_that_fails_is_named(rows: int) -> None:
     expected, got = (said(GRID, e, "cpu", blocks=6, x=x) for e in ENGINES)
     assert expected == got
     assert f"in block {rows // 8}" in got
+
+
+MAP = "!pto.conv_tile<nc1hwc0, 1x1x3x4x8xf32>"
+LEFT = (
+    "!pto.tile_buf<loc=left, dtype=f32, rows=16, cols=16, v_row=?, v_col=16,"
+    " blayout=col_major, slayout=row_major>"
+)
+REGISTERS = f"""
+func.func @f(%map: {MAP}, %rows: index, %m: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %c1 step %c1 {{
+    %n = arith.addi %rows, %k : index
+    %first = arith.addi %m, %k : index
+    %l = pto.alloc_tile valid_row = %n : {LEFT}
+    pto.timg2col ins(%map, %first, %c0 : {MAP}, index, index) outs(%l : {LEFT})
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "position", "slug"),
+    [(16, 0, "register-not-set"), (16, -1, "operand-value"), (0, -1, "operand-value"), (0, 0, "")],
+)
+def test_rules_come_before_registers(rows: int, position: int, slug: str) -> None:
+    """An instruction that breaks a rule is not asked for its registers, nor one without output."""
+    map_ = np.zeros((1, 1, 3, 4, 8), np.float32)
+    given: dict[str, Any] = {"map": map_, "rows": rows, "m": position}
+    if slug:
+        expected, got = (said(REGISTERS, e, "a5", **given) for e in ENGINES)
+        assert expected == got
+        assert f"[{slug}]" in got
+    else:
+        for engine in ENGINES:
+            pto.loads(REGISTERS).run(engine=engine, target="a5", **given)

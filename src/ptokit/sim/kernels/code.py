@@ -104,8 +104,9 @@ class Code:
         self.start(done)
 
     @contextmanager
-    def when(self, condition: Truth | str) -> Generator[None]:
+    def when(self, condition: Truth | str | bool) -> Generator[None]:
         """Instructions that run only where the condition holds."""
+        condition = str(condition).lower() if isinstance(condition, bool) else condition
         yes, after = self.name("then"), self.name("after")
         self.branch(condition, yes, after)
         self.start(yes)

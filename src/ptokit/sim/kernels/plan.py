@@ -36,26 +36,29 @@ class Gather(Traced):
         self.taken, self.index, self.where_, self.cells = taken, index, where, cells
 
 
-def leaves(node: Traced) -> Iterator[Leaf]:
+def leaves(node: Traced) -> list[Leaf]:
     """Every leaf of a prepared expression."""
-    if isinstance(node, Leaf):
-        yield node
-    elif isinstance(node, Gather):
-        yield from leaves(node.index)
-        if node.where_ is not None:
-            yield from leaves(node.where_)
-    elif isinstance(node, Apply):
-        for arg in node.args:
-            yield from leaves(arg)
+    return [n for n in _nodes(node, inside=True) if isinstance(n, Leaf)]
 
 
-def gathers(node: Traced) -> Iterator[Gather]:
-    """Every gather of a prepared expression."""
-    if isinstance(node, Gather):
+def gathers(node: Traced) -> list[Gather]:
+    """Every gather of a prepared expression but those that compute another's index."""
+    return [n for n in _nodes(node, inside=False) if isinstance(n, Gather)]
+
+
+def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
+    """The nodes of an expression, each once: words share their arguments; `inside` gathers too."""
+    found, left = set[int](), [node]
+    while left:
+        node = left.pop()
+        if id(node) in found:
+            continue
+        found.add(id(node))
         yield node
-    elif isinstance(node, Apply):
-        for arg in node.args:
-            yield from gathers(arg)
+        if isinstance(node, Apply):
+            left += reversed(node.args)
+        elif isinstance(node, Gather) and inside:
+            left += [n for n in (node.where_, node.index) if n is not None]
 
 
 @dataclass

@@ -9,7 +9,7 @@ that instruction on the same memories, and reports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,7 +42,7 @@ from ptokit.sim.memory import Elements
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
 from ptokit.sim.native.flow import Flow, Region
 from ptokit.sim.native.machine import Machine
-from ptokit.sim.native.plan import FIRST_SLOT, Plan, Request, places
+from ptokit.sim.native.plan import FIRST_SLOT, Plan, Request, places, viewed
 from ptokit.sim.reference import scalar
 
 Env = dict[Value, Any]  # Any: handles and numbers
@@ -92,7 +92,7 @@ class Compiler:
 
     def module(self, func: Func, env: Env, shown: Iterable[Value]) -> str:
         """The text of the module; `env` gets the handles, `shown` are looked at afterwards."""
-        self.mutable = set(_viewed(func.body, inside=False))
+        self.mutable = set(viewed(func.body))
         self.places = places(func.body)
         for value in func.args:
             self._define(env, value, env[value])
@@ -333,7 +333,8 @@ class Compiler:
             self._require(op, env, condition)
             return
         if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
-            self._ask(op, env, only_registers=True)
+            with self.code.when(both(condition, size)):
+                self._ask(op, env, only_registers=True)
         missing = [n for n in page.body_names if n not in values]
         if missing:
             raise NotNative(f"it works on the core's {', '.join(missing)}")
@@ -483,15 +484,6 @@ def _size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
             for count in valid:
                 total = both(total, count != 0)
     return total
-
-
-def _viewed(block: Block, *, inside: bool) -> Iterator[Value]:
-    """Tiles that become views of others inside a loop or branch."""
-    for op in block.ops:
-        if inside and isinstance(op, Op) and op.page.aliases:
-            yield from op.bound(op.page.outs()[0].name)
-        for region in op.regions:
-            yield from _viewed(region, inside=True)
 
 
 def _arrays(cells: Iterable[Elements]) -> set[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ptokit.ir import Block
+from ptokit.ir import Block, Op, Value
 
 BLOCK, BLOCKS, FIRST_SLOT = 0, 1, 2  # places in the frame
 
@@ -47,3 +48,12 @@ def places(block: Block) -> dict[int, int]:
     for op in block.walk():
         found += [op, *op.regions]
     return {id(thing): number for number, thing in enumerate(found)}
+
+
+def viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
+    """Tiles that become views of others inside a loop or branch."""
+    for op in block.ops:
+        if inside and isinstance(op, Op) and op.page.aliases:
+            yield from op.bound(op.page.outs()[0].name)
+        for region in op.regions:
+            yield from viewed(region, inside=True)
