@@ -14,7 +14,8 @@ import ptokit as pto
 from ptokit.bind import bind
 from ptokit.isa.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.native.session import Session, compile_program
+from ptokit.sim.native.compile import compile_program
+from ptokit.sim.native.session import Session
 
 KINDS: dict[str, Any] = {  # Any: NumPy's types
     "f32": np.float32,

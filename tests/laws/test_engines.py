@@ -40,7 +40,7 @@ from ptokit.isa.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.program import loads
 from ptokit.sim import launch, native
-from ptokit.sim.native.session import compile_op, compile_program
+from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.text.printer import print_module
 
 TIMES = int(os.environ.get("PTOKIT_EXAMPLES", "1"))

@@ -69,7 +69,7 @@ func.func @f(%x: !pto.ptr<f16>, %y: !pto.ptr<f32>) {{
 
 
 def test_temporaries_are_as_large_as_the_largest_branch_needs() -> None:
-    from ptokit.sim.native.session import compile_program
+    from ptokit.sim.native.compile import compile_program
 
     program, target = pto.loads(PROGRAM), TARGETS["cpu"]
     x = np.random.default_rng(1).standard_normal((256, 64)).astype(np.float16)

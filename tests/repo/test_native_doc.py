@@ -47,7 +47,7 @@ def empty(kind: Any) -> Any:  # Any: a Type, an array
 
 def by_reference(text: str, target: str) -> tuple[set[str], set[str]]:
     """The mnemonics of a program, and those that the reference executes."""
-    from ptokit.sim.native.session import compile_program
+    from ptokit.sim.native.compile import compile_program
 
     func = pto.loads(text).func()
     arrays = {a.name: empty(a.type) for a in func.args}

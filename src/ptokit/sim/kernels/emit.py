@@ -75,6 +75,15 @@ class Scratch:
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]
 
 
+def numbered(tables: list[Any], values: Any) -> int:  # Any: NumPy arrays
+    """The place of a table among others, where it is put if it is new."""
+    for number, known in enumerate(tables):
+        if known.dtype == values.dtype and known.tobytes() == values.tobytes():
+            return number
+    tables.append(values)
+    return len(tables) - 1
+
+
 def bound(count: Num) -> int:
     """The largest value a count can have."""
     limit = count if isinstance(count, int) else count.upper
@@ -143,11 +152,7 @@ class Function:
 
     def table(self, values: Any) -> str:  # Any: a NumPy array
         """A pointer to numbers known before the program runs."""
-        for number, known in enumerate(self.tables):
-            if known.dtype == values.dtype and known.tobytes() == values.tobytes():
-                return f"%t{number}"
-        self.tables.append(values)
-        return f"%t{len(self.tables) - 1}"
+        return f"%t{numbered(self.tables, values)}"
 
     def slot(self, kind: str) -> str:
         """A local variable; LLVM keeps it in a register."""

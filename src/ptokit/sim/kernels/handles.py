@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ptokit.isa.layouts import Axis, IndexMap
 from ptokit.isa.tiles import GlobalType, Shape, TileType
-from ptokit.sim.kernels.code import Int, Num
+from ptokit.sim.kernels.code import Int, NotNative, Num
 from ptokit.sim.kernels.trace import TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.sim.memory import Elements
 from ptokit.sim.tile import ConvTile, GlobalView, Pointer, Region, Tile
@@ -76,6 +76,22 @@ def mapped(
     elsewhere: Any = place(old.address), place(old.origin)
     handle.elements = Elements(space, elsewhere[0], old.dtype, where, elsewhere[1])
     return handle
+
+
+def open_numbers(value: Any) -> list[Num]:  # Any: a handle or a number
+    """What of a value may change from turn to turn: its place, and what its type leaves open."""
+    if isinstance(value, int | Int):
+        return [value]
+    if isinstance(value, float):
+        raise NotNative("a float that changes from turn to turn")
+    found: list[Num] = []
+
+    def collect(number: Num) -> Num:
+        found.append(number)
+        return number
+
+    mapped(value, lambda n: n if isinstance(n, int) else collect(n), place=collect)
+    return found
 
 
 def _type(kind: Any, number: Mapping_) -> Any:  # Any: a type

@@ -16,7 +16,8 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim import launch
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.code import NotNative
-from ptokit.sim.native.session import Grown, compile_op, compile_program
+from ptokit.sim.native.compile import compile_op, compile_program
+from ptokit.sim.native.session import Grown
 from ptokit.sim.tile import Tile
 
 if TYPE_CHECKING:

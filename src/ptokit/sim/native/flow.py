@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptokit.ir import Block, Value
 from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
-from ptokit.sim.kernels.handles import mapped
+from ptokit.sim.kernels.handles import mapped, open_numbers
 
 if TYPE_CHECKING:
     from ptokit.sim.native.module import Compiler
@@ -79,7 +79,7 @@ class Flow:
 
     def _carry(self, value: Any) -> list[int]:
         """Slots for the numbers of a value, filled."""
-        numbers = _numbers(value)
+        numbers = open_numbers(value)
         slots = [self.compiler.slot() for _ in numbers]
         for slot, number in zip(slots, numbers, strict=True):
             self.compiler.store(slot, number)
@@ -87,8 +87,9 @@ class Flow:
 
     def _put_carried(self, value: Any, first: Any, slots: list[int]) -> None:
         """Fill the slots again, with a value of the same kind as the first."""
-        numbers = _numbers(value)
-        if len(numbers) != len(slots) or _memory_of(value) is not _memory_of(first):
+        numbers = open_numbers(value)
+        memories = {id(getattr(v, "memory", None)) for v in (value, first)}
+        if len(numbers) != len(slots) or len(memories) > 1:
             raise NotNative("a value that changes its shape or its memory from turn to turn")
         for slot, number in zip(slots, numbers, strict=True):
             self.compiler.store(slot, number)
@@ -122,23 +123,3 @@ class Region:
             return compiler.compile_block(self.block, self.env)
         finally:
             compiler.inside = before
-
-
-def _numbers(value: Any) -> list[Num]:  # Any: a handle or a number
-    """What of a value may change from turn to turn: its place, and what its type leaves open."""
-    if isinstance(value, int | Int):
-        return [value]
-    if isinstance(value, float):
-        raise NotNative("a float that changes from turn to turn")
-    found: list[Num] = []
-
-    def collect(number: Num) -> Num:
-        found.append(number)
-        return number
-
-    mapped(value, lambda n: n if isinstance(n, int) else collect(n), place=collect)
-    return found
-
-
-def _memory_of(value: Any) -> Any:  # Any: a handle or a number
-    return getattr(value, "memory", None)

@@ -27,7 +27,7 @@ from ptokit.isa.words import Loc
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Truth, Undecided, text
 from ptokit.sim.kernels.conditions import Condition, both, holds
-from ptokit.sim.kernels.emit import Function, Host
+from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
 from ptokit.sim.kernels.overlap import related
@@ -90,14 +90,13 @@ class Compiler:
     results: tuple[Any, ...] = ()
     mutable: set[Value] = field(default_factory=set[Value])  # tiles that become views in regions
 
-    def module(self, func: Func, env: Env, shown: Iterable[Value]) -> str:
-        """The text of the module; `env` gets the handles, `shown` are looked at afterwards."""
+    def function(self, func: Func, env: Env) -> None:
+        """Compile a whole function; `env` has its arguments' handles and gets the others."""
         self.mutable = set(viewed(func.body))
         self.places = places(func.body)
         for value in func.args:
             self._define(env, value, env[value])
         self.compile_block(func.body, env)
-        return self.text(env.get(v) for v in shown)
 
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
         """The module, after the last instruction; handles in `shown` are kept."""
@@ -412,15 +411,8 @@ class Compiler:
             passed.append(f"ptr {self.code.let(f'getelementptr i8, ptr {base}, i64 {address}')}")
         passed += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
         for values in function.tables:
-            passed.append(f"ptr @table{self._table(values)}")
+            passed.append(f"ptr @table{numbered(self.tables, values)}")
         return ", ".join([*passed, "ptr %scratch"])
-
-    def _table(self, values: Any) -> int:  # Any: a NumPy array
-        for number, known in enumerate(self.tables):
-            if known.dtype == values.dtype and known.tobytes() == values.tobytes():
-                return number
-        self.tables.append(values)
-        return len(self.tables) - 1
 
     def _shared(self, function: Function, op: Op, env: Env) -> str:
         """The name of a function with this text; instructions that need the same share it."""

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ptokit.check import learned
 from ptokit.diagnostics import PtoError
 from ptokit.facts import Facts
 from ptokit.ir import Block, Op, Value
-from ptokit.isa.targets import SPACES, Target
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.place import plan
 from ptokit.sim import execute
 from ptokit.sim.execute import Core
 from ptokit.sim.hazards import State, require_registers
 from ptokit.sim.interpreter import Interpreter, Machine, execution, within
-from ptokit.sim.kernels.code import NotNative
-from ptokit.sim.kernels.handles import Place, Slot, mapped, traced
-from ptokit.sim.kernels.initial import Initial
-from ptokit.sim.kernels.trace import Recorded, Span, Traced
-from ptokit.sim.memory import WRITTEN, Codes, Memory
+from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native import cache as codes
-from ptokit.sim.native.module import Compiler
 from ptokit.sim.native.plan import BLOCK, BLOCKS, Plan, Request
-from ptokit.sim.native.signature import described
-
-if TYPE_CHECKING:
-    from ptokit.bind import Bound
 
 Env = dict[Value, Any]  # Any: handles and numbers
-MOST_TRIES = 4
 
 
 class Grown(Exception):
@@ -61,11 +47,8 @@ class Session:
     real: Env  # the reference's handles of the arguments
     things: list[Any]
     shown: list[Value]  # whose handles the plan keeps as results
+    arrays: dict[str, Memory]  # of arguments, by the names of their spaces
     rules: bool = True
-    arrays: dict[str, Memory] = field(default_factory=dict[str, Memory])
-
-    def __post_init__(self) -> None:
-        self.arrays = _arrays(self.real, self.core)
 
     def run(self, blocks: int, *, alone: bool = False) -> tuple[Env, Counter[str]]:
         """Run all blocks; the error of the lowest block that failed. `alone`: on one thread."""
@@ -100,8 +83,7 @@ class Session:
         """Equal runs of the blocks from `first` on, one for each processor, finished."""
         workers = self.workers(blocks, first)
         rest = [_threads().submit(worker.run) for worker in workers[1:]]
-        for worker in workers[:1]:
-            worker.run()
+        workers[0].run()
         for other in rest:
             other.result()
         return workers
@@ -138,7 +120,8 @@ class Worker:
         plan = self.session.plan
         self.frame = np.zeros(plan.slots, np.int64)
         self.frame[BLOCKS] = self.blocks
-        self.memories = [self._memory(name) for name in plan.spaces]
+        arrays = self.session.arrays
+        self.memories = [arrays.get(n) or self.core.space_named(n) for n in plan.spaces]
         self.table = np.zeros(3 * len(self.memories) + 1, np.int64)
         self.room = np.zeros(plan.scratch + 64, np.uint8)
         self.executions: dict[int, Any] = {}  # Any: the interpreter's prepared instruction
@@ -146,22 +129,16 @@ class Worker:
         self.marked = False
         self._point()
 
-    def _memory(self, name: str) -> Memory:
-        """The bytes behind a space of the program: an argument's, or this core's."""
-        return self.session.arrays.get(name) or self.core.space_named(name)
+    def _named(self) -> Iterator[tuple[str, Memory]]:
+        return zip(self.session.plan.spaces, self.memories, strict=True)
 
     def _point(self) -> None:
         """The table of memories; arrays that grow move."""
-        for number, (name, memory) in enumerate(
-            zip(self.session.plan.spaces, self.memories, strict=True)
-        ):
+        for number, (name, memory) in enumerate(self._named()):
             shared = name in self.session.arrays and not memory.given  # made once, for all threads
-            shadow = shared or name in self.session.plan.tracked
-            row = (
-                codes.address_of(memory.data),
-                codes.address_of(memory.shadow) if shadow else 0,
-                memory.size,
-            )
+            wanted = shared or name in self.session.plan.tracked
+            shadow = codes.address_of(memory.shadow) if wanted else 0
+            row = codes.address_of(memory.data), shadow, memory.size
             self.table[3 * number : 3 * number + 3] = row
 
     def run(self) -> None:
@@ -185,8 +162,7 @@ class Worker:
 
     def _mark(self) -> None:
         """Before the reference looks: what is not tracked is known to be written."""
-        names = zip(self.session.plan.spaces, self.memories, strict=True)
-        for name, memory in names:
+        for name, memory in self._named():
             if name not in self.session.plan.tracked and not self.marked:
                 memory.shadow[:] = WRITTEN
         self.marked = True
@@ -251,138 +227,3 @@ class Worker:
         results = zip(self.session.shown, self.session.plan.results, strict=True)
         found = {v: self.concrete(template) for v, template in results if template is not None}
         return {**self.session.real, **found}
-
-
-def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
-    """A session of a function with its arguments; NotNative if it cannot be compiled."""
-    known = learned(bound.func, target, bound.numbers)
-    addresses, _ = plan(bound.func, known)
-    core = Core(target, fixpipe, 0, blocks)
-    real: Env = bound.shared()
-    if blocks == 1:
-        real |= bound.local(Machine(core), addresses)
-    key, attempt = described(bound.func.body, core, real), _attempt(bound, core, addresses, real)
-    code, made = _compiled(key, attempt)
-    things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
-    return Session(made, code, core, known, addresses, real, things, bound.looked_at())
-
-
-def compiler_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Compiler:
-    """What `compile_program` generates, for people to look at."""
-    made = compile_program(bound, target, fixpipe, blocks)
-    return _settled(_attempt(bound, made.core, made.addresses, made.real))[0]
-
-
-def _attempt(bound: Bound, core: Core, addresses: Mapping[Value, int], real: Env) -> Any:
-    """Any: a function that compiles, with the memories it is given tracked."""
-    shown, target = bound.looked_at(), core.target
-
-    def attempt(tracked: set[str]) -> tuple[Compiler, str]:
-        compiler = _compiler(core, Facts(target, dict(bound.numbers)), addresses, tracked)
-        env = {value: _argument(compiler, handle, value) for value, handle in real.items()}
-        text = compiler.module(bound.func, env, shown)
-        for value in shown:
-            handle = env.get(value)
-            if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
-                _look_at(compiler.initial, handle)
-        return compiler, text
-
-    return attempt
-
-
-def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
-    """A session of one instruction on handles, without its rules."""
-    real = dict(env)
-    shown = [v for v in real if op.page.aliases]
-
-    def attempt(tracked: set[str]) -> tuple[Compiler, str]:
-        compiler = _compiler(core, Facts(core.target), {}, tracked)
-        handles = {value: _argument(compiler, handle, value) for value, handle in real.items()}
-        compiler.single(op, handles)
-        return compiler, compiler.text(handles[v] for v in shown)
-
-    code, made = _compiled(described(Block(ops=[op]), core, real), attempt)
-    return Session(made, code, core, Facts(core.target), {}, real, [op], shown, rules=False)
-
-
-def _compiled(key: str, attempt: Any) -> tuple[codes.Code, Plan]:  # Any: a function, see above
-    """From the cache, or compiled."""
-
-    def make() -> tuple[str, bytes]:
-        compiler, text = _settled(attempt)
-        return text, pickle.dumps(compiler.plan())
-
-    code, kept = codes.compiled(key, make, codes.this_processor())
-    return code, pickle.loads(kept)
-
-
-def _settled(attempt: Any) -> tuple[Compiler, str]:  # Any: a function, see above
-    """Compiled again with more memories tracked until every read is safe."""
-    tracked: set[str] = set()
-    for _ in range(MOST_TRIES):
-        compiler, text = attempt(tracked)
-        if compiler.initial.unproven <= tracked:
-            return compiler, text
-        tracked |= compiler.initial.unproven
-    raise NotNative("what is read was not settled")
-
-
-def _look_at(initial: Initial, handle: Any) -> None:  # Any: a tile
-    """A result that is shown after the run if it was written."""
-    rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))
-    spans = (Span(0, n, limit=m) for n, m in ((rows, handle.rows), (cols, handle.cols)))
-    initial.read(handle.elements, *spans)
-
-
-def _compiler(
-    core: Core, facts: Facts, addresses: Mapping[Value, int], tracked: set[str]
-) -> Compiler:
-    host = codes.this_processor().host
-    Traced.native_half = host.half
-    compiler: Compiler
-
-    def start(name: str) -> Codes | None:
-        space = next((s for s in compiler.spaces if s.name == name), None)
-        given = None if space is None else space.memory
-        memory: Memory = given or core.space_named(name)
-        return None if memory.given else memory.shadow
-
-    def fresh(op: Op) -> Any:  # Any: a type and an address
-        if op.bound("addr"):
-            return None
-        result = op.results[0]
-        return facts.type_of(result), addresses[result]
-
-    initial = Initial(start, fresh)
-    compiler = Compiler(host, core, facts, addresses, initial, set(tracked))
-    return compiler
-
-
-def _own(memory: Memory, core: Core) -> bool:
-    """Whether a memory is one of the core's."""
-    return memory.name in SPACES.values() and core.space_named(memory.name) is memory
-
-
-def _arrays(real: Env, core: Core) -> dict[str, Memory]:
-    """The memories of arguments that are not the core's, by the names of their spaces."""
-    memories = {f"%{v.name}": getattr(handle, "memory", None) for v, handle in real.items()}
-    found: dict[str, Memory] = {}
-    for name, memory in memories.items():
-        shared = any(memory is other for other in found.values())
-        if isinstance(memory, Memory) and not _own(memory, core) and not shared:
-            found[name] = memory
-    return found
-
-
-def _argument(compiler: Compiler, handle: Any, value: Value) -> Any:  # Any: a handle or a number
-    """An argument as the compiled program sees it."""
-    memory = getattr(handle, "memory", None)
-    if not isinstance(memory, Memory):
-        return handle
-    space = next((s for s in compiler.spaces if s.real is memory), None)
-    if space is None:
-        own = _own(memory, compiler.core)
-        name = memory.name if own else f"%{value.name}"
-        space = compiler.new_space(name, memory.size, None if own else memory)
-        space.real = memory
-    return traced(handle, space)
