@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test bench docs format clean
+.PHONY: demo test fuzz bench docs format clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -13,6 +13,9 @@ test: $(VENV)/dev
 	$(BIN)/ruff format --check src tests examples bench
 	$(BIN)/pyright
 	$(BIN)/pytest -n 2
+
+fuzz: $(VENV)/dev
+	PTOKIT_FUZZ=3000 $(BIN)/pytest -n 2 tests/native/test_fuzz.py
 
 bench: $(VENV)/run
 	@$(BIN)/python bench/run.py

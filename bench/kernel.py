@@ -31,7 +31,7 @@ LAYOUTS = {  # blayout, slayout
 }
 LAYOUT_OF = {"left": "nz", "right": "zn", "acc": "nz"}
 PADS = {"null": 0, "zero": 1}
-FEWEST, MOST = 16, 50_000  # turns of the loop
+FEWEST, MOST = 16, 1_000_000  # turns of the loop
 
 
 @dataclass
@@ -136,9 +136,11 @@ def compiled(text: str, arrays: dict[str, Any], blocks: int = 1) -> Session:
 
 def turning(kernel: Kernel, seconds: float) -> Measure:
     """Nanoseconds per instruction of the body, in a loop of about `seconds`."""
-    first = timed(compiled(kernel.text(FEWEST), kernel.arrays))
-    taken = min(first() for _ in range(3)) / FEWEST
-    turns = max(FEWEST, min(MOST, int(seconds * 1e9 / taken)))
+    turns = FEWEST
+    for _ in range(3):  # a call costs something too, so few turns of little work tell little
+        some = timed(compiled(kernel.text(turns), kernel.arrays))
+        taken = min(some() for _ in range(3)) / turns
+        turns = max(FEWEST, min(MOST, int(seconds * 1e9 / taken)))
     whole = timed(compiled(kernel.text(turns), kernel.arrays))
     return lambda: whole() / turns / len(kernel.body)
 

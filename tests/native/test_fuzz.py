@@ -1,6 +1,6 @@
 """Random kernels under both engines, in processes of their own: a crash is a failure like others.
 
-PTOKIT_FUZZ=5000 runs so many. A failing kernel is printed with its seed;
+`make fuzz` runs 3000 of them, PTOKIT_FUZZ=5000 so many. A failing kernel is printed with its seed;
 `PYTHONPATH=src:tests/laws python tests/native/kernels.py SEED 1` runs it again.
 """
 

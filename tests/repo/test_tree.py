@@ -20,6 +20,7 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
 LARGEST_PACKAGE = 24_500
+LARGEST_NATIVE = 1_500  # of whole programs; `sim/kernels` makes the single functions
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -87,6 +88,12 @@ def test_files_stay_small(path: Path) -> None:
 def test_the_package_stays_small() -> None:
     total = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCES)
     assert total <= LARGEST_PACKAGE
+
+
+def test_the_native_engine_stays_small() -> None:
+    native = [p for p in SOURCES if p.parent.name == "native"]
+    total = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in native)
+    assert 0 < total <= LARGEST_NATIVE
 
 
 @pytest.mark.parametrize("path", generated(), ids=lambda p: p.name)

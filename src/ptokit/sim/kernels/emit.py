@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from ptokit.sim.kernels.trace import (
     Traced,
 )
 from ptokit.sim.kernels.walk import (
+    FAR,
     LINE,
     STILL,
     Access,
@@ -329,19 +329,15 @@ class Function:
 
     def _guard(self, gather: Gather, window: Store) -> None:
         inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]
-        used, limit = self.uses(inner), prod(gather.taken.over)
+        used = self.uses(inner)
+        lanes = self.lanes_of([gather])
         with self.flagging() as flag:
 
             def act(point: Point) -> None:
-                lanes, words = self.words(point, used)
-                index = words.value(gather.index)
-                wrong = lanes.op("icmp uge", "i64", index, lanes.splat("i64", str(limit)))
-                if gather.where_ is not None:
-                    wrong = lanes.op("and", "i1", wrong, words.value(gather.where_))
-                flag(lanes, wrong)
+                flag(*self.gathers.inside(gather, point, used))
 
-            first = Access(None, t.i64, STILL, LINE)  # columns innermost
-            self.walk(window, [first, *used.values()], act, "indices inside?", self.lanes(4))
+            first = Access(None, t.i64, FAR, LINE)  # columns innermost
+            self.walk(window, [first, *used.values()], act, "indices inside?", lanes)
 
     # lanes
 

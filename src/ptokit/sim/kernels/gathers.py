@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
 from ptokit.isa.words import GatherOOB
-from ptokit.sim.kernels.code import known
+from ptokit.sim.kernels.code import Int, Num, known
 from ptokit.sim.kernels.lanes import Lanes, Words, element
-from ptokit.sim.kernels.plan import Gather, Leaf
-from ptokit.sim.kernels.trace import Apply
+from ptokit.sim.kernels.plan import Gather, Leaf, leaves
+from ptokit.sim.kernels.trace import Apply, Known, Traced
 from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Gathers:
     def __init__(self, function: Function) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
         self.held: dict[int, list[str]] = {}  # tables in registers, by gather
+        self.runs = Runs()
 
     def hold(self, node: Gather) -> None:
         """Load a small table before the loops that look into it."""
@@ -49,6 +51,11 @@ class Gathers:
         """How many elements a gather takes at once."""
         if node.cells.dtype.packed:
             return 1
+        size = self.function.lanes(node.cells.dtype.size)
+        while size > 4 and not self.runs.holds(node, size):
+            size //= 2
+        if size > 4:
+            return size
         if self._numbered(node) is None:
             return self.function.lanes(8)
         return 16 if self._permutes(node) else 4
@@ -60,6 +67,8 @@ class Gathers:
     def value(self, node: Gather, point: Point, words: Words) -> str:
         """Elements at computed indices; those that must not be read read element 0."""
         lanes, (rows, cols) = words.lanes, node.taken.over
+        if self.runs.reached(node, point, words.used):
+            return self._run(node, point, words)
         leaf = self._numbered(node)
         if leaf is not None and lanes.count == 16 and self._permutes(node):
             return self._looked_up(node, words.value(leaf), lanes)
@@ -99,6 +108,33 @@ class Gathers:
         kind = element(cells.dtype)
         nothing = lanes.splat(kind, "0.0" if kind == "float" else "0")
         return lanes.select(keep, kind, codes, nothing)
+
+    def inside(self, node: Gather, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, str]:
+        """Lanes that are true where an index is outside."""
+        length = point.lanes if self.runs.reached(node, point, used) else 1
+        if length > 1:  # the first of them tells
+            point = Point(point.positions, point.steps, 1)
+        lanes, words = self.function.words(point, used)
+        last = lanes.splat("i64", str(prod(node.taken.over) - length))
+        wrong = lanes.op("icmp ugt", "i64", words.value(node.index), last)
+        if node.where_ is not None:
+            wrong = lanes.op("and", "i1", wrong, words.value(node.where_))
+        return lanes, wrong
+
+    def _run(self, node: Gather, point: Point, words: Words) -> str:
+        """Elements that lie together: one load from the place of the first."""
+        lanes, kind = words.lanes, element(node.cells.dtype)
+        _, one = self.function.words(Point(point.positions, point.steps, 1), words.used)
+        place = one.value(node.index)
+        keep = None if node.where_ is None else one.value(node.where_)
+        if keep is not None:
+            place = self.code.let(f"select i1 {keep}, i64 {place}, i64 0")
+        table = Access(self.function.pointer(node.cells), node.cells.dtype, STILL, STILL)
+        codes = load_line(self.code, table, Int(self.code, place), lanes.count)
+        if keep is None:
+            return codes
+        kinds, zero = lanes.type(kind), "zeroinitializer"
+        return self.code.let(f"select i1 {keep}, {kinds} {codes}, {kinds} {zero}")
 
     def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
         """A small table in registers: a choice of two halves for each bit of the index."""
@@ -149,3 +185,80 @@ def _row_major(node: Gather) -> bool:
     """Whether the index of an element is its storage offset."""
     rows, cols = node.cells.map.rows.digits, node.cells.map.cols.digits
     return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == node.taken.over[1]
+
+
+class Runs:
+    """Whether gathers take elements that lie together, as the channels of a feature map do.
+
+    It is looked for along the columns, in groups of a size that begin at multiples of it. An
+    expression is `still` in every group, it is a `run` (each lane one more than the last), or
+    neither, which is "".
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], str] = {}
+
+    def holds(self, node: Gather, size: int) -> bool:
+        """Whether each group of indices is a run, and all of it or nothing is wanted."""
+        if node.taken.outside is not GatherOOB.ERROR or not _row_major(node):
+            return False
+        if prod(node.taken.over) < size or self._along(node.index, size) != "run":
+            return False
+        return node.where_ is None or self._along(node.where_, size) == "still"
+
+    def reached(self, node: Gather, point: Point, used: dict[Leaf, Access]) -> bool:
+        """Whether the lanes of a point are such a group."""
+        if point.lanes < 2 or point.turned or not self.holds(node, point.lanes):
+            return False
+        parts = [node.index] if node.where_ is None else [node.index, node.where_]
+        for leaf in chain.from_iterable(leaves(p) for p in parts):
+            access = used.get(leaf)
+            if access is None:
+                continue
+            if access.at is not None:
+                return False
+            step, wide = point.steps[access], not known(leaf.cols, 1)
+            if not known(step, int(wide)) or (wide and _multiple(point, access) % point.lanes):
+                return False
+        return True
+
+    def _along(self, node: Traced, size: int) -> str:
+        key = id(node), size
+        if key not in self.known:
+            self.known[key] = self._found(node, size)
+        return self.known[key]
+
+    def _found(self, node: Traced, size: int) -> str:
+        if known(node.cols, 1):
+            return "still"
+        if isinstance(node, Leaf):
+            return _table(node, size)
+        if not isinstance(node, Apply):
+            return ""
+        kinds = [self._along(a, size) for a in node.args]
+        if all(kind == "still" for kind in kinds):
+            return "still"
+        moved = node.word == "add" and sorted(kinds) == ["run", "still"]
+        less = node.word == "sub" and kinds == ["run", "still"]
+        return "run" if node.dtype == t.i64 and (moved or less) else ""
+
+
+def _table(leaf: Leaf, size: int) -> str:
+    """What the groups of a row of known numbers are."""
+    source = leaf.source
+    if not isinstance(source, Known) or leaf.swap or leaf.repeat > 1:
+        return ""
+    if source.constant is not None:
+        return "still"
+    numbers = source.array.codes.reshape(-1)
+    groups = numbers[: numbers.size // size * size].reshape(-1, size)
+    apart = groups - groups[:, :1]
+    if not apart.any():
+        return "still"
+    return "run" if source.dtype == t.i64 and (apart == range(size)).all() else ""
+
+
+def _multiple(point: Point, access: Access) -> int:
+    """A divisor of a position."""
+    position: Num = point.positions[access]
+    return position if isinstance(position, int) else position.multiple

@@ -370,7 +370,7 @@ def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
 class TracedTile(Recorded, Tile):
     """A tile whose words on data are recorded."""
 
-    slot: int | None = None  # where its address is kept, if it changes in a loop
+    slot: str | None = None  # where its address is kept, if it changes in a loop
 
     def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
         valid: Any = kind.valid  # at most the tile: a rule of every page that makes tiles

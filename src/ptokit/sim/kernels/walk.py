@@ -21,6 +21,7 @@ MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
 UNROLL = 4
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
+FAR = Stream(((1 << 40, 1 << 40),))
 
 
 @dataclass(eq=False)

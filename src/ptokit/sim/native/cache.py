@@ -117,8 +117,6 @@ def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
 
 def _generate(text: str, machine: Any) -> bytes:  # Any: as above
     """Optimised machine code. Vectors are in the text already: no vectoriser runs."""
-    if os.environ.get("PTOKIT_DUMP"):
-        Path(os.environ["PTOKIT_DUMP"]).write_text(text)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple = machine.triple

@@ -1,4 +1,4 @@
-"""Loops and branches of a program; what goes round or comes out of them lives in the frame."""
+"""Loops and branches of a program, and the values that go round or come out of them."""
 
 from __future__ import annotations
 
@@ -24,86 +24,85 @@ class Flow:
     def loop(
         self, lower: Num, upper: Num, step: Num, carried: tuple[Any, ...], region: Any
     ) -> tuple[Any, ...]:
-        """A loop of the program; what it carries lives in the frame."""
-        slots = [self._carry(value) for value in carried]
-        counter = self.compiler.slot()
-        self.compiler.store(counter, lower)
-        head, body, done = (self.compiler.code.name(n) for n in ("head", "body", "done"))
-        self.compiler.initial.enter_loop(region.block)
-        self.compiler.code.jump(head)
-        self.compiler.code.start(head)
-        index = self.compiler.load(counter)
-        if not isinstance(lower, int) and lower.text in self.compiler.code.by_block:
-            self.compiler.code.by_block.add(index.text)
-        self.compiler.code.branch(index < upper, body, done)
-        self.compiler.code.start(body)
+        """A loop of the program."""
+        compiler, code, initial = self.compiler, self.compiler.code, self.compiler.initial
+        counter, *held = (Carried(compiler, value) for value in (lower, *carried))
+        head, body, done = (code.name(n) for n in ("head", "body", "done"))
+        initial.enter_loop(region.block)
+        code.jump(head)
+        code.start(head)
+        index = counter.now()
+        if not isinstance(lower, int) and lower.text in code.by_block:
+            code.by_block.add(index.text)
+        code.branch(index < upper, body, done)
+        code.start(body)
         if isinstance(lower, int) and isinstance(step, int):
-            index = Int(self.compiler.code, index.text, gcd(lower, step))
-        yielded = region(index, *[self._carried(v, s) for v, s in zip(carried, slots, strict=True)])
-        for value, first, slot in zip(yielded, carried, slots, strict=True):
-            self._put_carried(value, first, slot)
-        self.compiler.store(counter, self.compiler.load(counter) + step)
-        self.compiler.code.jump(head)
-        self.compiler.code.start(done)
+            index = Int(code, index.text, gcd(lower, step))
+        for one, value in zip(held, region(index, *[one.now() for one in held]), strict=True):
+            one.put(value)
+        counter.put(counter.now() + step)
+        code.jump(head)
+        code.start(done)
         known = all(isinstance(n, int) for n in (lower, upper))
-        self.compiler.initial.leave_loop(surely=known and lower < upper)  # type: ignore[operator]
-        return tuple(self._carried(v, s) for v, s in zip(carried, slots, strict=True))
+        initial.leave_loop(surely=known and lower < upper)  # type: ignore[operator]
+        return tuple(one.now() for one in held)
 
     def branch(self, condition: Num, regions: Sequence[Any]) -> tuple[Any, ...]:
-        """A branch of the program; what it gives lives in the frame."""
+        """A branch of the program."""
         if isinstance(condition, int):
             chosen = regions[0] if condition else regions[1] if len(regions) > 1 else None
             return chosen() if chosen else ()
-        yes, no, after = (self.compiler.code.name(n) for n in ("yes", "no", "after"))
+        code, initial = self.compiler.code, self.compiler.initial
+        yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
         test = condition != 0
         assert isinstance(test, Truth)
-        self.compiler.code.branch(test, yes, no)
-        slots: list[list[int]] | None = None
-        given: tuple[Any, ...] = ()
-        before = self.compiler.initial.copy()
+        code.branch(test, yes, no)
+        held: list[Carried] | None = None
+        before = initial.copy()
         ends: list[Any] = []
         for label, region in zip((yes, no), (*regions, None)[:2], strict=True):
-            self.compiler.code.start(label)
-            self.compiler.initial.restore(before)
+            code.start(label)
+            initial.restore(before)
             values = region() if region else ()
-            if slots is None:
-                slots, given = [self._carry(v) for v in values], values
+            if held is None:
+                held = [Carried(self.compiler, value) for value in values]
             else:
-                for value, first, slot in zip(values, given, slots, strict=True):
-                    self._put_carried(value, first, slot)
-            self.compiler.code.jump(after)
-            ends.append(self.compiler.initial.copy())
-        self.compiler.initial.meet(*ends)
-        self.compiler.code.start(after)
-        return tuple(self._carried(v, s) for v, s in zip(given, slots or [], strict=True))
+                for one, value in zip(held, values, strict=True):
+                    one.put(value)
+            code.jump(after)
+            ends.append(initial.copy())
+        initial.meet(*ends)
+        code.start(after)
+        return tuple(one.now() for one in held or ())
 
-    def _carry(self, value: Any) -> list[int]:
-        """Slots for the numbers of a value, filled."""
-        numbers = open_numbers(value)
-        slots = [self.compiler.slot() for _ in numbers]
-        for slot, number in zip(slots, numbers, strict=True):
-            self.compiler.store(slot, number)
-        return slots
 
-    def _put_carried(self, value: Any, first: Any, slots: list[int]) -> None:
-        """Fill the slots again, with a value of the same kind as the first."""
+class Carried:
+    """A value whose numbers change while the program runs: each has a variable."""
+
+    def __init__(self, compiler: Compiler, value: Any) -> None:  # Any: a handle or a number
+        self.compiler, self.first = compiler, value
+        self.places = [compiler.variable() for _ in open_numbers(value)]
+        self.put(value)
+
+    def put(self, value: Any) -> None:
+        """Keep a value of the same kind as the first."""
         numbers = open_numbers(value)
-        memories = {id(getattr(v, "memory", None)) for v in (value, first)}
-        if len(numbers) != len(slots) or len(memories) > 1:
+        memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}
+        if len(numbers) != len(self.places) or len(memories) > 1:
             raise NotNative("a value that changes its shape or its memory from turn to turn")
-        for slot, number in zip(slots, numbers, strict=True):
-            self.compiler.store(slot, number)
+        for place, number in zip(self.places, numbers, strict=True):
+            self.compiler.store(place, number)
 
-    def _carried(self, value: Any, slots: list[int]) -> Any:  # Any: as the value
-        """The value with its numbers from the slots."""
-        if isinstance(value, int | Int):
-            return self.compiler.load(slots[0])
-        places = iter(slots)
+    def now(self) -> Any:
+        """The value with the numbers it has now."""
+        if isinstance(self.first, int | Int):
+            return self.compiler.load(self.places[0])
+        left = iter(self.places)
 
-        def fresh(number: Num) -> Num:
-            return self.compiler.load(next(places))
+        def fresh(_: Num) -> Num:
+            return self.compiler.load(next(left))
 
-        return mapped(value, lambda n: n if isinstance(n, int) else fresh(n), place=fresh)
+        return mapped(self.first, lambda n: n if isinstance(n, int) else fresh(n), place=fresh)
 
 
 @dataclass

@@ -24,13 +24,13 @@ class Machine:
 
     @property
     def block_idx(self) -> Int:
-        index = self.compiler.load(BLOCK)
+        index = self.compiler.load(self.compiler.place(BLOCK))
         self.compiler.code.by_block.add(index.text)
         return index
 
     @property
     def block_num(self) -> Int:
-        return self.compiler.load(BLOCKS)
+        return self.compiler.load(self.compiler.place(BLOCKS))
 
     subblock_idx, subblock_num = Core.subblock_idx, Core.subblock_num
 

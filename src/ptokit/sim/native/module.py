@@ -76,6 +76,8 @@ class Compiler:
     requests: list[Request] = field(default_factory=list[Request])
     counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
     slots: int = FIRST_SLOT
+    variables: list[str] = field(default_factory=list[str])
+    times: dict[int, str] = field(default_factory=dict[int, str])  # blocks ran, by slot
     scratch: int = 64
     recording: Recording = field(default_factory=Recording)
     inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
@@ -101,8 +103,10 @@ class Compiler:
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
         """The module, after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self._kept(h) if isinstance(h, Recorded) else None for h in shown)
+        for slot, where in self.times.items():
+            self.store(self.place(slot), self.load(self.place(slot)) + self.load(where))
         self.code.do("ret i32 0")
-        body = "\n".join(self.code.lines)
+        body = "\n".join([*self.variables, *self.code.lines])
         parts = [
             *(constant(n, table) for n, table in enumerate(self.tables)),
             *self.kernels.values(),
@@ -153,29 +157,36 @@ class Compiler:
             op.page.mnemonic() for op in body if isinstance(op, Op) and not op.page.handle
         )
         if counted:
-            slot = self.slot()
-            self.counts.append((slot, counted))
-            self.store(slot, self.load(slot) + 1)
+            where = self.variable()
+            self.times[self.slot()] = where
+            self.counts.append((self.slots - 1, counted))
+            self.store(where, self.load(where) + 1)
         for op in body:
             self._op(op, env)
         passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
         return tuple(env[v] for v in passed)
 
     def slot(self) -> int:
-        """A new place in the frame."""
+        """A new place in the frame, which the reference sees."""
         self.slots += 1
         return self.slots - 1
 
-    def _place(self, slot: int) -> str:
+    def place(self, slot: int) -> str:
         return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
 
-    def load(self, slot: int) -> Int:
-        """The number in a slot."""
-        return Int(self.code, self.code.let(f"load i64, ptr {self._place(slot)}"))
+    def variable(self) -> str:
+        """A new place that only the program sees, 0 at first: LLVM makes it a register."""
+        name = f"%x{len(self.variables)}"
+        self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
+        return name
 
-    def store(self, slot: int, value: Num) -> None:
-        """Put a number into a slot."""
-        self.code.do(f"store i64 {text(value)}, ptr {self._place(slot)}")
+    def load(self, where: str) -> Int:
+        """The number in a place."""
+        return Int(self.code, self.code.let(f"load i64, ptr {where}"))
+
+    def store(self, where: str, value: Num) -> None:
+        """Put a number into a place."""
+        self.code.do(f"store i64 {text(value)}, ptr {where}")
 
     # one instruction
 
@@ -277,7 +288,7 @@ class Compiler:
     def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
         env[value] = handle
         if value in self.mutable and isinstance(handle, TracedTile):
-            handle.slot = self.slot()
+            handle.slot = self.variable()
             self.keep_address(handle)
 
     def keep_address(self, tile: TracedTile) -> None:
@@ -380,25 +391,18 @@ class Compiler:
         if condition is False:
             self._ask(op, env)
             return
-        after = self.code.name("next")
-        slow = self.code.name("slow")
-        if isinstance(condition, Truth):
-            fast = self.code.name("fast")
-            self.code.branch(condition, fast, slow)
-            self.code.start(fast)
-        if isinstance(size, Truth):
-            some = self.code.name("some")
-            self.code.branch(size, some, after)
-            self.code.start(some)
+        after, slow, fast, some = (self.code.name(n) for n in ("next", "slow", "fast", "some"))
+        for test, yes, no in ((condition, fast, slow), (size, some, after)):
+            if isinstance(test, Truth):
+                self.code.branch(test, yes, no)
+                self.code.start(yes)
         result = self.code.let(f"call i32 @{name}({self._passed(function)})")
         if function.checks or isinstance(condition, Truth):
             bad = self.code.let(f"icmp ne i32 {result}, 0") if function.checks else "false"
             self.code.branch(bad, slow, after)
             self.code.start(slow)
             self._ask(op, env)
-            self.code.jump(after)
-            self.code.start(after)
-        elif isinstance(size, Truth):
+        if function.checks or isinstance(condition, Truth) or isinstance(size, Truth):
             self.code.jump(after)
             self.code.start(after)
 
@@ -410,8 +414,7 @@ class Compiler:
             address = text(cells.address)
             passed.append(f"ptr {self.code.let(f'getelementptr i8, ptr {base}, i64 {address}')}")
         passed += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
-        for values in function.tables:
-            passed.append(f"ptr @table{numbered(self.tables, values)}")
+        passed += [f"ptr @table{numbered(self.tables, t)}" for t in function.tables]
         return ", ".join([*passed, "ptr %scratch"])
 
     def _shared(self, function: Function, op: Op, env: Env) -> str:
@@ -457,7 +460,7 @@ class Compiler:
                 return number
             if number.text not in self.kept:
                 self.kept[number.text] = self.slot()
-            self.store(self.kept[number.text], number)
+            self.store(self.place(self.kept[number.text]), number)
             return Slot(self.kept[number.text])
 
         return mapped(value, keep, lambda space: Place(space.number))
