@@ -55,13 +55,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def generated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The modules that are compiled, not found."""
     texts: list[str] = []
-    original: Callable[..., bytes] = getattr(cache, "_generate")  # noqa: B009
+    original = cache.machine_code
 
-    def generate(text: str, machine: Any) -> bytes:  # Any: llvmlite's
+    def generate(text: str, processor: cache.Processor) -> bytes:
         texts.append(text)
-        return original(text, machine)
+        return original(text, processor)
 
-    monkeypatch.setattr(cache, "_generate", generate)
+    monkeypatch.setattr(cache, "machine_code", generate)
     return texts
 
 

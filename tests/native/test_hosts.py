@@ -1,4 +1,7 @@
-"""Processors of different ages compute the same: every page, compiled for three of them."""
+"""Processors of different ages compute the same: every page, compiled for three of them.
+
+For ARM code is only generated, unless that is the host.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 from random import Random
 
 import pytest
-from engines import Case, Outcome, case_of, differences, legal, outcome
+from engines import Case, Outcome, build, case_of, differences, instruction, legal, outcome
 from operands import family
 from test_rules import refusals
 from witness import HARDEST
@@ -14,7 +17,8 @@ from witness import HARDEST
 from ptokit.isa import pages
 from ptokit.isa.lang import Instr
 from ptokit.sim import launch, native
-from ptokit.sim.native.cache import Processor, generating_for
+from ptokit.sim.native.cache import Processor, generating_for, machine_code
+from ptokit.sim.native.compile import single
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -24,6 +28,7 @@ OLDER = {
     "x86-64-v3": Processor("x86-64-v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma"),
     "x86-64": Processor("x86-64", ""),
 }
+ARM = Processor("neoverse-n1", "+neon,+fp-armv8", "aarch64-unknown-linux-gnu")
 STYLES = (("ordinary", "edges"), ("edges",), ("inside", "bytes"), ("bytes",))
 
 
@@ -66,3 +71,22 @@ def test_an_older_processor_computes_the_same(page: type[Instr], name: str) -> N
 def compiled(case: Case, name: str) -> Outcome:
     with generating_for(OLDER[name]):
         return outcome(case, native.run_op)
+
+
+@pytest.fixture(scope="module")
+def all_targets() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+@pytest.mark.usefixtures("all_targets")
+@pytest.mark.parametrize("page", DATA, ids=lambda p: p.__name__)
+def test_arm_code_is_generated(page: type[Instr]) -> None:
+    case = cases(page)[0]
+    side = build(case)
+    with generating_for(ARM):
+        _, text = single(*instruction(case, side), side.core).settled()
+    assert ".x86." not in text
+    code = machine_code(text, ARM)
+    assert code[:4] == b"\x7fELF"
+    assert int.from_bytes(code[18:20], "little") == 183  # the number of AArch64

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -29,10 +29,11 @@ KEEP = 2000  # files; the oldest go first
 
 @dataclass(frozen=True)
 class Processor:
-    """What code is generated for: LLVM's names."""
+    """What code is generated for: LLVM's names. No triple: that of the host."""
 
     cpu: str
     features: str
+    triple: str = ""
 
     @property
     def host(self) -> Host:
@@ -80,7 +81,6 @@ class Code:
     """Machine code in memory, for as long as this lives."""
 
     engine: Any  # Any: llvmlite has no types
-    functions: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def function(self, name: str, kind: Any) -> Callable[..., int]:  # Any: a ctypes prototype
         return kind(self.engine.get_function_address(name))
@@ -93,30 +93,30 @@ def compiled(
     _initialise()
     parts = (VERSION, processor.cpu, processor.features, key)
     path = _folder() / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.o"
-    machine = _target_machine(processor)
     found = _read(path)
     if found is None:
         text, beside = make()
-        found = len(beside).to_bytes(8, "little") + beside + _generate(text, machine)
+        found = len(beside).to_bytes(8, "little") + beside + machine_code(text, processor)
         _write(path, found)
     start = 8 + int.from_bytes(found[:8], "little")
     empty = llvm.parse_assembly("")
-    empty.triple = machine.triple
-    engine = llvm.create_mcjit_compiler(empty, machine)
+    empty.triple = llvm.get_default_triple()
+    engine = llvm.create_mcjit_compiler(empty, _target_machine(processor))
     engine.add_object_file(llvm.ObjectFileRef.from_data(found[start:]))
     engine.finalize_object()
     return Code(engine), found[8:start]
 
 
 def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
-    target = llvm.Target.from_default_triple()
+    target = llvm.Target.from_triple(processor.triple or llvm.get_default_triple())
     return target.create_target_machine(
         cpu=processor.cpu, features=processor.features, opt=2, reloc="pic", codemodel="jitdefault"
     )
 
 
-def _generate(text: str, machine: Any) -> bytes:  # Any: as above
-    """Optimised machine code. Vectors are in the text already: no vectoriser runs."""
+def machine_code(text: str, processor: Processor) -> bytes:
+    """An object file of LLVM text. Vectors are in the text already: no vectoriser runs."""
+    machine = _target_machine(processor)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple = machine.triple

@@ -60,13 +60,14 @@ def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
     """A session of one instruction on handles, without its rules."""
-
-    def generate(compiler: Compiler, env: Env) -> None:
-        compiler.single(op, env)
-
-    shown = [v for v in env if op.page.aliases]
-    job = Job(core, {}, {}, dict(env), shown, generate)
+    job = single(op, env, core)
     return job.session(Block(ops=[op]), Facts(core.target), [op], rules=False)
+
+
+def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
+    """One instruction as something to compile."""
+    shown = [v for v in env if op.page.aliases]
+    return Job(core, {}, {}, dict(env), shown, lambda compiler, env: compiler.single(op, env))
 
 
 @dataclass
