@@ -254,3 +254,28 @@ def test_rules_come_before_registers(rows: int, position: int, slug: str) -> Non
     else:
         for engine in ENGINES:
             pto.loads(REGISTERS).run(engine=engine, target="a5", **given)
+
+
+NOTHING = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=32, v_row={}, v_col=32>"
+
+
+@pytest.mark.parametrize("valid", ["0", "?"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sum_of_no_rows_leaves_what_was_there(valid: str, engine: str) -> None:
+    """Whether there are rows is known when the program is compiled, or only when it runs."""
+    source, one = NOTHING.format(valid), NOTHING.format(1)
+    text = f"""
+func.func @f(%rows: index, %out: {one}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %c1 step %c1 {{
+    %n = arith.addi %rows, %k : index
+    %x = pto.alloc_tile{" valid_row = %n" if valid == "?" else ""} : {source}
+    pto.tcolsum ins(%x : {source}) outs(%out : {one})
+  }}
+  return
+}}
+"""
+    before = np.arange(32, dtype=np.float32).reshape(1, 32)
+    found = pto.loads(text).run(engine=engine, rows=0, out=before)
+    assert np.array_equal(found.get("out", before), before)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.isa.layouts import Axis, IndexMap
-from ptokit.sim.kernels.code import NotNative, text
+from ptokit.sim.kernels.code import NotNative, known, text
 from ptokit.sim.kernels.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
 from ptokit.sim.memory import Elements
 
@@ -76,8 +76,9 @@ class Preparation:
         self.store: Store | None = None
 
     def stores(self, stores: Sequence[Store]) -> list[Store]:
-        """The stores with prepared values."""
+        """The stores with prepared values; one without elements is none."""
         ready: list[Store] = []
+        stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
         stores = [
             s for n, s in enumerate(stores) if not any(_buries(o, s) for o in stores[n + 1 :])
         ]

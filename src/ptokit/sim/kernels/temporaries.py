@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptokit.isa import dtypes as t
 from ptokit.isa.layouts import Axis, IndexMap
 from ptokit.sim.kernels import matmul
-from ptokit.sim.kernels.code import Int, NotNative, text
+from ptokit.sim.kernels.code import Int, NotNative, known, text
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.plan import IDEMPOTENT, Leaf
@@ -148,6 +148,8 @@ class Temporaries:
         axis, word, start = (node.parameters[k] for k in ("axis", "word", "start"))
         if start is None and word not in IDEMPOTENT:
             raise NotNative(f"fold of {word} without a start")
+        if known(node.first.rows if axis == 0 else node.first.cols, 0):
+            raise NotNative("fold of nothing")
         cells = self.scratch.room(node.rows, node.cols, node.dtype)
         out = Store(cells, *spans(node), node)
         prepare = self.function.preparation()
