@@ -8,6 +8,7 @@ run on them unchanged and leave the instructions behind.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from math import gcd
@@ -198,8 +199,8 @@ class Int:
     def _without(self, other: Int) -> Num:
         """A difference; terms that both sums have cancel: a window is as long as it says."""
         (mine, constant), (theirs, less) = self._terms(), other._terms()
-        if not set(theirs) - set(mine) and len(theirs) == len(set(theirs)):
-            rest = [name for name in mine if name not in theirs]
+        if Counter(theirs) <= Counter(mine):
+            rest = list((Counter(mine) - Counter(theirs)).elements())
             if not rest:
                 return constant - less
             if len(rest) == 1 and constant == less and self.sum is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any, TypeAlias
 
 from ptokit.isa.formulas import ABSENT, UNKNOWN, Env, Expr, Field, Many, Missing, Node
@@ -26,6 +28,10 @@ def both(a: Condition, b: Condition) -> Condition:
     if isinstance(a, bool):
         return b if a else False
     return a if b is True else (False if b is False else a & b)
+
+
+def every(conditions: Iterable[Condition]) -> Condition:
+    return reduce(both, conditions, True)
 
 
 def _condition(value: Any) -> Condition:  # Any: what a formula gives
@@ -60,7 +66,7 @@ def _value(expr: Expr, env: Env) -> Any:  # Any: what a formula gives
     if expr.op == "not":
         return _not(_condition(values[0]))
     if expr.op == "in" and isinstance(values[0], Int):
-        return _any([values[0] == option for option in values[1]])
+        return reduce(either, (values[0] == option for option in values[1]), False)
     if any(isinstance(v, Many) for v in values):
         return _many(expr, values)
     return expr.function(*values)
@@ -81,17 +87,7 @@ def _joined(op: str, values: list[Any]) -> Any:  # Any: as above
     for missing in (ABSENT, UNKNOWN):
         if any(v is missing for v in values):
             return missing
-    total: Condition = not decisive
-    for value in values:
-        total = (either if decisive else both)(total, _condition(value))
-    return total
-
-
-def _any(values: list[Any]) -> Condition:  # Any: as above
-    total: Condition = False
-    for value in values:
-        total = either(total, _condition(value))
-    return total
+    return reduce(either if decisive else both, map(_condition, values), not decisive)
 
 
 def _many(expr: Node, values: list[Any]) -> Any:  # Any: as above
@@ -104,7 +100,4 @@ def _many(expr: Node, values: list[Any]) -> Any:  # Any: as above
     ]
     if expr.op in ("+", "-", "*"):
         return Many(tuple(found))
-    total: Condition = True
-    for value in found:
-        total = both(total, _condition(value))
-    return total
+    return every(map(_condition, found))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from ptokit.isa.layouts import Axis, IndexMap
@@ -78,19 +79,20 @@ def mapped(
     return handle
 
 
-def open_numbers(value: Any) -> list[Num]:  # Any: a handle or a number
-    """What of a value may change from turn to turn: its place, and what its type leaves open."""
+def numbers(value: Any) -> list[tuple[Num, bool]]:  # Any: a handle or a number
+    """The numbers of a value in the order of `mapped`, and whether each may change as the program
+    runs: its place, and what its type leaves open."""
     if isinstance(value, int | Int):
-        return [value]
+        return [(value, True)]
     if isinstance(value, float):
         raise NotNative("a float that changes from turn to turn")
-    found: list[Num] = []
+    found: list[tuple[Num, bool]] = []
 
-    def collect(number: Num) -> Num:
-        found.append(number)
+    def collect(number: Num, *, place: bool = False) -> Num:
+        found.append((number, place or not isinstance(number, int)))
         return number
 
-    mapped(value, lambda n: n if isinstance(n, int) else collect(n), place=collect)
+    mapped(value, collect, place=partial(collect, place=True))
     return found
 
 

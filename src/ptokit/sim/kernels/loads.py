@@ -113,9 +113,8 @@ class Loads:
         for place, stream in zip(access.at, (access.rows, access.cols), strict=True):
             index = self._count(point.positions[place], point.steps[place], lanes)
             if not known(stream.start, 0):
-                start = lanes.spread("i64", text(stream.start))
-                if isinstance(stream.start, int):
-                    start = lanes.splat("i64", start)
+                constant = isinstance(stream.start, int)
+                start = (lanes.splat if constant else lanes.spread)("i64", text(stream.start))
                 index = lanes.op("add", "i64", index, start)
             part = self.along(stream.digits, index, lanes)
             total = lanes.op("add", "i64", total, part) if total else part

@@ -397,6 +397,29 @@ class TracedTile(Recorded, Tile):
 class TracedView(Recorded, GlobalView):
     """A global view whose words on data are recorded; windows are checked against the array."""
 
+    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
+        self._apart()
+        super().__setitem__(window, value)
+
+    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+        self._apart()
+        super().put(window, value, where)
+
+    def _apart(self) -> None:
+        """Elements that are written have places of their own; or the order would matter."""
+        where: Any = self.elements.map  # Any: numbers, known or not
+        digits = (d for axis in (where.cols, where.rows) for d in reversed(axis.digits))
+        span: Any = 1
+        for count, step in sorted(digits, key=_stride):
+            if isinstance(count, int) and count == 1:
+                continue
+            fits = step >= span
+            if isinstance(fits, Truth):
+                self.recording.guards.append(fits)
+            elif not fits:
+                raise NotNative("elements of the view share their places")
+            span = span + (count - 1) * step
+
     def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
         raise AssertionError("recorded windows are spans")
 
@@ -407,6 +430,10 @@ class TracedView(Recorded, GlobalView):
             end = end + _farthest(axis, span)
         self.recording.reached(self.memory, self.dtype, end)
         return spans
+
+
+def _stride(digit: tuple[Num, Num]) -> float:
+    return digit[1] if isinstance(digit[1], int) else float("inf")
 
 
 def _farthest(axis: Axis, span: Span) -> Num:

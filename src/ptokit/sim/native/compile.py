@@ -53,7 +53,7 @@ def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job
     def generate(compiler: Compiler, env: Env) -> None:
         compiler.function(bound.func, env)
         for value in bound.looked_at():
-            _look_at(compiler.initial, env.get(value))
+            _look_at(compiler.initial, compiler.now(env.get(value)))
 
     return Job(core, bound.numbers, addresses, real, bound.looked_at(), generate)
 

@@ -8,8 +8,8 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from ptokit.ir import Block, Value
-from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
-from ptokit.sim.kernels.handles import mapped, open_numbers
+from ptokit.sim.kernels.code import Int, NotNative, Num, Truth, text
+from ptokit.sim.kernels.handles import mapped, numbers
 
 if TYPE_CHECKING:
     from ptokit.sim.native.module import Compiler
@@ -81,17 +81,21 @@ class Carried:
 
     def __init__(self, compiler: Compiler, value: Any) -> None:  # Any: a handle or a number
         self.compiler, self.first = compiler, value
-        self.places = [compiler.variable() for _ in open_numbers(value)]
+        self.numbers = numbers(value)
+        self.places = [compiler.variable() for _, changes in self.numbers if changes]
         self.put(value)
 
     def put(self, value: Any) -> None:
-        """Keep a value of the same kind as the first."""
-        numbers = open_numbers(value)
+        """Keep a value that differs from the first in nothing but numbers that may change."""
         memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}
-        if len(numbers) != len(self.places) or len(memories) > 1:
+        pairs = list(zip(self.numbers, numbers(value), strict=False))
+        same = all(changes or text(old) == text(new) for (old, changes), (new, _) in pairs)
+        if len(memories) > 1 or len(pairs) != len(self.numbers) or not same:
             raise NotNative("a value that changes its shape or its memory from turn to turn")
-        for place, number in zip(self.places, numbers, strict=True):
-            self.compiler.store(place, number)
+        left = iter(self.places)
+        for (_, changes), (new, _) in pairs:
+            if changes:
+                self.compiler.store(next(left), new)
 
     def now(self) -> Any:
         """The value with the numbers it has now."""

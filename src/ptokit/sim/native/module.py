@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ptokit.check import rules_for
@@ -26,7 +27,7 @@ from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Truth, Undecided, text
-from ptokit.sim.kernels.conditions import Condition, both, holds
+from ptokit.sim.kernels.conditions import Condition, both, every, holds
 from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
@@ -225,12 +226,8 @@ class Compiler:
 
     def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
         if operand.many:
-            return tuple(env[v] for v in bound)
-        value: Any = env[bound[0]]
-        if isinstance(value, TracedTile) and value.slot is not None:
-            old = value.elements
-            now: Any = self.load(value.slot)
-            value.elements = Elements(old.memory, now, old.dtype, old.map, old.origin)
+            return tuple(self.now(env[v]) for v in bound)
+        value: Any = self.now(env[bound[0]])
         dtype = None if op.page.handle else ScalarType(operand.scalar or "").dtype
         if dtype is None:
             return value
@@ -245,10 +242,7 @@ class Compiler:
         )
         for result, value in zip(op.page.results(), op.results, strict=False):
             seen[result.name] = value.type
-        total: Condition = True
-        for rule in pending:
-            total = both(total, holds(rule, seen))
-        return total
+        return every(holds(rule, seen) for rule in pending)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
         """An instruction that makes handles, views or numbers, or has regions."""
@@ -276,9 +270,7 @@ class Compiler:
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
         if not op.regions:
-            for guard in (*self.recording.guards, *self._ends()):
-                condition = both(condition, guard)
-            self._require(op, env, condition)
+            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
         several = outcome if len(op.results) > 1 or op.regions else (outcome,)
         for result, value in zip(op.results, several, strict=True):
             self._define(env, result, value)
@@ -290,6 +282,14 @@ class Compiler:
         if value in self.mutable and isinstance(handle, TracedTile):
             handle.slot = self.variable()
             self.keep_address(handle)
+
+    def now(self, value: Any) -> Any:  # Any: a handle or a number
+        """The value where it is now: a tile that became a view tells by its variable."""
+        if isinstance(value, TracedTile) and value.slot is not None:
+            value = copy(value)  # the load is good for this block only
+            value.elements = copy(value.elements)
+            value.elements.address = self.load(value.slot)
+        return value
 
     def keep_address(self, tile: TracedTile) -> None:
         """The address of a tile that becomes a view inside a loop or branch."""
@@ -315,12 +315,16 @@ class Compiler:
         except Undecided as question:
             yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
             code.branch(question.condition, yes, no)
+            before, ends = self.initial.copy(), list[Any]()
             for label, answer in ((yes, True), (no, False)):
                 code.start(label)
+                self.initial.restore(before)
                 code.answers.append(answer)
                 self._data(op, env, pending)
                 code.answers.pop()
                 code.jump(after)
+                ends.append(self.initial.copy())
+            self.initial.meet(*ends)
             code.start(after)
         except NotNative as reason:
             if self.alone or op.page.aliases:
@@ -351,13 +355,16 @@ class Compiler:
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
         moved = [v for v, elements in before if v.elements is not elements]
-        function = Function(self.host, self._related, self._is_tracked)
+        apart = partial(related, guards=self.recording.guards)
+        function = Function(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.body(self.recording)
-        for guard in (*self.recording.guards, *self._ends()):
-            condition = both(condition, guard)
+        condition = every((condition, *self.recording.guards, *self._ends()))
         if moved:
             self._require(op, env, condition)
+        before = None if size is True else self.initial.copy()
         self.initial.effects(self.recording)
+        if before is not None:  # it may do nothing
+            self.initial.meet(before, self.initial.copy())
         self.read_arrays |= _arrays(r.cells for r in self.recording.reads)
         written = [s.cells for s in self.recording.stores]
         self.written_arrays |= _arrays(written)
@@ -375,12 +382,6 @@ class Compiler:
             enough: Any = (size * 8) >= bits
             found.append(enough)
         return found
-
-    def _related(self, a: Elements, b: Elements) -> str:
-        return related(a, b, self.recording.guards)
-
-    def _is_tracked(self, cells: Elements) -> bool:
-        return cells.memory.name in self.tracked
 
     def _call(
         self, op: Op, env: Env, function: Function, condition: Condition, size: Condition
@@ -463,7 +464,7 @@ class Compiler:
             self.store(self.place(self.kept[number.text]), number)
             return Slot(self.kept[number.text])
 
-        return mapped(value, keep, lambda space: Place(space.number))
+        return mapped(self.now(value), keep, lambda space: Place(space.number))
 
 
 def _plain(value: Any) -> Any:  # Any: see `isa.facts.environment`
@@ -472,13 +473,8 @@ def _plain(value: Any) -> Any:  # Any: see `isa.facts.environment`
 
 def _size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
     """Whether every output has elements: an instruction whose output is empty does nothing."""
-    total: Condition = True
-    for operand in op.page.operands:
-        valid = getattr(values.get(operand.name), "valid", None)
-        if operand.role is Role.OUT and valid is not None:
-            for count in valid:
-                total = both(total, count != 0)
-    return total
+    outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
+    return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
 
 
 def _arrays(cells: Iterable[Elements]) -> set[int]:

@@ -1,0 +1,198 @@
+"""Programs on which the engines once differed: outputs and errors must be the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+NUMBERS = (0, 1, 2, 3, 4, 8, 16, 32)
+CONSTANTS = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in NUMBERS)
+VIEW, PART = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<?x?xf32>"
+
+
+def tile(rows: int, cols: int, dtype: str = "f32", valid: str = "", extra: str = "") -> str:
+    v_row, v_col = (valid or f"{rows}x{cols}").split("x")
+    size = f"rows={rows}, cols={cols}, v_row={v_row}, v_col={v_col}"
+    return f"!pto.tile_buf<loc=vec, dtype={dtype}, {size}{extra}>"
+
+
+T = tile(8, 16)
+LINE = tile(1, 8, "i32")
+SQUARE, WHOLE = tile(8, 8), tile(8, 8, "i32")
+
+
+def told(text: str, engine: str, arrays: dict[str, Any]) -> dict[str, Any] | str:
+    """Outputs and counts, or the error."""
+    try:
+        done = pto.loads(text, "f.pto").execute(arrays, engine=engine)
+    except pto.PtoError as problem:
+        return str(problem)
+    return {"counts": done.instructions, **{n: a.tolist() for n, a in done.outputs.items()}}
+
+
+def body(arguments: str, lines: str) -> str:
+    return f"func.func @f({arguments}) {{\n{CONSTANTS}{lines}\n  return\n}}\n"
+
+
+def make(name: str, sizes: tuple[int, int], strides: tuple[int, int]) -> str:
+    """A view of %g."""
+    shape, steps = (", ".join(f"%c{n}" for n in pair) for pair in (sizes, strides))
+    return f"  %{name} = pto.make_tensor_view %g, shape = [{shape}], strides = [{steps}] : {VIEW}\n"
+
+
+def part(name: str, of: str, row: int, rows: int) -> str:
+    sizes = f"offsets = [%c{row}, %c0], sizes = [%c{rows}, %c16]"
+    return f"  %{name} = pto.partition_view %{of}, {sizes} : {VIEW} -> {PART}\n"
+
+
+def either(first: str, second: str) -> str:
+    """Loads of one view in the first turn, of another in the others."""
+    return f"""
+  scf.for %k = %c0 to %c3 step %c1 {{
+    %q = arith.cmpi eq, %k, %c0 : index
+    %p = scf.if %q -> ({PART}) {{
+      scf.yield %{first} : {PART}
+    }} else {{
+      scf.yield %{second} : {PART}
+    }}
+    pto.tload ins(%p : {PART}) outs(%out : {T})
+  }}"""
+
+
+def loop(lines: str, turns: int = 1) -> str:
+    return f"  scf.for %k = %c0 to %c{turns} step %c1 {{\n{lines}\n  }}\n"
+
+
+def aliased(turn: int, after: str = "") -> str:
+    """%out becomes a view of %b in one turn of three."""
+    return loop(
+        f"""
+    %q = arith.cmpi eq, %k, %c{turn} : index
+    scf.if %q {{
+      pto.subview ins(%b, %c0, %c0 : {T}, index, index) outs(%out : {T})
+    }}
+{after}""",
+        turns=3,
+    )
+
+
+ADD = f"    pto.tadd ins(%out, %a : {T}, {T}) outs(%out : {T})"
+PADDED = tile(8, 8, valid="?x8", extra=", pad=1")
+COUNTS = tile(8, 8, "i32", "?x?")
+ROW = tile(8, 8, "i32", "1x8")
+GATHER = f"outs(%dst, %n : {WHOLE}, {COUNTS}) {{cmpMode = #pto.cmp<gt>}}"
+STORE = f"  pto.tstore ins(%x : {T}) outs(%p : {PART}) {{atomicType = #pto.atomic_type<add>}}"
+ONES = {"x": np.ones((8, 16), np.float32), "g": np.zeros(256, np.float32)}
+PLANES = {n: np.full((8, 16), v, np.float32) for v, n in enumerate(("out", "a", "b"))}
+VIEWS = {"g": np.arange(512, dtype=np.float32), "out": np.zeros((8, 16), np.float32)}
+POINTED = f"%g: !pto.ptr<f32>, %out: {T}"
+PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "a sum has its term twice": (
+        body(
+            f"%out: {LINE}",
+            loop(
+                f"""
+    %d = arith.addi %k, %k : index
+    %e = arith.subi %d, %k : index
+    %i = arith.index_cast %e : index to i32
+    pto.tadds ins(%out, %i : {LINE}, i32) outs(%out : {LINE})""",
+                turns=4,
+            ),
+        ),
+        {"out": np.zeros((1, 8), np.int32)},
+    ),
+    "a result would be a view, had the branch been taken": (
+        body(f"%a: {T}, %b: {T}, %out: {T}", aliased(4)),
+        PLANES,
+    ),
+    "a tile is used after a branch made it a view": (
+        body(f"%a: {T}, %b: {T}, %out: {T}", aliased(1, ADD)),
+        PLANES,
+    ),
+    "views of other strides come out of a branch": (
+        body(
+            POINTED,
+            make("v", (16, 16), (16, 1))
+            + make("w", (16, 16), (32, 1))
+            + part("one", "v", 0, 8)
+            + part("two", "w", 0, 8)
+            + either("one", "two"),
+        ),
+        VIEWS,
+    ),
+    "views of other extents come out of a branch": (
+        body(
+            POINTED,
+            make("v", (16, 16), (16, 1))
+            + part("one", "v", 0, 8)
+            + part("two", "v", 8, 4)
+            + either("one", "two"),
+        ),
+        VIEWS,
+    ),
+    "only one way of a choice writes what is read": (
+        body(
+            f"%x: {SQUARE}, %y: {tile(8, 8, valid='8x1')}, %dst: {WHOLE}, %out: {ROW}",
+            "  %at = arith.constant 65536 : i64\n"
+            + loop(f"""
+    %m = arith.addi %k, %c1 : index
+    %n = pto.alloc_tile addr = %at valid_row = %c8 valid_col = %m : {COUNTS}
+    pto.tgather ins(%x, %y, %c0 : {SQUARE}, {tile(8, 8, valid="8x1")}, index) {GATHER}""")
+            + f"""
+  %v = pto.alloc_tile addr = %at : {ROW}
+  pto.tadd ins(%v, %v : {ROW}, {ROW}) outs(%out : {ROW})""",
+        ),
+        {
+            "x": np.ones((8, 8), np.float32),
+            "y": np.zeros((8, 1), np.float32),
+            "dst": np.zeros((8, 8), np.int32),
+            "out": np.zeros((1, 8), np.int32),
+        },
+    ),
+    "an instruction without output writes nothing": (
+        body(
+            f"%x: {SQUARE}, %out: {SQUARE}",
+            "  %at = arith.constant 65536 : i64\n"
+            + loop(f"""
+    %d = pto.alloc_tile addr = %at valid_row = %k : {PADDED}
+    pto.tfillpad ins(%x : {SQUARE}) outs(%d : {PADDED})""")
+            + f"""
+  %v = pto.alloc_tile addr = %at : {SQUARE}
+  pto.tadd ins(%v, %v : {SQUARE}, {SQUARE}) outs(%out : {SQUARE})""",
+        ),
+        {n: np.ones((8, 8), np.float32) for n in ("x", "out")},
+    ),
+    "elements of a view share a place": (
+        body(
+            f"%x: {T}, %g: !pto.ptr<f32>",
+            make("v", (8, 16), (0, 1)) + part("p", "v", 0, 8) + STORE,
+        ),
+        ONES,
+    ),
+    "elements of a view share places as it turns out": (
+        body(
+            f"%x: {T}, %g: !pto.ptr<f32>",
+            loop(
+                f"""
+    %s = arith.addi %k, %c8 : index
+    %v = pto.make_tensor_view %g, shape = [%c8, %c16], strides = [%s, %c1] : {VIEW}
+  {part("p", "v", 0, 8)}  {STORE}""",
+                turns=16,
+            ),
+        ),
+        ONES,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_engines_agree(name: str) -> None:
+    text, arrays = PROGRAMS[name]
+    expected, got = (told(text, engine, dict(arrays)) for engine in ("reference", "native"))
+    assert expected == got
