@@ -27,10 +27,12 @@ LINE = tile(1, 8, "i32")
 SQUARE, WHOLE = tile(8, 8), tile(8, 8, "i32")
 
 
-def told(text: str, engine: str, arrays: dict[str, Any]) -> dict[str, Any] | str:
+def told(
+    text: str, engine: str, arrays: dict[str, Any], target: str = "cpu"
+) -> dict[str, Any] | str:
     """Outputs and counts, or the error."""
     try:
-        done = pto.loads(text, "f.pto").execute(arrays, engine=engine)
+        done = pto.loads(text, "f.pto").execute(arrays, engine=engine, target=target)
     except pto.PtoError as problem:
         return str(problem)
     return {"counts": done.instructions, **{n: a.tolist() for n, a in done.outputs.items()}}
@@ -82,6 +84,10 @@ def aliased(turn: int, after: str = "") -> str:
     )
 
 
+BOXED = (
+    "!pto.tile_buf<loc=vec, dtype=f16, rows=32, cols={1}, v_row={0}, v_col={1},"
+    " blayout=col_major, slayout=row_major>"
+)
 ADD = f"    pto.tadd ins(%out, %a : {T}, {T}) outs(%out : {T})"
 PADDED = tile(8, 8, valid="?x8", extra=", pad=1")
 COUNTS = tile(8, 8, "i32", "?x?")
@@ -114,6 +120,45 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "a tile is used after a branch made it a view": (
         body(f"%a: {T}, %b: {T}, %out: {T}", aliased(1, ADD)),
         PLANES,
+    ),
+    **{
+        f"a part of a tile becomes a view in turn {turn} of 3": (
+            body(
+                f"%a: {T}, %b: {SQUARE}, %out: {SQUARE}",
+                f"  %p = pto.subset %a[%c0, %c0] sizes [8, 8] : {T} -> {SQUARE}\n"
+                + loop(
+                    f"""
+    %q = arith.cmpi eq, %k, %c{turn} : index
+    scf.if %q {{
+      pto.subview ins(%b, %c0, %c0 : {SQUARE}, index, index) outs(%p : {SQUARE})
+    }}
+    pto.textract ins(%p, %c0, %c0 : {SQUARE}, index, index) outs(%out : {SQUARE})""",
+                    turns=3,
+                ),
+            ),
+            {n: np.arange(64 * k, dtype=np.float32).reshape(8, -1) for k, n in ((2, "a"), (1, "b"))}
+            | {"out": np.zeros((8, 8), np.float32)},
+        )
+        for turn in (1, 4)
+    },
+    "rows begin anywhere in a box, columns at a known one": (
+        body(
+            f"%a: {BOXED.format(32, 32)}, %out: {BOXED.format(32, 16)}",
+            loop(
+                f"""
+    %n = arith.addi %k, %c16 : index
+    %d = pto.alloc_tile valid_row = %n : {BOXED.format("?", 16)}
+    pto.subview ins(%out, %c0, %c0 : {BOXED.format(32, 16)}, index, index)
+        outs(%d : {BOXED.format("?", 16)})
+    pto.textract ins(%a, %k, %c16 : {BOXED.format(32, 32)}, index, index)
+        outs(%d : {BOXED.format("?", 16)})""",
+                turns=2,
+            ),
+        ),
+        {
+            "a": np.arange(1024).reshape(32, 32).astype(np.float16),
+            "out": np.zeros((32, 16), np.float16),
+        },
     ),
     "views of other strides come out of a branch": (
         body(
@@ -191,8 +236,67 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+ERRORS = {
+    "views of other extents come out of a branch": "shape",
+    "only one way of a choice writes what is read": "uninitialised-read",
+    "an instruction without output writes nothing": "uninitialised-read",
+}
+
+
+def computed(tile_: str, shape: str, strides: str, rank: int, lines: str) -> str:
+    """A view whose numbers %d... only the running program knows; it states no layout."""
+    many = "x".join("?" * rank)
+    whole, piece = (f"!pto.{n}<{many}xf32>" for n in ("tensor_view", "partition_tensor_view"))
+    known = "".join(f"    %d{n} = arith.addi %z, %c{n} : index\n" for n in (1, 2, 4, 8))
+    offsets = ", ".join(["%z"] * rank)
+    sizes = f"offsets = [{offsets}], sizes = [{shape}] : {whole} -> {piece}"
+    return body(
+        f"%a: {tile_}, %g: !pto.ptr<f32>",
+        "  %c64 = arith.constant 64 : index\n  %c128 = arith.constant 128 : index\n"
+        + loop(
+            f"""
+    %z = arith.andi %k, %c0 : index
+{known}
+    %v = pto.make_tensor_view %g, shape = [{shape}], strides = [{strides}] : {whole}
+    %p = pto.partition_view %v, {sizes}
+    {lines.format(part=piece, tile=tile_)}"""
+        ),
+    )
+
+
+LOADED = "pto.tload ins(%p : {part}) outs(%a : {tile})"
+STORED = "pto.tstore ins(%a : {tile}) outs(%p : {part})"
+FIVE = "%c1, %c1, %c2, %c4, %c8"
+STEPS = "%c64, %c64, %c32, %d1, %d4"
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "given"),
+    [
+        ("a2a3", (8, 16), ("%c8, %c16", "%d1, %d8", 2, LOADED)),
+        ("a5", (8, 16), ("%c8, %c16", "%d1, %d8", 2, STORED)),
+        ("cpu", (4, 16), (FIVE, STEPS, 5, LOADED)),
+        ("cpu", (8, 8), (FIVE, STEPS, 5, LOADED)),
+        ("cpu", (16, 16), ("%c1, %d2, %c1, %c16, %d8", "%c128, %c64, %c128, %c8, %d1", 5, LOADED)),
+        ("cpu", (2, 32), ("%c1, %d1, %c2, %d1, %c32", "%c64, %c64, %c32, %c1, %d2", 5, STORED)),
+    ],
+)
+def test_layouts_that_computed_strides_imply(
+    target: str, size: tuple[int, int], given: tuple[str, str, int, str]
+) -> None:
+    """A view is nd, dn or nz by its numbers, also by those that come late."""
+    text = computed(tile(*size), *given)
+    fine = size in ((4, 16), (16, 16))
+    arrays = {"a": np.zeros(size, np.float32), "g": np.arange(512, dtype=np.float32)}
+    expected, got = (told(text, e, arrays, target) for e in ("reference", "native"))
+    assert expected == got
+    assert isinstance(got, dict) if fine else "error[layout]" in got or "error[shape]" in got
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_engines_agree(name: str) -> None:
     text, arrays = PROGRAMS[name]
     expected, got = (told(text, engine, dict(arrays)) for engine in ("reference", "native"))
     assert expected == got
+    slug = ERRORS.get(name)
+    assert slug is None if isinstance(got, dict) else f"[{slug}]" in got

@@ -255,6 +255,12 @@ class GlobalType:
         return GlobalLayout.DN if col_major else GlobalLayout.ND
 
     @property
+    def _open(self) -> bool:
+        """Whether the layout is implied by numbers of which some are not known yet."""
+        known = self.stride is not None and None not in (self.n3, self.n4, *self.stride[-2:])
+        return self.stated is None and self.layout is None and not known
+
+    @property
     def matrix(self) -> Shape:
         """Rows and columns of the logical matrix (table of 4.1); None where not known."""
         n0, n1, n2, n3, n4 = five(self.shape)
@@ -275,6 +281,8 @@ class GlobalType:
                 return Shape(_times(n2, n4), n3)
             case GlobalLayout.MX_B_DN:
                 return Shape(_times(n3, n4), n2)
+            case _ if self._open and self.outer != 1:
+                return Shape(None, None)
             case _:
                 return Shape(_times(n0, n1, n2, n3), n4)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ptokit.isa.layouts import Axis, IndexMap
 from ptokit.isa.tiles import GlobalType, Shape, TileType
@@ -63,8 +63,13 @@ def mapped(
     space: Any = value.memory if memory is None else memory(value.memory)
     if isinstance(value, Pointer):
         return make(value.dtype, space, place(value.offset))
-    handle = make.__new__(make)
-    handle.type, handle.label = _type(value.type, number), value.label
+    kind: Any = _type(value.type, number)
+    if make is GlobalView and all(isinstance(n, int) for n in (*kind.shape, *kind.stride)):
+        view = GlobalView(kind, space, cast(int, place(value.origin)))  # of its true layout
+        view.label = value.label
+        return view
+    handle: Any = make.__new__(make)
+    handle.type, handle.label = kind, value.label
     extent: Any = map(number, value.extent)
     handle.extent = Region(*extent)
     if isinstance(value, Tile):

@@ -19,10 +19,10 @@ from ptokit.isa.arrays import BOOL, Array, Term, Window
 from ptokit.isa.dtypes import DType
 from ptokit.isa.layouts import Axis
 from ptokit.isa.tiles import Shape, TileType
-from ptokit.isa.words import GatherOOB
+from ptokit.isa.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import Rounding
 from ptokit.numerics.words import converted
-from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
+from ptokit.sim.kernels.code import Int, NotNative, Num, Truth, known
 from ptokit.sim.memory import Elements
 from ptokit.sim.reference import NumpyArray, scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
@@ -404,6 +404,27 @@ class TracedView(Recorded, GlobalView):
     def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
         self._apart()
         super().put(window, value, where)
+
+    @property
+    def assumed(self) -> list[Truth]:
+        """What must hold for strides and extents to imply the layout that was taken.
+
+        A number that only the running program knows was taken to be none that decides.
+        """
+        kind = self.type
+        if kind.stated is not None or kind.stride is None:
+            return []
+        numbers: tuple[Any, ...] = (kind.n3, kind.n4, *(1, *kind.stride)[-2:])
+        n3, n4, m3, m4 = numbers
+        nz = [(n3, 16), (m4, 1), (m3, 32 // kind.size), (n4, 32 // kind.size)]
+        open_ = [pair for pair in nz if isinstance(pair[0], Int)]
+        fixed = all(isinstance(n, Int) or n == value for n, value in nz)
+        tests = open_[:1] if kind.rank == 5 and fixed else []
+        if kind.layout is GlobalLayout.ND:
+            tests += [(m3, 1)] if known(n4, 1) or known(m4, 1) else [(m3, 1), (n3, 1)]
+        elif kind.layout is GlobalLayout.DN and not known(kind.outer, 1):
+            tests += [(n4, 1), (m4, 1)]
+        return [number != value for number, value in tests if isinstance(number, Int)]
 
     def _apart(self) -> None:
         """Elements that are written have places of their own; or the order would matter."""

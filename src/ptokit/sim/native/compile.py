@@ -34,8 +34,7 @@ MOST_TRIES = 4
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
     """A session of a function with its arguments; NotNative if it cannot be compiled."""
     things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
-    known = learned(bound.func, target, bound.numbers)
-    return _program(bound, target, fixpipe, blocks).session(bound.func.body, known, things)
+    return _program(bound, target, fixpipe, blocks).session(bound.func.body, things)
 
 
 def compiler_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Compiler:
@@ -44,7 +43,8 @@ def compiler_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> 
 
 
 def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job:
-    addresses, _ = plan(bound.func, learned(bound.func, target, bound.numbers))
+    known = learned(bound.func, target, bound.numbers)
+    addresses, _ = plan(bound.func, known)
     core = Core(target, fixpipe, 0, blocks)
     real: Env = bound.shared()
     if blocks == 1:
@@ -55,19 +55,23 @@ def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job
         for value in bound.looked_at():
             _look_at(compiler.initial, compiler.now(env.get(value)))
 
-    return Job(core, bound.numbers, addresses, real, bound.looked_at(), generate)
+    return Job(core, known, bound.numbers, addresses, real, bound.looked_at(), generate)
 
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
     """A session of one instruction on handles, without its rules."""
     job = single(op, env, core)
-    return job.session(Block(ops=[op]), Facts(core.target), [op], rules=False)
+    return job.session(Block(ops=[op]), [op], rules=False)
 
 
 def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
     """One instruction as something to compile."""
-    shown = [v for v in env if op.page.aliases]
-    return Job(core, {}, {}, dict(env), shown, lambda compiler, env: compiler.single(op, env))
+    shown, known = [v for v in env if op.page.aliases], Facts(core.target)
+
+    def generate(compiler: Compiler, env: Env) -> None:
+        compiler.single(op, env)
+
+    return Job(core, known, {}, {}, dict(env), shown, generate)
 
 
 @dataclass
@@ -75,15 +79,14 @@ class Job:
     """Something to compile: `generate` does so on the compiler's handles of `real`."""
 
     core: Core
+    known: Facts
     numbers: Mapping[Value, int]  # scalar arguments
     addresses: Mapping[Value, int]
     real: Env
     shown: list[Value]  # looked at after the run
     generate: Callable[[Compiler, Env], None]
 
-    def session(
-        self, body: Block, known: Facts, things: list[Any], *, rules: bool = True
-    ) -> Session:
+    def session(self, body: Block, things: list[Any], *, rules: bool = True) -> Session:
         """From the cache, or compiled; `things` are instructions and regions, for requests."""
 
         def make() -> tuple[str, bytes]:
@@ -92,7 +95,7 @@ class Job:
 
         key = described(body, self.core, self.real)
         code, kept = cache.compiled(key, make, cache.this_processor())
-        given = (self.core, known, self.addresses, self.real, things, self.shown)
+        given = (self.core, self.known, self.addresses, self.real, things, self.shown)
         return Session(pickle.loads(kept), code, *given, self._arrays(), rules)
 
     def settled(self) -> tuple[Compiler, str]:

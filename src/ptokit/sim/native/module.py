@@ -32,13 +32,7 @@ from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
 from ptokit.sim.kernels.overlap import related
-from ptokit.sim.kernels.trace import (
-    Recorded,
-    Recording,
-    Scalar,
-    Space,
-    TracedTile,
-)
+from ptokit.sim.kernels.trace import Recorded, Recording, Scalar, Space, TracedTile
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
 from ptokit.sim.native.flow import Flow, Region
@@ -280,6 +274,8 @@ class Compiler:
     def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
         env[value] = handle
         if value in self.mutable and isinstance(handle, TracedTile):
+            if handle.elements.map is not handle.type.map:
+                raise NotNative("a part of a tile becomes a view in a loop or branch")
             handle.slot = self.variable()
             self.keep_address(handle)
 
@@ -353,6 +349,7 @@ class Compiler:
         if missing:
             raise NotNative(f"it works on the core's {', '.join(missing)}")
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
+        self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
         getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
         moved = [v for v, elements in before if v.elements is not elements]
         apart = partial(related, guards=self.recording.guards)
