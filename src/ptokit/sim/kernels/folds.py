@@ -233,7 +233,5 @@ class Fold:
         if self.dtype == t.f32 and self.word == "add":  # a NaN stays one: made quiet at the end
             return lanes.op("fadd", "float", old, words.value(self.x))
         total = Traced(self.dtype, 2, 2)
-        words.done[id(total)] = old
-        result = Apply(self.word, (total, self.x), {})
-        words.made += [total, result]
-        return words.value(result)
+        words.done[total] = old
+        return words.value(Apply(self.word, (total, self.x), {}))

@@ -23,13 +23,13 @@ class Gathers:
 
     def __init__(self, function: Function) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
-        self.held: dict[int, list[str]] = {}  # tables in registers, by gather
+        self.held: dict[Gather, list[str]] = {}  # tables in registers
         self.runs = Runs()
 
     def hold(self, node: Gather) -> None:
         """Load a small table before the loops that look into it."""
         if self._numbered(node) is not None and self._permutes(node):
-            self.held[id(node)] = self._lines(node)
+            self.held[node] = self._lines(node)
 
     def _lines(self, node: Gather) -> list[str]:
         table = Access(self.function.pointer(node.cells), t.i32, STILL, STILL)
@@ -139,7 +139,7 @@ class Gathers:
     def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
         """A small table in registers: a choice of two halves for each bit of the index."""
         vector, kind = lanes.type("i32"), element(node.cells.dtype)
-        parts = self.held.get(id(node)) or self._lines(node)
+        parts = self.held.get(node) or self._lines(node)
         name = "llvm.x86.avx512.vpermi2var.d.512"
         parts = [
             self.code.let(f"call {vector} @{name}({vector} {a}, {vector} {index}, {vector} {b})")
@@ -196,7 +196,7 @@ class Runs:
     """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[int, int], str] = {}
+        self.known: dict[tuple[Traced, int], str] = {}
 
     def holds(self, node: Gather, size: int) -> bool:
         """Whether each group of indices is a run, and all of it or nothing is wanted."""
@@ -223,7 +223,7 @@ class Runs:
         return True
 
     def _along(self, node: Traced, size: int) -> str:
-        key = id(node), size
+        key = node, size
         if key not in self.known:
             self.known[key] = self._found(node, size)
         return self.known[key]

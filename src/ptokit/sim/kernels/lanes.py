@@ -109,27 +109,26 @@ class Words:
     def __init__(self, lanes: Lanes, leaf: Callable[[Traced], str], used: dict[Any, Any]) -> None:
         self.lanes, self.leaf = lanes, leaf
         self.used = used  # leaf -> access
-        self.done: dict[int, str] = {}
-        self.loud: dict[int, str] = {}  # results whose NaN may be any: see `raw`
-        self.made: list[Traced] = []  # keeps their ids theirs
+        self.done: dict[Traced, str] = {}
+        self.loud: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
 
     def value(self, node: Traced) -> str:
         """The lanes of an expression."""
-        if id(node) not in self.done:
+        if node not in self.done:
             result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
-            self.done[id(node)] = self.lanes.quiet(result) if id(node) in self.loud else result
-        return self.done[id(node)]
+            self.done[node] = self.lanes.quiet(result) if node in self.loud else result
+        return self.done[node]
 
     def raw(self, node: Traced) -> str:
         """Lanes for a word that asks not which NaN it gets: arithmetic made quiet only later."""
-        if id(node) in self.done or not isinstance(node, Apply):
+        if node in self.done or not isinstance(node, Apply):
             return self.value(node)
-        if id(node) not in self.loud:
+        if node not in self.loud:
             result = self._apply(node)
-            if id(node) not in self.loud:
-                self.done[id(node)] = result
+            if node not in self.loud:
+                self.done[node] = result
             return result
-        return self.loud[id(node)]
+        return self.loud[node]
 
     def _apply(self, node: Apply) -> str:
         word = getattr(self, f"_{node.word}", None)
@@ -154,9 +153,7 @@ class Words:
             return lanes.bits(
                 "i32", lanes.op("shl", "i32", wide, lanes.splat("i32", "16")), "float"
             )
-        wide = self._as(arg, t.f32)
-        self.made.append(wide)
-        return self.raw(wide)
+        return self.raw(self._as(arg, t.f32))
 
     def _as(self, x: Traced, dtype: DType) -> Traced:
         found = x.cast(dtype)
@@ -208,7 +205,7 @@ class Words:
         """f32 lanes, whose NaN are made quiet when somebody looks at their bits."""
         if node.dtype != t.f32:
             return self.encoded(result, node.dtype)
-        self.loud[id(node)] = result
+        self.loud[node] = result
         return result
 
     _add = _sub = _mul = _arithmetic
@@ -216,10 +213,8 @@ class Words:
     def encoded(self, value: str, dtype: DType) -> str:
         """f32 lanes rounded to a narrower type."""
         number = Traced(t.f32, 2, 2)
-        self.done[id(number)] = value
-        result = self._as(number, dtype)
-        self.made += [number, result]
-        return self.value(result)
+        self.done[number] = value
+        return self.value(self._as(number, dtype))
 
     def _integer(self, node: Apply) -> str:
         """Words that LLVM has for integers of every width."""
