@@ -62,12 +62,7 @@ class Assign:
         self, lanes: Lanes, kind: str, target: Access, point: Point, value: str, keep: str | None
     ) -> None:
         function, code = self.function, self.function.code
-        if target.at is not None or target.dtype is None or target.dtype.packed:
-            assert lanes.count == 1
-            position = function.loads.position(target, point, lanes)
-        else:
-            position = point.positions[target]
-        assert target.dtype is not None
+        position = function.loads.position(target, point, lanes)
         if target.dtype.packed:
             self._put_nibble(target, position, value, keep)
             return

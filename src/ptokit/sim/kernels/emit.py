@@ -44,6 +44,7 @@ from ptokit.sim.kernels.walk import (
     Access,
     Point,
     Walk,
+    counters,
 )
 from ptokit.sim.memory import Elements
 
@@ -248,7 +249,7 @@ class Function:
         elif isinstance(source, Known) and source.constant is None:
             access = self._line(source, leaf.repeat)
         elif isinstance(source, Index):
-            access = Access(None, t.i64, *((LINE, STILL) if source.axis == 0 else (STILL, LINE)))
+            access = counters()[source.axis]
         else:
             return None
         if leaf.swap:
@@ -336,7 +337,7 @@ class Function:
             def act(point: Point) -> None:
                 flag(*self.gathers.inside(gather, point, used))
 
-            first = Access(None, t.i64, FAR, LINE)  # columns innermost
+            first = Access("", t.i64, FAR, LINE)  # columns innermost
             self.walk(window, [first, *used.values()], act, "indices inside?", lanes)
 
     # lanes

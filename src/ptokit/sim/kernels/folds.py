@@ -182,7 +182,7 @@ class Fold:
         strided = [
             s
             for a, s in zip(self.moving, inner.steps, strict=True)
-            if a.pointer is not None and not (isinstance(steps[a], int) and steps[a] in (0, 1))
+            if a.pointer and not (isinstance(steps[a], int) and steps[a] in (0, 1))
         ]
         one = all(isinstance(s, int) and s == 1 for s in strided)
         return bool(strided) and one and lanes >= 4 and isinstance(inner.count, int)

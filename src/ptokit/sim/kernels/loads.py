@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ptokit.isa import dtypes as t
 from ptokit.isa.dtypes import DType
 from ptokit.sim.kernels.code import Code, Int, NotNative, Num, known, text
 from ptokit.sim.kernels.lanes import Lanes, element
@@ -25,11 +24,10 @@ class Loads:
         lanes = Lanes(self.code, point.lanes)
         if access.at is not None:
             offsets = self._offsets(access, point, lanes)
-            return self.fetch(access.pointer or "", access.dtype or t.i64, offsets, lanes)
+            return self.fetch(access.pointer, access.dtype, offsets, lanes)
         position, step = point.positions[access], point.steps[access]
-        if access.pointer is None:
+        if not access.pointer:
             return self._count(position, step, lanes)
-        assert access.dtype is not None
         kind = element(access.dtype)
         if access.dtype.packed:
             return self._nibble(access, position)
@@ -69,7 +67,6 @@ class Loads:
 
     def _picked(self, access: Access, position: Num, step: Num, lanes: Lanes) -> str:
         """Lanes far apart, one by one."""
-        assert access.dtype is not None
         kind = element(access.dtype)
         result = "poison"
         for number in range(lanes.count):
@@ -81,7 +78,6 @@ class Loads:
 
     def _sampled(self, access: Access, position: Num, step: int, lanes: Lanes) -> str:
         """Every step-th of contiguous elements: whole vectors, then a choice of their lanes."""
-        assert access.dtype is not None
         count, kinds = lanes.count, lanes.type(element(access.dtype))
         last = (count - 1) * step
         bases = [min(n * count, last + 1 - count) for n in range(step)]
@@ -104,6 +100,7 @@ class Loads:
         """The place of one element, walked or computed."""
         if access.at is None:
             return point.positions[access]
+        assert lanes.count == 1
         return Int(self.code, self._offsets(access, point, lanes))
 
     def _offsets(self, access: Access, point: Point, lanes: Lanes) -> str:

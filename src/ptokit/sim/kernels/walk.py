@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import product
 
+from ptokit.isa import dtypes as t
 from ptokit.isa.dtypes import DType
 from ptokit.sim.kernels.code import Code, NotNative, Num, known, text
 from ptokit.sim.kernels.lanes import Lanes, element
@@ -28,12 +29,12 @@ FAR = Stream(((1 << 40, 1 << 40),))
 class Access:
     """An operand of a store: where it begins, how it moves along both axes of the window.
 
-    `pointer` None: a number that counts along one axis. `at`: irregular, and the two accesses that
+    No `pointer`: a number that counts along one axis. `at`: irregular, and the two accesses that
     count its rows and columns; its own streams tell the digits then.
     """
 
-    pointer: str | None
-    dtype: DType | None
+    pointer: str
+    dtype: DType
     rows: Stream
     cols: Stream
     offset: Num = 0
@@ -164,7 +165,7 @@ class Walk:
         for number, step in enumerate(inner.steps):
             if isinstance(step, int) and 0 <= step <= 4:
                 continue
-            if self.moving[number].pointer is None or self.moving[number].at is not None:
+            if not self.moving[number].pointer:
                 continue
             for loop in loops:
                 if isinstance(loop.steps[number], int) and loop.steps[number] == 1:
@@ -207,9 +208,14 @@ class Walk:
             self.act(point)
 
 
+def counters() -> tuple[Access, Access]:
+    """The numbers of the row and of the column."""
+    return Access("", t.i64, LINE, STILL), Access("", t.i64, STILL, LINE)
+
+
 def count_places(access: Access) -> tuple[Access, Access]:
     """Give up walking an access: count its rows and columns, its address will be computed."""
-    access.at = Access(None, None, LINE, STILL), Access(None, None, STILL, LINE)
+    access.at = counters()
     return access.at
 
 
@@ -229,26 +235,22 @@ def turn(
     """A size x size block of every access that is contiguous across: vectors along `inner`."""
     turned: dict[Access, list[str]] = {}
     for access, step, other in zip(accesses, inner.steps, across.steps, strict=True):
-        strided = not (isinstance(step, int) and step in (0, 1))
-        if not strided or not (isinstance(other, int) and other == 1) or access.dtype is None:
-            continue
-        turned[access] = _turned(code, access, positions[access], step, size)
+        still = isinstance(step, int) and step in (0, 1)
+        if access.pointer and not still and known(other, 1):
+            turned[access] = _turned(code, access, positions[access], step, size)
     return turned
 
 
 def load_line(code: Code, access: Access, position: Num, lanes: int) -> str:
     """Contiguous elements."""
-    assert access.dtype is not None
     kinds = Lanes(code, lanes).type(element(access.dtype))
     where = address(code, access, position)
     return code.let(f"load {kinds}, ptr {where}, align {access.dtype.size}")
 
 
 def address(code: Code, access: Access, position: Num) -> str:
-    assert access.dtype is not None
-    return code.let(
-        f"getelementptr i{access.dtype.size * 8}, ptr {access.pointer}, i64 {text(position)}"
-    )
+    kind = f"i{access.dtype.size * 8}"
+    return code.let(f"getelementptr {kind}, ptr {access.pointer}, i64 {text(position)}")
 
 
 def _turned(code: Code, access: Access, start: Num, step: Num, size: int) -> list[str]:
@@ -258,7 +260,6 @@ def _turned(code: Code, access: Access, start: Num, step: Num, size: int) -> lis
     the exchange, and the others stay within 16 bytes, where processors are quick. Longer pieces
     take half the loads; their halves are exchanged first.
     """
-    assert access.dtype is not None
     kind, width = element(access.dtype), min(size, 16 // access.dtype.size)
     apart = size // width
     piece = 2 * width if apart == 4 else width
