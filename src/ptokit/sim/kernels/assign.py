@@ -87,14 +87,14 @@ class Assign:
             new = code.let(f"select i1 {keep}, i8 {new}, i8 {old}")
         code.do(f"store i8 {new}, ptr {where}")
 
-    def bulk(self, loop: Loop, positions: dict[Access, Num]) -> bool:
+    def bulk(self, loop: Loop, point: Point) -> bool:
         """One call of memmove for a long contiguous run of moved bytes."""
         size = self.store.cells.dtype.size
         one = all(isinstance(s, int) and s == 1 for s in loop.steps)
         if not (self.plain and one and isinstance(loop.count, int) and loop.count * size >= COPY):
             return False
         code = self.function.code
-        target, source = (address(code, a, positions[a]) for a in self.accesses)
+        target, source = (address(code, a, point.positions[a]) for a in self.accesses)
         count = loop.count * size
         name = "llvm.memmove.p0.p0.i64"
         code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")
