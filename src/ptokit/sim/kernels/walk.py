@@ -277,43 +277,31 @@ def _columns(code: Code, access: Access, start: Num, step: Num, size: int) -> li
 
 def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
     """The even pieces of two vectors, and the odd ones."""
-    kinds, found = lanes.type(kind), list[str]()
+    found: list[str] = []
     for begin in (0, width):
         starts = range(begin, 2 * lanes.count, 2 * width)
-        mask = ", ".join(f"i32 {s + n}" for s in starts for n in range(width))
-        shuffle = f"shufflevector {kinds} {a}, {kinds} {b}, <{lanes.count} x i32> <{mask}>"
-        found.append(lanes.code.let(shuffle))
+        picks = [s + n for s in starts for n in range(width)]
+        found.append(lanes.shuffle(kind, a, b, picks))
     return found
 
 
 def _beside(code: Code, kind: str, pieces: list[str], width: int) -> str:
     """Vectors one after another in a longer one."""
     while len(pieces) > 1:
-        kinds, mask = f"<{width} x {kind}>", ", ".join(f"i32 {n}" for n in range(2 * width))
-        pairs = zip(pieces[::2], pieces[1::2], strict=True)
-        shuffle = "shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>"
-        pieces = [code.let(shuffle.format(kinds, a, b, 2 * width, mask)) for a, b in pairs]
+        lanes, pairs = Lanes(code, width), zip(pieces[::2], pieces[1::2], strict=True)
         width *= 2
+        pieces = [lanes.shuffle(kind, a, b, range(width)) for a, b in pairs]
     return pieces[0]
 
 
 def _interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
     """Square blocks side by side, each transposed."""
-    size, kinds = lanes.count, lanes.type(kind)
-    width, half = len(rows), len(rows) // 2
-    masks: list[str] = []
-    for begin in (0, half):
-        picks = (
-            b + begin + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)
-        )
-        masks.append(", ".join(f"i32 {p}" for p in picks))
+    size, width, half = lanes.count, len(rows), len(rows) // 2
+    places = [b + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)]
+    masks = [[begin + p for p in places] for begin in (0, half)]
     for _ in range(width.bit_length() - 1):
-        mixed: list[str] = []
-        for a, b in zip(rows[:half], rows[half:], strict=True):
-            for mask in masks:
-                shuffle = f"shufflevector {kinds} {a}, {kinds} {b}, <{size} x i32> <{mask}>"
-                mixed.append(lanes.code.let(shuffle))
-        rows = mixed
+        pairs = list(zip(rows[:half], rows[half:], strict=True))
+        rows = [lanes.shuffle(kind, a, b, mask) for a, b in pairs for mask in masks]
     return rows
 
 
