@@ -14,6 +14,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 Num: TypeAlias = "int | Int"
+Condition: TypeAlias = "bool | Truth"
 
 
 NAMES = re.compile(r"%\w+")
@@ -136,20 +137,23 @@ class Truth:
             raise Undecided(self)
         return self.code.answers[self.code.asked - 1]
 
-    def __and__(self, other: Truth | bool) -> Truth:
-        return self._with("and", other)
+    def __and__(self, other: Condition) -> Condition:
+        if isinstance(other, bool):
+            return self if other else False
+        return self._with("and", other.text)
 
-    def __or__(self, other: Truth | bool) -> Truth:
-        return self._with("or", other)
+    def __or__(self, other: Condition) -> Condition:
+        if isinstance(other, bool):
+            return other or self
+        return self._with("or", other.text)
 
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Truth:
-        return self._with("xor", True)
+        return self._with("xor", "true")
 
-    def _with(self, word: str, other: Truth | bool) -> Truth:
-        right = other.text if isinstance(other, Truth) else str(other).lower()
-        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {right}"))
+    def _with(self, word: str, other: str) -> Truth:
+        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other}"))
 
     def number(self) -> Int:
         return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1)

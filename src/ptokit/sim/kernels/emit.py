@@ -27,25 +27,8 @@ from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
 from ptokit.sim.kernels.plan import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.temporaries import Temporaries
-from ptokit.sim.kernels.trace import (
-    Index,
-    Known,
-    Read,
-    Recording,
-    Scalar,
-    Span,
-    Store,
-    Traced,
-)
-from ptokit.sim.kernels.walk import (
-    FAR,
-    LINE,
-    STILL,
-    Access,
-    Point,
-    Walk,
-    counters,
-)
+from ptokit.sim.kernels.trace import Index, Known, Read, Recording, Scalar, Span, Store, Traced
+from ptokit.sim.kernels.walk import FAR, LINE, STILL, Access, Point, Walk, counters
 from ptokit.sim.memory import Elements
 
 

@@ -25,19 +25,12 @@ from ptokit.isa.targets import SPACES
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Truth, Undecided, text
-from ptokit.sim.kernels.conditions import Condition, both, holds
+from ptokit.sim.kernels.code import Code, Condition, Int, NotNative, Num, Truth, Undecided, text
 from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
 from ptokit.sim.kernels.overlap import related
-from ptokit.sim.kernels.trace import (
-    Recorded,
-    Recording,
-    Scalar,
-    Space,
-    TracedTile,
-)
+from ptokit.sim.kernels.trace import Recorded, Recording, Scalar, Space, TracedTile
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
 from ptokit.sim.native.flow import Flow, Region
@@ -247,7 +240,10 @@ class Compiler:
             seen[result.name] = value.type
         total: Condition = True
         for rule in pending:
-            total = both(total, holds(rule, seen))
+            met = rule.holds(seen)
+            if met is UNKNOWN:
+                raise NotNative("a rule that nobody decides before its instruction")
+            total = total & met
         return total
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
@@ -277,7 +273,7 @@ class Compiler:
             raise NotNative("division by zero") from None
         if not op.regions:
             for guard in (*self.recording.guards, *self._ends()):
-                condition = both(condition, guard)
+                condition = condition & guard
             self._require(op, env, condition)
         several = outcome if len(op.results) > 1 or op.regions else (outcome,)
         for result, value in zip(op.results, several, strict=True):
@@ -343,7 +339,7 @@ class Compiler:
             self._require(op, env, condition)
             return
         if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
-            with self.code.when(both(condition, size)):
+            with self.code.when(condition & size):
                 self._ask(op, env, only_registers=True)
         missing = [n for n in page.body_names if n not in values]
         if missing:
@@ -354,7 +350,7 @@ class Compiler:
         function = Function(self.host, self._related, self._is_tracked)
         function.body(self.recording)
         for guard in (*self.recording.guards, *self._ends()):
-            condition = both(condition, guard)
+            condition = condition & guard
         if moved:
             self._require(op, env, condition)
         self.initial.effects(self.recording)
@@ -477,7 +473,7 @@ def _size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
         valid = getattr(values.get(operand.name), "valid", None)
         if operand.role is Role.OUT and valid is not None:
             for count in valid:
-                total = both(total, count != 0)
+                total = total & (count != 0)
     return total
 
 
