@@ -9,7 +9,7 @@ from ptokit.isa import dtypes as t
 from ptokit.sim.kernels.code import Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
-from ptokit.sim.kernels.plan import Leaf, gathers, leaves
+from ptokit.sim.kernels.plan import Leaf, leaves
 from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import Access, Point, address
 
@@ -34,15 +34,12 @@ class Assign:
 
     def lanes(self, parts: Sequence[Traced]) -> int:
         """How many elements at once: whole vectors of what is moved or computed."""
-        kinds = [self.store.cells.dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
-        if any(k.packed for k in kinds):
+        dtype = self.store.cells.dtype
+        if dtype.packed:
             return 1
-        found = [g for part in parts for g in gathers(part)]
-        if found:
-            return min(self.function.gathers.lanes(g) for g in found)
+        kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
         narrow = all(k == t.bf16 for k in kinds)  # computed two by two
-        size = self.store.cells.dtype.size if self.plain or narrow else 4
-        return self.function.lanes(size)
+        return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
 
     def act(self, point: Point) -> None:
         function = self.function
