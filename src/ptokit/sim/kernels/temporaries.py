@@ -91,9 +91,9 @@ class Temporaries:
         return out
 
     def _counted(self, node: Whole) -> Elements:
-        number = node.first.cast(t.i32)
-        assert isinstance(number, Traced)
-        return self._folded(Whole("fold", (number,), {"word": "add", "axis": 1, "start": 0}))
+        total = node.first.cast(t.i32).fold("add", axis=1, start=0)
+        assert isinstance(total, Whole)
+        return self._folded(total)
 
     def _compacted(self, node: Whole) -> Elements:
         """Row by row: every element is written, and the next one over it unless it is kept."""
