@@ -1,7 +1,8 @@
 """Formulas: rules written as expressions over operands, kept as data.
 
 `row + dst.valid.rows <= src.valid.rows` builds a tree; the checker evaluates it with three values
-(true, false, unknown), the reference prints it, an error quotes it with the numbers in it.
+(true, false, unknown), the reference prints it, an error quotes it with the numbers in it. Where an
+executor has numbers that it does not know yet, the value is a condition of its own: it has & | ~.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 from typing import Any
+
+from ptokit.isa.scalars import least
 
 
 class Missing(Enum):
@@ -51,25 +55,26 @@ class Many:
     @property
     def least(self) -> Value:
         """The smallest of the values that are known."""
-        return min((v for v in self.values if isinstance(v, int)), default=UNKNOWN)
+        known = [v for v in self.values if not _open(v)]
+        return reduce(least, known) if known else UNKNOWN
 
     def __add__(self, other: Many) -> Many:
-        return Many(tuple(_sum(a, b) for a, b in zip(self.values, other.values, strict=False)))
+        return Many(tuple(self._each(operator.add, other)))
 
     def __le__(self, other: Many) -> Value:
-        pairs = list(zip(self.values, other.values, strict=False))
-        known = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
-        if any(a > b for a, b in known):
-            return False
-        return True if len(known) == len(pairs) else UNKNOWN
+        return _kleene("and", list(self._each(operator.le, other)))
+
+    def _each(self, function: Callable[..., Value], other: Many) -> Iterator[Value]:
+        for a, b in zip(self.values, other.values, strict=False):
+            yield UNKNOWN if _open(a) or _open(b) else function(a, b)
 
     def __str__(self) -> str:
         texts = (str(v) if isinstance(v, int) else "?" for v in self.values)
         return f"[{', '.join(texts)}]"
 
 
-def _sum(a: Value, b: Value) -> Value:
-    return a + b if isinstance(a, int) and isinstance(b, int) else UNKNOWN
+def _open(value: Value) -> bool:
+    return value is None or isinstance(value, Missing)
 
 
 class Expr:
@@ -150,15 +155,27 @@ def _never(*_: Value) -> Value:
     raise AssertionError("`and` and `or` have three values: see _kleene")
 
 
-def _contains(value: Value, options: tuple[Value, ...]) -> bool:
-    return value in options
+def _either(a: Value, b: Value) -> Value:
+    return a | b
+
+
+def _both(a: Value, b: Value) -> Value:
+    return a & b
+
+
+def _inverse(value: Value) -> Value:
+    return not value if isinstance(value, bool) else ~value
+
+
+def _contains(value: Value, options: tuple[Value, ...]) -> Value:
+    return _kleene("or", [value == option for option in options])
 
 
 # operator -> (binding strength for printing, function)
 OPERATORS: dict[str, tuple[int, Callable[..., Value]]] = {
     "or": (1, _never),
     "and": (2, _never),
-    "not": (3, operator.not_),
+    "not": (3, _inverse),
     "in": (4, _contains),
     "==": (4, operator.eq),
     "!=": (4, operator.ne),
@@ -276,7 +293,7 @@ def _kleene(op: str, values: list[Value]) -> Value:
     for missing in (ABSENT, UNKNOWN):
         if missing in values:
             return missing
-    return not decisive
+    return reduce(_either if decisive else _both, values)
 
 
 def _wrapped(expr: Expr, strength: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ptokit.isa.formulas import ABSENT, UNKNOWN, Env, Expr, Missing, fields, operators
+from ptokit.isa.formulas import ABSENT, Const, Env, Expr, Value, fields, operators
 
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 TARGET_NAMES = (CPU, A2A3, A5)
@@ -40,18 +40,16 @@ class Rule:
     help: str | None = None
     warning: bool = False
 
-    def holds(self, env: Env) -> bool | Missing:
-        """True, False, or UNKNOWN until the program runs."""
-        if self.condition is not None:
+    def holds(self, env: Env) -> Value:
+        """True, False, or UNKNOWN until the program runs; or a condition, see `formulas`."""
+        if self.condition is None:
+            result = self.formula.eval(env)
+        else:
             met = self.condition.eval(env)
             if met is ABSENT or met is False:
                 return True
-            if met is UNKNOWN and self.formula.eval(env) is not True:
-                return UNKNOWN
-        result = self.formula.eval(env)
-        if result is ABSENT:
-            return True
-        return UNKNOWN if result is UNKNOWN else bool(result)
+            result = either(~Const(met), self.formula).eval(env)
+        return True if result is ABSENT else result
 
     def __str__(self) -> str:
         if self.condition is None:

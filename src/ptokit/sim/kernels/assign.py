@@ -9,7 +9,7 @@ from ptokit.isa import dtypes as t
 from ptokit.sim.kernels.code import Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
-from ptokit.sim.kernels.plan import Leaf, gathers, leaves
+from ptokit.sim.kernels.plan import Leaf, leaves
 from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import Access, Point, address
 
@@ -34,15 +34,12 @@ class Assign:
 
     def lanes(self, parts: Sequence[Traced]) -> int:
         """How many elements at once: whole vectors of what is moved or computed."""
-        kinds = [self.store.cells.dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
-        if any(k.packed for k in kinds):
+        dtype = self.store.cells.dtype
+        if dtype.packed:
             return 1
-        found = [g for part in parts for g in gathers(part)]
-        if found:
-            return min(self.function.gathers.lanes(g) for g in found)
+        kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
         narrow = all(k == t.bf16 for k in kinds)  # computed two by two
-        size = self.store.cells.dtype.size if self.plain or narrow else 4
-        return self.function.lanes(size)
+        return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
 
     def act(self, point: Point) -> None:
         function = self.function
@@ -62,12 +59,7 @@ class Assign:
         self, lanes: Lanes, kind: str, target: Access, point: Point, value: str, keep: str | None
     ) -> None:
         function, code = self.function, self.function.code
-        if target.at is not None or target.dtype is None or target.dtype.packed:
-            assert lanes.count == 1
-            position = function.loads.position(target, point, lanes)
-        else:
-            position = point.positions[target]
-        assert target.dtype is not None
+        position = function.loads.position(target, point, lanes)
         if target.dtype.packed:
             self._put_nibble(target, position, value, keep)
             return
@@ -92,14 +84,14 @@ class Assign:
             new = code.let(f"select i1 {keep}, i8 {new}, i8 {old}")
         code.do(f"store i8 {new}, ptr {where}")
 
-    def bulk(self, loop: Loop, positions: dict[Access, Num]) -> bool:
+    def bulk(self, loop: Loop, point: Point) -> bool:
         """One call of memmove for a long contiguous run of moved bytes."""
         size = self.store.cells.dtype.size
         one = all(isinstance(s, int) and s == 1 for s in loop.steps)
         if not (self.plain and one and isinstance(loop.count, int) and loop.count * size >= COPY):
             return False
         code = self.function.code
-        target, source = (address(code, a, positions[a]) for a in self.accesses)
+        target, source = (address(code, a, point.positions[a]) for a in self.accesses)
         count = loop.count * size
         name = "llvm.memmove.p0.p0.i64"
         code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from math import gcd
 from typing import Any, TypeAlias
 
 Num: TypeAlias = "int | Int"
+Condition: TypeAlias = "bool | Truth"
 
 
 NAMES = re.compile(r"%\w+")
@@ -137,23 +138,34 @@ class Truth:
             raise Undecided(self)
         return self.code.answers[self.code.asked - 1]
 
-    def __and__(self, other: Truth | bool) -> Truth:
-        return self._with("and", other)
+    def __and__(self, other: Condition) -> Condition:
+        if isinstance(other, bool):
+            return self if other else False
+        return self._with("and", other.text)
 
-    def __or__(self, other: Truth | bool) -> Truth:
-        return self._with("or", other)
+    def __or__(self, other: Condition) -> Condition:
+        if isinstance(other, bool):
+            return other or self
+        return self._with("or", other.text)
 
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Truth:
-        return self._with("xor", True)
+        return self._with("xor", "true")
 
-    def _with(self, word: str, other: Truth | bool) -> Truth:
-        right = other.text if isinstance(other, Truth) else str(other).lower()
-        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {right}"))
+    def _with(self, word: str, other: str) -> Truth:
+        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other}"))
 
     def number(self) -> Int:
         return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1)
+
+
+def every(conditions: Iterable[Condition]) -> Condition:
+    """Whether all of them hold."""
+    total: Condition = True
+    for condition in conditions:
+        total = total & condition
+    return total
 
 
 class Int:

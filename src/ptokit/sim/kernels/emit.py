@@ -16,35 +16,20 @@ from typing import Any
 import numpy as np
 
 from ptokit.isa import dtypes as t
+from ptokit.isa.arrays import BOOL
 from ptokit.isa.dtypes import DType
 from ptokit.isa.layouts import Axis, IndexMap
 from ptokit.isa.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, text
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, known, text
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
 from ptokit.sim.kernels.plan import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.temporaries import Temporaries
-from ptokit.sim.kernels.trace import (
-    Index,
-    Known,
-    Read,
-    Recording,
-    Scalar,
-    Span,
-    Store,
-    Traced,
-)
-from ptokit.sim.kernels.walk import (
-    FAR,
-    LINE,
-    STILL,
-    Access,
-    Point,
-    Walk,
-)
+from ptokit.sim.kernels.trace import Index, Known, Read, Recording, Scalar, Span, Store, Traced
+from ptokit.sim.kernels.walk import FAR, LINE, STILL, Access, Point, Walk, counters
 from ptokit.sim.memory import Elements
 
 
@@ -77,8 +62,8 @@ class Scratch:
 
 def numbered(tables: list[Any], values: Any) -> int:  # Any: NumPy arrays
     """The place of a table among others, where it is put if it is new."""
-    for number, known in enumerate(tables):
-        if known.dtype == values.dtype and known.tobytes() == values.tobytes():
+    for number, table in enumerate(tables):
+        if table.dtype == values.dtype and table.tobytes() == values.tobytes():
             return number
     tables.append(values)
     return len(tables) - 1
@@ -189,24 +174,11 @@ class Function:
             for gather in gathers(part):
                 self.gathers.hold(gather)
         run = Assign(self, store, targets, self.uses(parts))
-        walk = Walk(
-            *(self.code, run.lanes(parts), *self.counts(store), run.accesses, run.act, what),
-            bulk=run.bulk,
-        )
-        walk.run()
+        shape = (run.lanes(parts), *self.counts(store))
+        Walk(self.code, *shape, run.accesses, run.act, what, run.bulk).run()
 
     def is_tracked(self, cells: Elements) -> bool:
         return cells.memory is not self.scratch and self.tracked(cells)  # type: ignore[comparison-overlap]
-
-    def walk(
-        self,
-        window: Store,
-        accesses: list[Access],
-        act: Callable[[Point], None],
-        what: str,
-        lanes: int,
-    ) -> None:
-        Walk(self.code, lanes, *self.counts(window), accesses, act, what).run()
 
     def access(
         self, cells: Elements, rows: Span, cols: Span, *, shadow: bool = False, repeat: int = 1
@@ -241,30 +213,30 @@ class Function:
         if isinstance(source, Read):
             rows, cols = source.row_span, source.col_span
             access = self.access(source.cells, rows, cols, repeat=leaf.repeat)
-            if isinstance(rows.count, int) and rows.count == 1:
-                access = _standing(access, rows=True)
-            if isinstance(cols.count, int) and cols.count * leaf.repeat == 1:
-                access = _standing(access, cols=True)
+            if known(rows.count, 1):
+                access.rows = _standing(access, access.rows)
+            if known(cols.count, 1) and leaf.repeat == 1:
+                access.cols = _standing(access, access.cols)
         elif isinstance(source, Known) and source.constant is None:
             access = self._line(source, leaf.repeat)
         elif isinstance(source, Index):
-            access = Access(None, t.i64, *((LINE, STILL) if source.axis == 0 else (STILL, LINE)))
+            access = counters()[source.axis]
         else:
             return None
         if leaf.swap:
             access.rows, access.cols = access.cols, access.rows
         return access
 
-    def _line(self, known: Known, repeat: int) -> Access:
+    def _line(self, numbers: Known, repeat: int) -> Access:
         """A row or a column of known numbers, as narrow as they are."""
-        codes = known.array.codes
-        values = codes.astype(np.uint8) if known.dtype.name == "i1" else codes
+        codes = numbers.array.codes
+        values = codes.astype(np.uint8) if numbers.dtype is BOOL else codes
         line = Stream(((values.size, 1),))
         if repeat > 1:
             line = Stream((*line.digits, (repeat, 0)))
         pointer = self.table(np.ascontiguousarray(values.reshape(-1)))
         rows, cols = (line, STILL) if codes.shape[1] == 1 else (STILL, line)
-        return Access(pointer, known.dtype, rows, cols)
+        return Access(pointer, numbers.dtype, rows, cols)
 
     def counts(self, window: Store) -> tuple[Num, Num]:
         """Rows and columns of a window as parameters."""
@@ -318,7 +290,7 @@ class Function:
                 flag(lanes, lanes.op("icmp ne", kind, codes, full))
 
             lanes = 1 if read.dtype.packed else self.host.width // read.dtype.size
-            self.walk(window, [access], act, "was it written?", lanes)
+            Walk(self.code, lanes, *self.counts(window), [access], act, "was it written?").run()
 
     def guard_gathers(self, store: Store) -> None:
         """Indices that must lie inside are looked at before anything is written."""
@@ -336,20 +308,21 @@ class Function:
             def act(point: Point) -> None:
                 flag(*self.gathers.inside(gather, point, used))
 
-            first = Access(None, t.i64, FAR, LINE)  # columns innermost
-            self.walk(window, [first, *used.values()], act, "indices inside?", lanes)
+            first = Access("", t.i64, FAR, LINE)  # columns innermost
+            accesses, what = [first, *used.values()], "indices inside?"
+            Walk(self.code, lanes, *self.counts(window), accesses, act, what).run()
 
     # lanes
 
     def lanes(self, size: int) -> int:
         return max(4, self.host.width // size)
 
-    def lanes_of(self, parts: Sequence[Traced]) -> int:
-        """How many elements of these expressions are computed at once."""
+    def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
+        """How many elements of these expressions, of so many bytes, are computed at once."""
         found = [g for part in parts for g in gathers(part)]
         if any(leaf.dtype.packed for part in parts for leaf in leaves(part)):
             return 1
-        return min((self.gathers.lanes(g) for g in found), default=self.lanes(4))
+        return min((self.gathers.lanes(g) for g in found), default=self.lanes(size))
 
     def words(self, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
         """The vocabulary on the lanes of a point."""
@@ -384,18 +357,8 @@ class Function:
         return lanes.spread(kind, number)
 
 
-def _standing(access: Access, *, rows: bool = False, cols: bool = False) -> Access:
-    """An operand of one row (or column) that serves every row: its place is its offset."""
-    for name, chosen in (("rows", rows), ("cols", cols)):
-        stream: Stream = getattr(access, name)
-        if chosen:
-            start = stream.start
-            if isinstance(start, int):
-                offset: Num = Axis(stream.digits).offset(start)
-            elif len(stream.digits) == 1:
-                offset = start * stream.step
-            else:
-                raise NotNative("one row of a boxed tile at an unknown place")
-            access.offset = access.offset + offset
-            setattr(access, name, STILL)
-    return access
+def _standing(access: Access, line: Stream) -> Stream:
+    """One row (or column) that serves every row: its place becomes part of the offset."""
+    start: Any = line.start  # Any: a number, known or not
+    access.offset = access.offset + Axis(line.digits).offset(start)
+    return STILL

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
-from ptokit.sim.kernels.code import Num, known
+from ptokit.sim.kernels.code import known
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
-from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, nest, rectangles
+from ptokit.sim.kernels.loops import Loop, Rectangle, nest
 from ptokit.sim.kernels.trace import Apply, Store, Traced
-from ptokit.sim.kernels.walk import STILL, Access, Point, address, count_places, turn
+from ptokit.sim.kernels.walk import (
+    STILL,
+    Point,
+    address,
+    around,
+    count_places,
+    pieces,
+    strided,
+    turned,
+)
 
 if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function
@@ -27,124 +36,74 @@ class Fold:
     ) -> None:
         self.function, self.code, self.x = function, function.code, x
         self.axis, self.word, self.start = axis, word, start
-        self.dtype = out.cells.dtype
+        self.dtype, self.what = out.cells.dtype, f"fold {word}"
         self.used = function.uses([x])
-        target = function.access(out.cells, out.rows, out.cols)
-        self.accesses = [target, *self.used.values()]
-        kept, folded = (x.cols, x.rows) if axis == 0 else (x.rows, x.cols)
-        self.kept, self.folded = function.number(kept), function.number(folded)
+        self.target = function.access(out.cells, out.rows, out.cols)
         if axis == 1:
-            target.cols = STILL
+            self.target.cols = STILL
         else:
-            target.rows = STILL
-        self.most = function.lanes_of([x])
+            self.target.rows = STILL
 
     def run(self) -> None:
-        kept, folded = self._parts()
-        self.moving = [a for a in self.accesses if a.at is None]
+        """One accumulator after the other is filled, and stored."""
+        accesses = [self.target, *self.used.values()]
+        if len(self.used) > 1:  # different boxes would be visited out of order
+            for access in self.used.values():
+                along = access.rows if self.axis == 0 else access.cols
+                accesses += [] if known(along.start, 0) else count_places(access)
+        rows, cols = self.function.number(self.x.rows), self.function.number(self.x.cols)
+        parts = pieces(accesses, rows, cols)
+        kept, folded = parts[::-1] if self.axis == 0 else parts
+        lanes = self.function.lanes_of([self.x])
         for part in kept:
-            empty = Rectangle((), (0,) * len(self.moving))
-            part = nest(part, empty)
-            positions = {a: a.offset + o for a, o in zip(self.moving, part.offsets, strict=True)}
-            self._part(list(part.loops), positions, folded)
+            part = nest(part, Rectangle((), (0,) * len(part.offsets)))
+            loops = list(part.loops)
+            inner = loops.pop() if loops and known(loops[-1].steps[0], 1) else None
+            point = Point.begin(accesses, part, inner, 1 if inner is None else lanes)
+            with around(self.code, loops, [point], self.what) as [point]:
+                if inner is None:
+                    self._reduce([point], folded)
+                else:
+                    self._chunks(inner, point, folded)
 
-    def _parts(self) -> tuple[list[Rectangle], list[Rectangle]]:
-        kept_of, folded_of = ("cols", "rows") if self.axis == 0 else ("rows", "cols")
-        while True:
-            moving = [a for a in self.accesses if a.at is None]
-            if len(moving) > 2:  # different boxes would be visited out of order
-                for access in moving[1:]:
-                    start = getattr(access, folded_of).start
-                    if not (isinstance(start, int) and start == 0):
-                        self.accesses += count_places(access)
-                moving = [a for a in self.accesses if a.at is None]
-            try:
-                kept = rectangles(self.kept, [getattr(a, kept_of) for a in moving])
-                return kept, rectangles(self.folded, [getattr(a, folded_of) for a in moving])
-            except Irregular as found:
-                self.accesses += count_places(moving[found.access])
-
-    def _part(
-        self, loops: list[Loop], positions: dict[Access, Num], folded: list[Rectangle]
-    ) -> None:
-        inner = loops.pop() if loops and known(loops[-1].steps[0], 1) else None
-        with ExitStack() as stack:
-            for loop in loops:
-                positions = self._loop(stack, loop, positions)
-            if inner is None:
-                self._reduce([positions], {a: 0 for a in self.moving}, 1, folded)
-            else:
-                self._chunks(inner, positions, folded)
-
-    def _loop(
-        self, stack: ExitStack, loop: Loop, positions: dict[Access, Num]
-    ) -> dict[Access, Num]:
-        if isinstance(loop.count, int) and loop.count == 1:
-            return positions
-        index = stack.enter_context(self.code.loop(loop.count, f"fold {self.word}"))
-        return self._moved(positions, loop, index)
-
-    def _moved(self, positions: dict[Access, Num], loop: Loop, by: Num) -> dict[Access, Num]:
-        if isinstance(by, int) and by == 0:
-            return positions
-        return {a: positions[a] + by * s for a, s in zip(self.moving, loop.steps, strict=True)}
-
-    def _chunks(self, inner: Loop, positions: dict[Access, Num], folded: list[Rectangle]) -> None:
-        steps = dict(zip(self.moving, inner.steps, strict=True))
-        lanes = self.most
-        if not isinstance(inner.count, int):
-            with self.code.loop(inner.count, f"fold {self.word}") as index:
-                self._reduce([self._moved(positions, inner, index)], steps, 1, folded)
+    def _chunks(self, inner: Loop, point: Point, folded: list[Rectangle]) -> None:
+        """Some vectors at once, then smaller and smaller ones."""
+        count, lanes = inner.count, point.lanes
+        if not isinstance(count, int):
+            with self.code.loop(count, self.what) as index:
+                self._reduce([replace(point.moved(inner, index), lanes=1)], folded)
             return
-        done = 0
-        turned = any(self._turns(part.loops[-1], steps, lanes) for part in folded if part.loops)
-        most = TURNED if turned else GROUPS
-        many = lanes * most
-        if inner.count // many > 1:
-            done = inner.count // many * many
-            with self.code.loop(done, f"fold {self.word}, {most} x {lanes} lanes", many) as index:
-                base = self._moved(positions, inner, index)
-                groups = [self._moved(base, inner, n * lanes) for n in range(most)]
-                self._reduce(groups, steps, lanes, folded)
-        while done < inner.count:
-            count = (inner.count - done) // lanes
-            if count:
-                groups = [self._moved(positions, inner, done + n * lanes) for n in range(count)]
-                self._reduce(groups[:most], steps, lanes, folded)
-                done += min(count, most) * lanes
+        most = TURNED if any(self._turns(part.loops[-1], point) for part in folded) else GROUPS
+        done, many = 0, lanes * most
+        if count >= 2 * many:
+            done = count // many * many
+            with self.code.loop(done, f"{self.what}, {most} x {lanes} lanes", many) as index:
+                base = point.moved(inner, index)
+                self._reduce([base.moved(inner, n * lanes) for n in range(most)], folded)
+        while done < count:
+            ends = range(done + lanes, count + 1, lanes)[:most]
+            groups = [replace(point.moved(inner, n - lanes), lanes=lanes) for n in ends]
+            if groups:
+                self._reduce(groups, folded)
+                done += len(groups) * lanes
             else:
                 lanes //= 2
 
-    def _reduce(
-        self,
-        groups: list[dict[Access, Num]],
-        steps: dict[Access, Num],
-        lanes: int,
-        folded: list[Rectangle],
-    ) -> None:
+    def _reduce(self, groups: list[Point], folded: list[Rectangle]) -> None:
         """All elements of the folded axis into one accumulator for each group of lanes."""
-        vector = Lanes(self.code, lanes)
-        kinds = vector.type(element(self.dtype))
+        lanes = Lanes(self.code, groups[0].lanes)
+        kinds = lanes.type(element(self.dtype))
         slots = [self.function.slot(kinds) for _ in groups]
-        for slot, positions in zip(slots, groups, strict=True):
-            first = Point(
-                {a: p + o for (a, p), o in zip(positions.items(), folded[0].offsets, strict=True)},
-                steps,
-                lanes,
-            )
-            self.code.do(f"store {kinds} {self._first(vector, first)}, ptr {slot}")
+        for slot, point in zip(slots, groups, strict=True):
+            first = self._first(lanes, point.further(folded[0].offsets))
+            self.code.do(f"store {kinds} {first}, ptr {slot}")
         for part in folded:
-            places = [
-                {a: p + o for (a, p), o in zip(g.items(), part.offsets, strict=True)}
-                for g in groups
-            ]
-            self._fold_part(list(part.loops), places, steps, lanes, slots)
-        for slot, positions in zip(slots, groups, strict=True):
+            self._fold_part(part, [point.further(part.offsets) for point in groups], slots)
+        for slot, point in zip(slots, groups, strict=True):
             total = self.code.let(f"load {kinds}, ptr {slot}")
             if self.dtype == t.f32:
-                total = vector.quiet(total) if self.word in ("add", "sub", "mul") else total
-            target = self.accesses[0]
-            where = address(self.code, target, positions[target])
+                total = lanes.quiet(total) if self.word in ("add", "sub", "mul") else total
+            where = address(self.code, self.target, point.positions[self.target])
             self.code.do(f"store {kinds} {total}, ptr {where}, align {self.dtype.size}")
 
     def _first(self, lanes: Lanes, point: Point) -> str:
@@ -155,71 +114,37 @@ class Fold:
         assert self.start == 0, "narrow floats start at zero"
         return lanes.splat(element(self.dtype), "0")
 
-    def _fold_part(
-        self,
-        loops: list[Loop],
-        groups: list[dict[Access, Num]],
-        steps: dict[Access, Num],
-        lanes: int,
-        slots: list[str],
-    ) -> None:
-        inner = loops.pop() if loops else None
-        with ExitStack() as stack:
-            for loop in loops:
-                if not (isinstance(loop.count, int) and loop.count == 1):
-                    index = stack.enter_context(self.code.loop(loop.count, f"fold {self.word}"))
-                    groups = [self._moved(g, loop, index) for g in groups]
-            if inner is None:
-                self._steps(groups, steps, lanes, slots)
-            elif self._turns(inner, steps, lanes):
-                self._blocks(inner, groups, steps, lanes, slots)
-            else:
-                with self.code.loop(inner.count, f"fold {self.word}") as index:
-                    self._steps([self._moved(g, inner, index) for g in groups], steps, lanes, slots)
+    def _fold_part(self, part: Rectangle, groups: list[Point], slots: list[str]) -> None:
+        *loops, inner = part.loops
+        if not self._turns(inner, groups[0]):
+            with around(self.code, part.loops, groups, self.what) as points:
+                self._steps(points, slots)
+            return
+        with around(self.code, loops, groups, self.what) as points:
+            self._blocks(inner, points, slots)
 
-    def _turns(self, inner: Loop, steps: dict[Access, Num], lanes: int) -> bool:
+    def _turns(self, inner: Loop, point: Point) -> bool:
         """Whether operands lie across the lanes, contiguous along the fold."""
-        strided = [
-            s
-            for a, s in zip(self.moving, inner.steps, strict=True)
-            if a.pointer is not None and not (isinstance(steps[a], int) and steps[a] in (0, 1))
-        ]
-        one = all(isinstance(s, int) and s == 1 for s in strided)
-        return bool(strided) and one and lanes >= 4 and isinstance(inner.count, int)
+        pairs = zip(point.steps.items(), inner.steps, strict=True)
+        steps = [s for (access, step), s in pairs if strided(access, step)]
+        whole = point.lanes >= 4 and isinstance(inner.count, int)
+        return whole and bool(steps) and all(known(s, 1) for s in steps)
 
-    def _blocks(
-        self,
-        inner: Loop,
-        groups: list[dict[Access, Num]],
-        steps: dict[Access, Num],
-        lanes: int,
-        slots: list[str],
-    ) -> None:
+    def _blocks(self, inner: Loop, groups: list[Point], slots: list[str]) -> None:
+        lanes = groups[0].lanes
         assert isinstance(inner.count, int)
-        lanewise = Loop(lanes, tuple(steps[a] for a in self.moving))
         whole = inner.count // lanes * lanes
         if whole:
-            with self.code.loop(whole, f"fold {self.word}, blocks", lanes) as index:
-                for group, slot in zip(groups, slots, strict=True):
-                    base = self._moved(group, inner, index)
-                    turned = turn(self.code, self.moving, lanewise, inner, base, lanes)
-                    for number in range(lanes):
-                        place = self._moved(base, inner, number)
-                        point = Point(place, steps, lanes)
-                        point.turned = {a: vectors[number] for a, vectors in turned.items()}
-                        self._step(point, slot)
+            with self.code.loop(whole, f"{self.what}, blocks", lanes) as index:
+                for point, slot in zip(groups, slots, strict=True):
+                    for line in turned(self.code, point.moved(inner, index), inner):
+                        self._step(line, slot)
         for number in range(whole, inner.count):
-            self._steps([self._moved(g, inner, number) for g in groups], steps, lanes, slots)
+            self._steps([point.moved(inner, number) for point in groups], slots)
 
-    def _steps(
-        self,
-        groups: list[dict[Access, Num]],
-        steps: dict[Access, Num],
-        lanes: int,
-        slots: list[str],
-    ) -> None:
-        for group, slot in zip(groups, slots, strict=True):
-            self._step(Point(group, steps, lanes), slot)
+    def _steps(self, groups: list[Point], slots: list[str]) -> None:
+        for point, slot in zip(groups, slots, strict=True):
+            self._step(point, slot)
 
     def _step(self, point: Point, slot: str) -> None:
         """acc = acc.word(x)."""
@@ -233,7 +158,5 @@ class Fold:
         if self.dtype == t.f32 and self.word == "add":  # a NaN stays one: made quiet at the end
             return lanes.op("fadd", "float", old, words.value(self.x))
         total = Traced(self.dtype, 2, 2)
-        words.done[id(total)] = old
-        result = Apply(self.word, (total, self.x), {})
-        words.made += [total, result]
-        return words.value(result)
+        words.done[total] = old
+        return words.value(Apply(self.word, (total, self.x), {}))

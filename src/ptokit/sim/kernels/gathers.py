@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
@@ -23,17 +24,21 @@ class Gathers:
 
     def __init__(self, function: Function) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
-        self.held: dict[int, list[str]] = {}  # tables in registers, by gather
+        self.held: dict[Gather, list[str]] = {}  # tables in registers
         self.runs = Runs()
 
     def hold(self, node: Gather) -> None:
         """Load a small table before the loops that look into it."""
         if self._numbered(node) is not None and self._permutes(node):
-            self.held[id(node)] = self._lines(node)
+            self.held[node] = self._lines(node)
 
     def _lines(self, node: Gather) -> list[str]:
         table = Access(self.function.pointer(node.cells), t.i32, STILL, STILL)
         return [load_line(self.code, table, n, 16) for n in range(0, prod(node.taken.over), 16)]
+
+    def _table(self, node: Gather) -> Access:
+        """Where a gather looks."""
+        return Access(self.function.pointer(node.cells), node.cells.dtype, STILL, STILL)
 
     def _numbered(self, node: Gather) -> Leaf | None:
         """The 32-bit indices of a plain gather from a row-major table of four-byte elements."""
@@ -102,7 +107,7 @@ class Gathers:
             offsets = lanes.op("add", "i64", offsets, down)
         elif row:
             offsets = held
-        codes = self.loads.fetch(self.function.pointer(cells), cells.dtype, offsets, lanes)
+        codes = self.loads.fetch(self._table(node), offsets, lanes)
         if keep is None:
             return codes
         kind = element(cells.dtype)
@@ -129,8 +134,7 @@ class Gathers:
         keep = None if node.where_ is None else one.value(node.where_)
         if keep is not None:
             place = self.code.let(f"select i1 {keep}, i64 {place}, i64 0")
-        table = Access(self.function.pointer(node.cells), node.cells.dtype, STILL, STILL)
-        codes = load_line(self.code, table, Int(self.code, place), lanes.count)
+        codes = load_line(self.code, self._table(node), Int(self.code, place), lanes.count)
         if keep is None:
             return codes
         kinds, zero = lanes.type(kind), "zeroinitializer"
@@ -139,7 +143,7 @@ class Gathers:
     def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
         """A small table in registers: a choice of two halves for each bit of the index."""
         vector, kind = lanes.type("i32"), element(node.cells.dtype)
-        parts = self.held.get(id(node)) or self._lines(node)
+        parts = self.held.get(node) or self._lines(node)
         name = "llvm.x86.avx512.vpermi2var.d.512"
         parts = [
             self.code.let(f"call {vector} @{name}({vector} {a}, {vector} {index}, {vector} {b})")
@@ -156,21 +160,19 @@ class Gathers:
 
     def _in_pairs(self, node: Gather, access: Access, point: Point, lanes: Lanes) -> str:
         """Two indices with each load: loads are what a gather waits for."""
-        pointer, kind = self.function.pointer(node.cells), element(node.cells.dtype)
-        wraps = node.taken.outside is GatherOOB.WRAP
+        table, wraps = self._table(node), node.taken.outside is GatherOOB.WRAP
         mask = prod(node.taken.over) - 1 if wraps else (1 << 32) - 1
-        result = "poison"
-        for number in range(0, lanes.count, 2):
-            where = address(self.code, access, point.positions[access] + number)
-            pair = self.code.let(f"load i64, ptr {where}, align 4")
-            pair = self.code.let(f"and i64 {pair}, {mask << 32 | mask}")
-            low = self.code.let(f"and i64 {pair}, {(1 << 32) - 1}")
-            for place, index in enumerate((low, self.code.let(f"lshr i64 {pair}, 32"))):
-                at = self.code.let(f"getelementptr {kind}, ptr {pointer}, i64 {index}")
-                one = self.code.let(f"load {kind}, ptr {at}, align 4")
-                insert = f"insertelement {lanes.type(kind)} {result}, {kind} {one}"
-                result = self.code.let(f"{insert}, i64 {number + place}")
-        return result
+
+        def elements() -> Iterator[str]:
+            for number in range(0, lanes.count, 2):
+                where = address(self.code, access, point.positions[access] + number)
+                pair = self.code.let(f"load i64, ptr {where}, align 4")
+                pair = self.code.let(f"and i64 {pair}, {mask << 32 | mask}")
+                low = self.code.let(f"and i64 {pair}, {(1 << 32) - 1}")
+                for index in (low, self.code.let(f"lshr i64 {pair}, 32")):
+                    yield load_line(self.code, table, Int(self.code, index), 1)
+
+        return lanes.vector(element(node.cells.dtype), elements())
 
     def _wrapped(self, index: str, limit: int, lanes: Lanes) -> str:
         if limit & (limit - 1) == 0:
@@ -196,7 +198,7 @@ class Runs:
     """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[int, int], str] = {}
+        self.known: dict[tuple[Traced, int], str] = {}
 
     def holds(self, node: Gather, size: int) -> bool:
         """Whether each group of indices is a run, and all of it or nothing is wanted."""
@@ -223,7 +225,7 @@ class Runs:
         return True
 
     def _along(self, node: Traced, size: int) -> str:
-        key = id(node), size
+        key = node, size
         if key not in self.known:
             self.known[key] = self._found(node, size)
         return self.known[key]

@@ -8,7 +8,7 @@ kept on disk.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -42,6 +42,7 @@ REAL = {
     TracedConv: ConvTile,
     TracedPointer: Pointer,
 }
+TRACED = {real: traced for traced, real in REAL.items()}
 
 
 def mapped(
@@ -49,8 +50,9 @@ def mapped(
     number: Mapping_,
     memory: Memories | None = None,
     place: Mapping_ | None = None,
+    classes: Mapping[Any, Any] = REAL,
 ) -> Any:
-    """The handle or number with its numbers replaced; with `memory`, as the reference's class.
+    """The handle or number with its numbers replaced; with `memory`, of another class.
 
     `place` replaces addresses and origins, if otherwise.
     """
@@ -59,7 +61,7 @@ def mapped(
         return value if isinstance(value, int | float) else number(value)  # type: ignore[arg-type]
     make: Any = value.__class__
     if memory is not None:
-        make = REAL.get(make, make)
+        make = classes.get(make, make)
     space: Any = value.memory if memory is None else memory(value.memory)
     if isinstance(value, Pointer):
         return make(value.dtype, space, place(value.offset))
@@ -121,16 +123,4 @@ def _axis(axis: Axis, number: Mapping_) -> Axis:
 
 def traced(value: Any, space: Any) -> Any:  # Any: handles
     """The handle of an argument as a compiled program sees it."""
-    if isinstance(value, Tile):
-        handle = TracedTile(value.type, space, value.address)
-    elif isinstance(value, GlobalView):
-        handle = TracedView(value.type, space, value.origin)
-    elif isinstance(value, ConvTile):
-        handle = TracedConv(value.type, space, value.elements.address)
-    else:
-        return TracedPointer(value.dtype, space, value.offset)
-    handle.elements = Elements(
-        space, value.elements.address, value.dtype, value.elements.map, value.elements.origin
-    )
-    handle.label = value.label
-    return handle
+    return mapped(value, lambda n: n, lambda _: space, classes=TRACED)

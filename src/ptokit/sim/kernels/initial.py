@@ -58,12 +58,14 @@ class Initial:
         space: Any = cells.memory
         if self._shadow(space.name) is None or space.name in self.unproven:
             return
-        elements = self._elements(cells)
-        down, across = (_known(s) or range(s.limit or 0) for s in (rows, cols))
-        down, across = (range(r.start, r.stop) for r in (down, across))
-        sure = elements is not None and None not in (_fixed(rows), _fixed(cols))
-        inside = sure and elements is not None and _within(elements, down, across)
-        if not inside or elements is None or elements.unwritten(down, across) is not None:
+        elements, down, across = self._elements(cells), _around(rows), _around(cols)
+        if (
+            elements is None
+            or down is None
+            or across is None
+            or not _within(elements, down, across)
+            or elements.unwritten(down, across) is not None
+        ):
             self.unproven.add(space.name)
 
     def _elements(self, cells: Elements) -> Elements | None:
@@ -77,8 +79,8 @@ class Initial:
         if shadow is None or growing or not all(isinstance(n, int) for n in numbers):
             return None
         memory = Memory.__new__(Memory)
-        memory.name, memory.data, memory.shadow = space.name, shadow, shadow
-        return _OverShadow(memory, cells.address, cells.dtype, cells.map, cells.origin)
+        memory.data = memory.shadow = shadow  # to write is to mark
+        return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
 
     def unknown(self, values: Iterator[Any]) -> None:
         """An instruction the reference runs: it looks at shadows."""
@@ -124,14 +126,6 @@ class Initial:
         self.shadows = result
 
 
-class _OverShadow(Elements):
-    """Elements whose bytes are a shadow: to write is to mark."""
-
-    def write(self, rows: range, cols: range, codes: Codes) -> None:
-        ones = np.full(codes.shape, -1, np.int64).astype(self.dtype.storage)
-        super().write(rows, cols, ones)
-
-
 def _within(elements: Elements, rows: range, cols: range) -> bool:
     """Whether a window ends inside its memory; where it does not, the run will say so."""
     low, high = elements.reach(rows, cols)
@@ -146,6 +140,9 @@ def _known(span: Span) -> range | None:
     return None
 
 
-def _fixed(span: Span) -> int | None:
-    """Whether the window, or the axis it lies in, has a known size."""
-    return 0 if _known(span) is not None else span.limit
+def _around(span: Span) -> range | None:
+    """Indices that a window lies among: from its first to its last, or its axis, if known."""
+    window = _known(span)
+    if window is not None:
+        return range(window.start, window.stop)
+    return None if span.limit is None else range(span.limit)

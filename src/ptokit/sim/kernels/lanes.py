@@ -7,7 +7,7 @@ the element (four-bit codes as i8).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ptokit.isa import dtypes as t
@@ -37,10 +37,6 @@ def element(dtype: DType) -> str:
     return "float" if dtype == t.f32 else f"i{dtype.size * 8}"
 
 
-def suffix(kind: str) -> str:
-    return "f32" if kind == "float" else kind
-
-
 def float_text(value: float) -> str:
     """A float constant, by its bits."""
     return "0x" + struct.pack(">d", value).hex().upper()
@@ -68,16 +64,35 @@ class Lanes:
         kinds = self.type(kind)
         return self.code.let(f"shufflevector {kinds} {one}, {kinds} poison, {zeros}")
 
+    def vector(self, kind: str, scalars: Iterable[str]) -> str:
+        """Each value in a lane of its own."""
+        result = "poison"
+        for number, one in enumerate(scalars):
+            if self.count == 1:
+                return one
+            insert = f"insertelement {self.type(kind)} {result}, {kind} {one}, i64 {number}"
+            result = self.code.let(insert)
+        return result
+
+    def shuffle(self, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
+        """Lanes by their numbers in a and, after them, b."""
+        kinds, mask = self.type(kind), ", ".join(f"i32 {p}" for p in picks)
+        chosen = f"<{len(picks)} x i32> <{mask}>"
+        return self.code.let(f"shufflevector {kinds} {a}, {kinds} {b}, {chosen}")
+
     def op(self, word: str, kind: str, *args: str) -> str:
         return self.code.let(f"{word} {self.type(kind)} {', '.join(args)}")
 
-    def call(self, name: str, result: str, args: Sequence[tuple[str, str]], extra: str = "") -> str:
-        """An intrinsic whose name ends with the types it is made for."""
-        texts = ", ".join(f"{self.type(kind)} {value}" for kind, value in args)
-        return self.code.let(f"call {self.type(result)} @llvm.{name}({texts}{extra})")
+    def call(self, name: str, kind: str, *args: str) -> str:
+        """An intrinsic of one type."""
+        kinds = self.type(kind)
+        texts = ", ".join(f"{kinds} {value}" for value in args)
+        return self.code.let(f"call {kinds} @llvm.{name}.{self.mangled(kind)}({texts})")
 
     def mangled(self, kind: str) -> str:
-        return suffix(kind) if self.count == 1 else f"v{self.count}{suffix(kind)}"
+        """The type as the names of intrinsics end."""
+        one = "f32" if kind == "float" else kind
+        return one if self.count == 1 else f"v{self.count}{one}"
 
     def select(self, condition: str, kind: str, yes: str, no: str) -> str:
         kinds = self.type(kind)
@@ -95,11 +110,11 @@ class Lanes:
         nan = self.op("fcmp uno", "float", value, value)
         return self.select(nan, "float", self.splat("float", NAN), value)
 
-    def iota(self, first: str, step: int) -> str:
-        """first, first + step, ... as 64-bit numbers."""
+    def iota(self, first: str) -> str:
+        """first, first + 1, ... as 64-bit numbers."""
         if self.count == 1:
             return first
-        steps = ", ".join(f"i64 {n * step}" for n in range(self.count))
+        steps = ", ".join(f"i64 {n}" for n in range(self.count))
         return self.op("add", "i64", self.spread("i64", first), f"<{steps}>")
 
 
@@ -109,27 +124,26 @@ class Words:
     def __init__(self, lanes: Lanes, leaf: Callable[[Traced], str], used: dict[Any, Any]) -> None:
         self.lanes, self.leaf = lanes, leaf
         self.used = used  # leaf -> access
-        self.done: dict[int, str] = {}
-        self.loud: dict[int, str] = {}  # results whose NaN may be any: see `raw`
-        self.made: list[Traced] = []  # keeps their ids theirs
+        self.done: dict[Traced, str] = {}
+        self.loud: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
 
     def value(self, node: Traced) -> str:
         """The lanes of an expression."""
-        if id(node) not in self.done:
+        if node not in self.done:
             result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
-            self.done[id(node)] = self.lanes.quiet(result) if id(node) in self.loud else result
-        return self.done[id(node)]
+            self.done[node] = self.lanes.quiet(result) if node in self.loud else result
+        return self.done[node]
 
     def raw(self, node: Traced) -> str:
         """Lanes for a word that asks not which NaN it gets: arithmetic made quiet only later."""
-        if id(node) in self.done or not isinstance(node, Apply):
+        if node in self.done or not isinstance(node, Apply):
             return self.value(node)
-        if id(node) not in self.loud:
+        if node not in self.loud:
             result = self._apply(node)
-            if id(node) not in self.loud:
-                self.done[id(node)] = result
+            if node not in self.loud:
+                self.done[node] = result
             return result
-        return self.loud[id(node)]
+        return self.loud[node]
 
     def _apply(self, node: Apply) -> str:
         word = getattr(self, f"_{node.word}", None)
@@ -154,9 +168,7 @@ class Words:
             return lanes.bits(
                 "i32", lanes.op("shl", "i32", wide, lanes.splat("i32", "16")), "float"
             )
-        wide = self._as(arg, t.f32)
-        self.made.append(wide)
-        return self.raw(wide)
+        return self.raw(self._as(arg, t.f32))
 
     def _as(self, x: Traced, dtype: DType) -> Traced:
         found = x.cast(dtype)
@@ -208,7 +220,7 @@ class Words:
         """f32 lanes, whose NaN are made quiet when somebody looks at their bits."""
         if node.dtype != t.f32:
             return self.encoded(result, node.dtype)
-        self.loud[id(node)] = result
+        self.loud[node] = result
         return result
 
     _add = _sub = _mul = _arithmetic
@@ -216,10 +228,8 @@ class Words:
     def encoded(self, value: str, dtype: DType) -> str:
         """f32 lanes rounded to a narrower type."""
         number = Traced(t.f32, 2, 2)
-        self.done[id(number)] = value
-        result = self._as(number, dtype)
-        self.made += [number, result]
-        return self.value(result)
+        self.done[number] = value
+        return self.value(self._as(number, dtype))
 
     def _integer(self, node: Apply) -> str:
         """Words that LLVM has for integers of every width."""
@@ -296,8 +306,7 @@ class Words:
     def _rint(self, node: Apply) -> str:
         rounding = node.parameters.get("rounding", Rounding.RINT)
         number, lanes = self._number(node.args[0], node.dtype), self.lanes
-        name = f"{ROUND[rounding]}.{lanes.mangled('float')}"
-        whole = lanes.call(name, "float", [("float", number)])
+        whole = lanes.call(ROUND[rounding], "float", number)
         if rounding is Rounding.ODD:
             whole = self._odd(number, whole)
         return self._arithmetic_result(node, whole)
@@ -306,12 +315,11 @@ class Words:
         """The odd one of the two whole numbers around a number that is not whole."""
         lanes, kind = self.lanes, "float"
         half = lanes.op("fmul", kind, whole, lanes.splat(kind, float_text(0.5)))
-        name = lanes.mangled(kind)
-        even = lanes.op("fcmp oeq", kind, lanes.call(f"trunc.{name}", kind, [(kind, half)]), half)
+        even = lanes.op("fcmp oeq", kind, lanes.call("trunc", kind, half), half)
         between = lanes.op("fcmp one", kind, number, whole)
         both = lanes.op("and", "i1", even, between)
         one = lanes.splat(kind, float_text(1.0))
-        step = lanes.call(f"copysign.{name}", kind, [(kind, one), (kind, number)])
+        step = lanes.call("copysign", kind, one, number)
         return lanes.select(both, kind, lanes.op("fadd", kind, whole, step), whole)
 
     def _bitcast(self, node: Apply) -> str:
@@ -343,8 +351,7 @@ class Words:
     def _truncated(self, value: str) -> str:
         """f32 toward zero into i32, modulo 2**32; NaN and infinities become 0."""
         lanes = self.lanes
-        name = f"fabs.{lanes.mangled('float')}"
-        size = lanes.call(name, "float", [("float", value)])
+        size = lanes.call("fabs", "float", value)
         limit = lanes.splat("float", float_text(2.0**63))
         small = lanes.op("fcmp olt", "float", size, limit)
         fitted = lanes.select(small, "float", value, lanes.splat("float", float_text(0.0)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.dtypes import DType
+from ptokit.isa.arrays import BOOL
 from ptokit.sim.kernels.code import Code, Int, NotNative, Num, known, text
 from ptokit.sim.kernels.lanes import Lanes, element
-from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
+from ptokit.sim.kernels.walk import Access, Point, address, load_line
 
 
 class Loads:
@@ -25,35 +24,34 @@ class Loads:
         lanes = Lanes(self.code, point.lanes)
         if access.at is not None:
             offsets = self._offsets(access, point, lanes)
-            return self.fetch(access.pointer or "", access.dtype or t.i64, offsets, lanes)
+            return self.fetch(access, offsets, lanes)
         position, step = point.positions[access], point.steps[access]
-        if access.pointer is None:
+        if not access.pointer:
             return self._count(position, step, lanes)
-        assert access.dtype is not None
         kind = element(access.dtype)
         if access.dtype.packed:
             return self._nibble(access, position)
         if point.lanes == 1 or (isinstance(step, int) and step == 0):
-            where = address(self.code, access, position)
-            return lanes.spread(kind, self._one(kind, access.dtype, where))
+            return lanes.spread(kind, self._one(access, position))
         if isinstance(step, int) and step == 1 and kind != "i1":
             return load_line(self.code, access, position, point.lanes)
         if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
             return self._sampled(access, position, step, lanes)
         return self._picked(access, position, step, lanes)
 
-    def _one(self, kind: str, dtype: DType, where: str) -> str:
-        if kind == "i1":
+    def _one(self, access: Access, position: Num) -> str:
+        where = address(self.code, access, position)
+        if access.dtype is BOOL:
             byte = self.code.let(f"load i8, ptr {where}")
             return self.code.let(f"icmp ne i8 {byte}, 0")
-        return self.code.let(f"load {kind}, ptr {where}, align {dtype.size}")
+        return load_line(self.code, access, position, 1)
 
     def _count(self, position: Num, step: Num, lanes: Lanes) -> str:
         if isinstance(step, int) and step in (0, 1):
             first = text(position)
             if isinstance(position, int) and step == 0:
                 return lanes.splat("i64", first)
-            return lanes.spread("i64", first) if step == 0 else lanes.iota(first, 1)
+            return lanes.spread("i64", first) if step == 0 else lanes.iota(first)
         raise NotNative("row numbers that are apart")
 
     def _nibble(self, access: Access, position: Num) -> str:
@@ -69,20 +67,12 @@ class Loads:
 
     def _picked(self, access: Access, position: Num, step: Num, lanes: Lanes) -> str:
         """Lanes far apart, one by one."""
-        assert access.dtype is not None
-        kind = element(access.dtype)
-        result = "poison"
-        for number in range(lanes.count):
-            where = address(self.code, access, position + number * step)
-            one = self._one(kind, access.dtype, where)
-            insert = f"insertelement {lanes.type(kind)} {result}, {kind} {one}, i64 {number}"
-            result = self.code.let(insert)
-        return result
+        places = (position + number * step for number in range(lanes.count))
+        return lanes.vector(element(access.dtype), (self._one(access, p) for p in places))
 
     def _sampled(self, access: Access, position: Num, step: int, lanes: Lanes) -> str:
         """Every step-th of contiguous elements: whole vectors, then a choice of their lanes."""
-        assert access.dtype is not None
-        count, kinds = lanes.count, lanes.type(element(access.dtype))
+        count, kind = lanes.count, element(access.dtype)
         last = (count - 1) * step
         bases = [min(n * count, last + 1 - count) for n in range(step)]
         parts = [load_line(self.code, access, position + base, count) for base in bases]
@@ -95,15 +85,14 @@ class Loads:
             if number == 1:
                 picks = [p * step if p < count else p for p in picks]
             picks = [p if p < 2 * count else count for p in picks]  # later parts replace it
-            mask = ", ".join(f"i32 {p}" for p in picks)
-            shuffle = f"shufflevector {kinds} {result}, {kinds} {parts[number]}"
-            result = self.code.let(f"{shuffle}, <{count} x i32> <{mask}>")
+            result = lanes.shuffle(kind, result, parts[number], picks)
         return result
 
     def position(self, access: Access, point: Point, lanes: Lanes) -> Num:
         """The place of one element, walked or computed."""
         if access.at is None:
             return point.positions[access]
+        assert lanes.count == 1
         return Int(self.code, self._offsets(access, point, lanes))
 
     def _offsets(self, access: Access, point: Point, lanes: Lanes) -> str:
@@ -145,21 +134,17 @@ class Loads:
         by = lanes.splat("i64", str(width))
         return lanes.op("udiv", "i64", index, by), lanes.op("urem", "i64", index, by)
 
-    def fetch(self, pointer: str, dtype: DType, offsets: str, lanes: Lanes) -> str:
-        """Elements at these offsets from a pointer."""
-        kind = element(dtype)
-        if dtype.packed:
+    def fetch(self, access: Access, offsets: str, lanes: Lanes) -> str:
+        """Elements at these offsets from the pointer of an access."""
+        if access.dtype.packed:
             assert lanes.count == 1
-            return self._nibble(Access(pointer, dtype, STILL, STILL), Int(self.code, offsets))
-        result = "poison"
-        for number in range(lanes.count):
-            one = offsets
+            return self._nibble(access, Int(self.code, offsets))
+
+        def one(number: int) -> str:
+            place = offsets
             if lanes.count > 1:
-                one = self.code.let(f"extractelement {lanes.type('i64')} {offsets}, i64 {number}")
-            where = self.code.let(f"getelementptr i{dtype.size * 8}, ptr {pointer}, i64 {one}")
-            value = self._one(kind, dtype, where)
-            if lanes.count == 1:
-                return value
-            insert = f"insertelement {lanes.type(kind)} {result}, {kind} {value}, i64 {number}"
-            result = self.code.let(insert)
-        return result
+                extract = f"extractelement {lanes.type('i64')} {offsets}, i64 {number}"
+                place = self.code.let(extract)
+            return self._one(access, Int(self.code, place))
+
+        return lanes.vector(element(access.dtype), map(one, range(lanes.count)))

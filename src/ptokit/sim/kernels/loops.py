@@ -121,11 +121,6 @@ def _periods(streams: Streams, period: int) -> tuple[int, ...]:
     return tuple(period // s.width * s.step for s in streams)
 
 
-def _inside(stream: Stream, period: int) -> Stream:
-    """Within one period the outer digit of a box that wide stands still."""
-    return Stream(stream.digits[1:]) if stream.width == period > 1 else stream
-
-
 def _dynamic(count: Num, streams: Streams) -> list[Rectangle]:
     """A count known when the program runs; every access starts at a box."""
     period = _widest(streams)
@@ -133,7 +128,7 @@ def _dynamic(count: Num, streams: Streams) -> list[Rectangle]:
     if period == 1:
         return [Rectangle((Loop(count, tuple(s.step for s in streams)),), nothing)]
     full, steps = count // period, _periods(streams, period)
-    inner = [_inside(s, period) for s in streams]
+    inner = [Stream(s.digits[1:]) if s.width == period else s for s in streams]
     parts = [Rectangle((Loop(full, steps), *p.loops), p.offsets) for p in _static(period, inner)]
     rest = count % period
     if isinstance(rest, int) and rest == 0:
@@ -174,13 +169,7 @@ def _cut(count: int, streams: Streams) -> list[Rectangle]:
     full, rest = divmod(count, period)
     if full:
         outer = Loop(full, _periods(streams, period))
-        cuts = {-a % s.width for a, s in zip(starts, streams, strict=True)}
-        widths = [s.width for a, s in zip(starts, streams, strict=True) if a % s.width]
-        points = sorted({c + w * n for w in widths for c in cuts for n in range(period // w)} | {0})
-        points = [p for p in points if p < period]
-        for start, stop in zip(points, [*points[1:], period], strict=True):
-            found = _static(stop - start, _shifted(streams, start))
-            parts += [Rectangle((outer, *p.loops), p.offsets) for p in found]
+        parts = [Rectangle((outer, *p.loops), p.offsets) for p in _static(period, streams)]
     return parts + (_static(rest, _shifted(streams, full * period)) if rest else [])
 
 

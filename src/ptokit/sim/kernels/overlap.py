@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ptokit.sim.kernels.code import Truth, text
-from ptokit.sim.kernels.conditions import either
 from ptokit.sim.memory import Elements
 
 
@@ -30,9 +29,8 @@ def _held_apart(a: Elements, b: Elements, guards: list[Truth]) -> str:
     """Operands at addresses the program knows: compiled as if apart, which is checked."""
     if any(_moving(c) for c in (a, b)):
         return "over"
-    ends = [c.address + c.dtype.nbytes(c.map.span) for c in (a, b)]
-    conditions = (ends[0] <= b.address, ends[1] <= a.address)
-    apart = either(*conditions)
+    ends: list[Any] = [c.address + c.dtype.nbytes(c.map.span) for c in (a, b)]
+    apart = (ends[0] <= b.address) | (ends[1] <= a.address)
     if isinstance(apart, Truth):
         guards.append(apart)
     return "apart" if apart is not False else "over"

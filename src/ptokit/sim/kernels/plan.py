@@ -48,12 +48,12 @@ def gathers(node: Traced) -> list[Gather]:
 
 def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
     """The nodes of an expression, each once: words share their arguments; `inside` gathers too."""
-    found, left = set[int](), [node]
+    found, left = set[Traced](), [node]
     while left:
         node = left.pop()
-        if id(node) in found:
+        if node in found:
             continue
-        found.add(id(node))
+        found.add(node)
         yield node
         if isinstance(node, Apply):
             left += reversed(node.args)
@@ -69,9 +69,8 @@ class Preparation:
     temporary: Callable[[Whole | Read], Read]  # emits the loops that fill it
 
     def __post_init__(self) -> None:
-        self.done: dict[tuple[int, bool, int], Traced] = {}
-        self.made: dict[int, Read] = {}  # temporaries, made before the first store
-        self.kept: list[Traced] = []  # keeps their ids theirs
+        self.done: dict[tuple[Traced, bool, int], Traced] = {}
+        self.made: dict[Traced, Read] = {}  # temporaries, made before the first store
         self.before: Sequence[Store] = ()
         self.store: Store | None = None
 
@@ -91,9 +90,8 @@ class Preparation:
 
     def __call__(self, node: Traced, swap: bool = False, repeat: int = 1) -> Traced:
         """The prepared form of an expression in this orientation."""
-        key = (id(node), swap, repeat)
+        key = (node, swap, repeat)
         if key not in self.done:
-            self.kept.append(node)
             self.done[key] = self._prepared(node, swap, repeat)
         return self.done[key]
 
@@ -107,8 +105,8 @@ class Preparation:
             where = None if node.where_ is None else self(node.where_)
             return Gather(node, self(node.index), where, self._table(node))
         if isinstance(node, Whole):
-            if node.word == "transpose":
-                return self(node.first, not swap, repeat) if repeat == 1 else self._filled(node)
+            if node.word == "transpose" and repeat == 1:
+                return self(node.first, not swap)
             if node.word == "repeat" and not swap:
                 return self(node.first, swap, repeat * node.parameters["count"])
             return Leaf(self._temporary(node), swap, repeat)
@@ -117,12 +115,9 @@ class Preparation:
         return Leaf(node, swap, repeat)
 
     def _temporary(self, node: Whole | Read) -> Read:
-        if id(node) not in self.made:
-            self.made[id(node)] = self.temporary(node)
-        return self.made[id(node)]
-
-    def _filled(self, node: Whole) -> Traced:
-        raise NotNative(f"{node.word} of a repetition")
+        if node not in self.made:
+            self.made[node] = self.temporary(node)
+        return self.made[node]
 
     def _table(self, node: Taken) -> Elements:
         """What a gather reads: a copy if the instruction writes there."""

@@ -13,7 +13,7 @@ from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.plan import IDEMPOTENT, Leaf
 from ptokit.sim.kernels.trace import Read, Span, Store, Traced, Whole, spans
-from ptokit.sim.kernels.walk import LINE, STILL, Access, Point, Walk
+from ptokit.sim.kernels.walk import Point, Walk, counters
 from ptokit.sim.memory import Elements
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ class Temporaries:
         return out
 
     def _counted(self, node: Whole) -> Elements:
-        number = node.first.cast(t.i32)
-        assert isinstance(number, Traced)
-        return self._folded(Whole("fold", (number,), {"word": "add", "axis": 1, "start": 0}))
+        total = node.first.cast(t.i32).fold("add", axis=1, start=0)
+        assert isinstance(total, Whole)
+        return self._folded(total)
 
     def _compacted(self, node: Whole) -> Elements:
         """Row by row: every element is written, and the next one over it unless it is kept."""
@@ -105,15 +105,13 @@ class Temporaries:
         used, slot = self.function.uses(parts), self.function.slot("i64")
         line = window.cells.map.rows.digits[0][1]
         pointer = self.function.pointer(window.cells)
-        rows = Access(None, t.i64, LINE, STILL)
-        cols = Access(None, t.i64, STILL, LINE)
+        rows, cols = counters()
 
         def act(point: Point) -> None:
             lanes, words = self.function.words(point, used)
             value, kept = (words.value(p) for p in parts)
             kind, row, col = element(node.dtype), point.positions[rows], point.positions[cols]
-            first = text(col) if isinstance(col, int) else col.text
-            fresh = self.code.let(f"icmp eq i64 {first}, 0")
+            fresh = self.code.let(f"icmp eq i64 {text(col)}, 0")
             old = self.code.let(f"load i64, ptr {slot}")
             count = self.code.let(f"select i1 {fresh}, i64 0, i64 {old}")
             place = Int(self.code, count) + row * line

@@ -146,7 +146,7 @@ class Whole(Traced):
     """A word whose elements depend on elements elsewhere: transpose, fold, matmul, ..."""
 
     def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
-        super().__init__(*SHAPING[word](*args, **parameters))
+        super().__init__(*_shaped(word, *args, **parameters))
         self.word, self.args, self.parameters = word, tuple(args), parameters
 
     @property
@@ -154,43 +154,26 @@ class Whole(Traced):
         return self.args[0]
 
 
-def _flipped(x: Traced) -> tuple[DType, Num, Num]:
-    return x.dtype, x.cols, x.rows
+SHAPING = ("transpose", "reshape", "repeat", "compact", "count", "fold", "matmul")
 
 
-def _reshaped(x: Traced, *, rows: Num, cols: Num) -> tuple[DType, Num, Num]:
-    return x.dtype, rows, cols
-
-
-def _repeated(x: Traced, *, count: int) -> tuple[DType, Num, Num]:
-    return x.dtype, x.rows, x.cols * count
-
-
-def _compacted(x: Traced, keep: Traced) -> tuple[DType, Num, Num]:
-    return x.dtype, keep.rows, keep.cols
-
-
-def _counted(x: Traced) -> tuple[DType, Num, Num]:
-    return t.i32, x.rows, 1
-
-
-def _folded(x: Traced, *, word: str, axis: int, start: object) -> tuple[DType, Num, Num]:
-    return (x.dtype, 1, x.cols) if axis == 0 else (x.dtype, x.rows, 1)
-
-
-def _product(x: Traced, right: Traced) -> tuple[DType, Num, Num]:
-    return t.i32 if x.dtype.is_int else t.f32, x.rows, right.cols
-
-
-SHAPING: dict[str, Any] = {  # Any: functions of the word's arguments
-    "transpose": _flipped,
-    "reshape": _reshaped,
-    "repeat": _repeated,
-    "compact": _compacted,
-    "count": _counted,
-    "fold": _folded,
-    "matmul": _product,
-}
+def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType, Num, Num]:
+    """Type and extents of a word of `Whole`."""
+    match word:
+        case "transpose":
+            return x.dtype, x.cols, x.rows
+        case "reshape":
+            return x.dtype, how["rows"], how["cols"]
+        case "repeat":
+            return x.dtype, x.rows, x.cols * how["count"]
+        case "compact":
+            return x.dtype, others[0].rows, others[0].cols
+        case "count":
+            return t.i32, x.rows, 1
+        case "fold":
+            return (x.dtype, 1, x.cols) if how["axis"] == 0 else (x.dtype, x.rows, 1)
+        case _:  # the product
+            return t.i32 if x.dtype.is_int else t.f32, x.rows, others[0].cols
 
 
 def _traced(term: Term, dtype: DType) -> Traced:
@@ -271,8 +254,6 @@ class Space:
 
     `recording` is where bodies that use it leave what they do.
     """
-
-    growable = False  # as far as handles ask: see TracedPointer
 
     def __init__(self, number: int, name: str, recorder: Any, size: int, memory: Any) -> None:
         self.number, self.name, self.recorder = number, name, recorder
@@ -440,9 +421,6 @@ class TracedView(Recorded, GlobalView):
             elif not fits:
                 raise NotNative("elements of the view share their places")
             span = span + (count - 1) * step
-
-    def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
-        raise AssertionError("recorded windows are spans")
 
     def _spans(self, window: tuple[Window, Window]) -> tuple[Span, Span]:
         spans = super()._spans(window)

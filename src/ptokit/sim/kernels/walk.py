@@ -7,11 +7,13 @@ instructions on some lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import TypeAlias
 
+from ptokit.isa import dtypes as t
 from ptokit.isa.dtypes import DType
 from ptokit.sim.kernels.code import Code, NotNative, Num, known, text
 from ptokit.sim.kernels.lanes import Lanes, element
@@ -28,16 +30,19 @@ FAR = Stream(((1 << 40, 1 << 40),))
 class Access:
     """An operand of a store: where it begins, how it moves along both axes of the window.
 
-    `pointer` None: a number that counts along one axis. `at`: irregular, and the two accesses that
+    No `pointer`: a number that counts along one axis. `at`: irregular, and the two accesses that
     count its rows and columns; its own streams tell the digits then.
     """
 
-    pointer: str | None
-    dtype: DType | None
+    pointer: str
+    dtype: DType
     rows: Stream
     cols: Stream
     offset: Num = 0
     at: tuple[Access, Access] | None = None
+
+
+Act: TypeAlias = "Callable[[Point], None]"
 
 
 @dataclass
@@ -49,8 +54,45 @@ class Point:
     lanes: int
     turned: dict[Access, str] = field(default_factory=dict[Access, str])
 
+    @staticmethod
+    def begin(accesses: Iterable[Access], part: Rectangle, inner: Loop | None, lanes: int) -> Point:
+        """The first point of a part; `inner` is the loop that lies in the lanes."""
+        places = {a: a.offset for a in accesses if a.at is None}
+        steps = [0] * len(places) if inner is None else inner.steps
+        return Point(places, dict(zip(places, steps, strict=True)), lanes).further(part.offsets)
 
-Act = Callable[[Point], None]
+    def further(self, by: Iterable[Num]) -> Point:
+        """Every access so many elements further."""
+        places = zip(self.positions.items(), by, strict=True)
+        return replace(self, positions={a: p + more for (a, p), more in places})
+
+    def moved(self, loop: Loop, turns: Num) -> Point:
+        """The same so many turns of a loop later."""
+        return self.further(turns * step for step in loop.steps)
+
+
+@contextmanager
+def around(
+    code: Code, loops: Iterable[Loop], points: list[Point], what: str
+) -> Generator[list[Point]]:
+    """Inside loops, one in the other: the points in each of their turns."""
+    with ExitStack() as stack:
+        for loop in loops:
+            if not known(loop.count, 1):
+                index = stack.enter_context(code.loop(loop.count, what))
+                points = [p.moved(loop, index) for p in points]
+        yield points
+
+
+def pieces(accesses: list[Access], rows: Num, cols: Num) -> tuple[list[Rectangle], list[Rectangle]]:
+    """The parts of both axes; accesses that fit into no loops have their places counted."""
+    while True:
+        moving = [a for a in accesses if a.at is None]
+        try:
+            down = rectangles(rows, [a.rows for a in moving])
+            return down, rectangles(cols, [a.cols for a in moving])
+        except Irregular as found:
+            accesses += count_places(moving[found.access])
 
 
 @dataclass
@@ -64,152 +106,112 @@ class Walk:
     accesses: list[Access]
     act: Act
     what: str
-    bulk: Callable[[Loop, dict[Access, Num]], bool] | None = None
+    bulk: Callable[[Loop, Point], bool] | None = None
     ordered: bool = False  # row by row, each in increasing columns
 
     def run(self) -> None:
-        down, across = self._parts()
-        for rows, cols in product(down, across):
+        for rows, cols in product(*self._parts()):
             self._part(nest(rows, cols, None if self.ordered else 0))
 
     def _parts(self) -> tuple[list[Rectangle], list[Rectangle]]:
-        """The pieces of both axes; accesses that fit into no loops compute their addresses."""
+        """The pieces of both axes, not too many; accesses in small pieces are counted instead."""
         while True:
-            try:
-                down = rectangles(self.rows, [a.rows for a in self.moving])
-                across = rectangles(self.cols, [a.cols for a in self.moving])
-            except Irregular as found:
-                self.accesses += count_places(self.moving[found.access])
-                continue
+            down, across = pieces(self.accesses, self.rows, self.cols)
             if len(down) * len(across) <= (1 if self.ordered else MOST_PARTS):
                 return down, across
-            crooked = [a for a in self.moving if a.pointer and _crooked(a)]
+            crooked = [a for a in self.accesses if a.at is None and a.pointer and _crooked(a)]
             if not crooked:
                 raise NotNative("rows in order whose number only the running program knows")
             self.accesses += count_places(crooked[-1])
 
-    @property
-    def moving(self) -> list[Access]:
-        return [a for a in self.accesses if a.at is None]
-
     def _part(self, part: Rectangle) -> None:
-        moving = self.moving
-        positions = {a: a.offset + o for a, o in zip(moving, part.offsets, strict=True)}
-        loops = list(part.loops)
-        target = self.accesses[0]
+        loops, target = list(part.loops), self.accesses[0]
         wide = self.lanes > 1 and target.at is None and loops and known(loops[-1].steps[0], 1)
         inner = loops.pop() if wide else None
-        across = None if inner is None or self.ordered else self._turning(loops, inner)
+        point = Point.begin(self.accesses, part, inner, self.lanes if wide else 1)
+        across = None if inner is None or self.ordered else self._turning(loops, inner, point)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
-        with ExitStack() as stack:
-            for loop in loops:
-                positions = self._loop(stack, loop, positions)
+        with around(self.code, loops, [point], self.what) as [point]:
             if inner is None:
-                self.act(Point(positions, dict.fromkeys(moving, 0), 1))
+                self.act(point)
             elif across is None:
-                self._along(inner, positions)
+                self._along(inner, point)
             else:
-                self._turned(inner, across, positions)
+                self._turned(inner, across, point)
 
-    def _loop(
-        self, stack: ExitStack, loop: Loop, positions: dict[Access, Num]
-    ) -> dict[Access, Num]:
-        if isinstance(loop.count, int) and loop.count == 1:
-            return positions
-        index = stack.enter_context(self.code.loop(loop.count, self.what))
-        return self._moved(positions, loop, index)
-
-    def _moved(self, positions: dict[Access, Num], loop: Loop, by: Num) -> dict[Access, Num]:
-        if isinstance(by, int) and by == 0:
-            return positions
-        steps = zip(self.moving, loop.steps, strict=True)
-        return {
-            a: positions[a] if known(step, 0) else positions[a] + by * step for a, step in steps
-        }
-
-    def _point(self, loop: Loop, positions: dict[Access, Num], by: Num, lanes: int) -> Point:
-        steps = dict(zip(self.moving, loop.steps, strict=True))
-        return Point(self._moved(positions, loop, by), steps, lanes)
-
-    def _along(self, loop: Loop, positions: dict[Access, Num], lanes: int | None = None) -> None:
+    def _along(self, loop: Loop, point: Point) -> None:
         """The innermost loop, in vectors and smaller and smaller tails."""
-        if self.bulk is not None and self.bulk(loop, positions):
+        if self.bulk is not None and self.bulk(loop, point):
             return
-        lanes, count = lanes or self.lanes, loop.count
+        lanes, count = self.lanes, loop.count
         if not isinstance(count, int):
             whole = (count // lanes) * lanes
             with self.code.loop(whole, f"{self.what}, {lanes} lanes", lanes) as index:
-                self.act(self._point(loop, positions, index, lanes))
-            rest = self._moved(positions, loop, whole)
+                self.act(point.moved(loop, index))
+            tail = replace(point.moved(loop, whole), lanes=1)
             with self.code.loop(count - whole, f"{self.what}, what is left") as index:
-                self.act(self._point(loop, rest, index, 1))
+                self.act(tail.moved(loop, index))
             return
         done, chunk = 0, lanes * UNROLL
         if count >= 2 * chunk:
             done = count // chunk * chunk
             with self.code.loop(done, f"{self.what}, {UNROLL} x {lanes} lanes", chunk) as index:
-                base = self._moved(positions, loop, index)
+                base = point.moved(loop, index)
                 for part in range(UNROLL):
-                    self.act(self._point(loop, base, part * lanes, lanes))
+                    self.act(base.moved(loop, part * lanes))
         while done < count:
             if lanes <= count - done:
-                self.act(self._point(loop, positions, done, lanes))
+                self.act(replace(point.moved(loop, done), lanes=lanes))
                 done += lanes
             else:
                 lanes //= 2
 
-    def _turning(self, loops: Sequence[Loop], inner: Loop) -> Loop | None:
+    def _turning(self, loops: Sequence[Loop], inner: Loop, point: Point) -> Loop | None:
         """The loop along which operands that are strided along `inner` are contiguous."""
-        for number, step in enumerate(inner.steps):
-            if isinstance(step, int) and 0 <= step <= 4:
-                continue
-            if self.moving[number].pointer is None or self.moving[number].at is not None:
+        for number, (access, step) in enumerate(point.steps.items()):
+            if not access.pointer or (isinstance(step, int) and 0 <= step <= 4):
                 continue
             for loop in loops:
-                if isinstance(loop.steps[number], int) and loop.steps[number] == 1:
+                if known(loop.steps[number], 1):
                     return loop
         return None
 
-    def _turned(self, inner: Loop, across: Loop, positions: dict[Access, Num]) -> None:
+    def _turned(self, inner: Loop, across: Loop, point: Point) -> None:
         """Blocks of both loops at once: rows of a block are read whole and turned in registers."""
         size = min(16, self.lanes)
         for count in (inner.count, across.count):
             while isinstance(count, int) and 1 < count < size:
                 size //= 2
         whole, rest = _split(inner.count, size)
-        with ExitStack() as stack:
-            if not (isinstance(whole, int) and whole == 0):
-                index = stack.enter_context(self.code.loop(whole, f"{self.what}, blocks", size))
-                self._column(inner, across, self._moved(positions, inner, index), size)
-        if not (isinstance(rest, int) and rest == 0):
-            tail = self._moved(positions, inner, whole)
-            with ExitStack() as stack:
-                tail = self._loop(stack, across, tail)
+        if not known(whole, 0):
+            with self.code.loop(whole, f"{self.what}, blocks", size) as index:
+                self._column(across, replace(point.moved(inner, index), lanes=size))
+        if not known(rest, 0):
+            with around(self.code, [across], [point.moved(inner, whole)], self.what) as [tail]:
                 self._along(Loop(rest, inner.steps), tail)
 
-    def _column(self, inner: Loop, across: Loop, positions: dict[Access, Num], size: int) -> None:
+    def _column(self, across: Loop, point: Point) -> None:
+        size = point.lanes
         whole, rest = _split(across.count, size)
-        if not (isinstance(whole, int) and whole == 0):
+        if not known(whole, 0):
             with self.code.loop(whole, f"{self.what}, {size} x {size}", size) as index:
-                self._block(inner, across, self._moved(positions, across, index), size)
-        if not (isinstance(rest, int) and rest == 0):
-            tail = self._moved(positions, across, whole)
-            with ExitStack() as stack:
-                tail = self._loop(stack, Loop(rest, across.steps), tail)
-                self.act(self._point(inner, tail, 0, size))
+                for line in turned(self.code, point.moved(across, index), across):
+                    self.act(line)
+        if not known(rest, 0):
+            left = Loop(rest, across.steps)
+            with around(self.code, [left], [point.moved(across, whole)], self.what) as [tail]:
+                self.act(tail)
 
-    def _block(self, inner: Loop, across: Loop, positions: dict[Access, Num], size: int) -> None:
-        turned = turn(self.code, self.moving, inner, across, positions, size)
-        for number in range(size):
-            point = self._point(inner, self._moved(positions, across, number), 0, size)
-            point.turned = {a: vectors[number] for a, vectors in turned.items()}
-            self.act(point)
+
+def counters() -> tuple[Access, Access]:
+    """The numbers of the row and of the column."""
+    return Access("", t.i64, LINE, STILL), Access("", t.i64, STILL, LINE)
 
 
 def count_places(access: Access) -> tuple[Access, Access]:
     """Give up walking an access: count its rows and columns, its address will be computed."""
-    access.at = Access(None, None, LINE, STILL), Access(None, None, STILL, LINE)
+    access.at = counters()
     return access.at
 
 
@@ -218,47 +220,42 @@ def _crooked(access: Access) -> bool:
     return not starts or len(access.cols.digits) > 1 or len(access.rows.digits) > 1
 
 
-def turn(
-    code: Code,
-    accesses: Sequence[Access],
-    inner: Loop,
-    across: Loop,
-    positions: dict[Access, Num],
-    size: int,
-) -> dict[Access, list[str]]:
-    """A size x size block of every access that is contiguous across: vectors along `inner`."""
-    turned: dict[Access, list[str]] = {}
-    for access, step, other in zip(accesses, inner.steps, across.steps, strict=True):
-        strided = not (isinstance(step, int) and step in (0, 1))
-        if not strided or not (isinstance(other, int) and other == 1) or access.dtype is None:
-            continue
-        turned[access] = _turned(code, access, positions[access], step, size)
-    return turned
+def strided(access: Access, step: Num) -> bool:
+    """Whether lanes of an access lie apart."""
+    return bool(access.pointer) and not (isinstance(step, int) and step in (0, 1))
+
+
+def turned(code: Code, point: Point, across: Loop) -> Iterator[Point]:
+    """The lines of a square block; what is contiguous across is read whole, and turned, first."""
+    vectors = {
+        access: _columns(code, access, point.positions[access], step, point.lanes)
+        for (access, step), other in zip(point.steps.items(), across.steps, strict=True)
+        if strided(access, step) and known(other, 1)
+    }
+    for number in range(point.lanes):
+        lines = {access: lines[number] for access, lines in vectors.items()}
+        yield replace(point.moved(across, number), turned=lines)
 
 
 def load_line(code: Code, access: Access, position: Num, lanes: int) -> str:
     """Contiguous elements."""
-    assert access.dtype is not None
     kinds = Lanes(code, lanes).type(element(access.dtype))
     where = address(code, access, position)
     return code.let(f"load {kinds}, ptr {where}, align {access.dtype.size}")
 
 
 def address(code: Code, access: Access, position: Num) -> str:
-    assert access.dtype is not None
-    return code.let(
-        f"getelementptr i{access.dtype.size * 8}, ptr {access.pointer}, i64 {text(position)}"
-    )
+    kind = f"i{access.dtype.size * 8}"
+    return code.let(f"getelementptr {kind}, ptr {access.pointer}, i64 {text(position)}")
 
 
-def _turned(code: Code, access: Access, start: Num, step: Num, size: int) -> list[str]:
+def _columns(code: Code, access: Access, start: Num, step: Num, size: int) -> list[str]:
     """The columns of a square block whose rows are contiguous.
 
     Pieces of rows that lie `width` apart are loaded side by side: that saves the first stages of
     the exchange, and the others stay within 16 bytes, where processors are quick. Longer pieces
     take half the loads; their halves are exchanged first.
     """
-    assert access.dtype is not None
     kind, width = element(access.dtype), min(size, 16 // access.dtype.size)
     apart = size // width
     piece = 2 * width if apart == 4 else width
@@ -280,43 +277,31 @@ def _turned(code: Code, access: Access, start: Num, step: Num, size: int) -> lis
 
 def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
     """The even pieces of two vectors, and the odd ones."""
-    kinds, found = lanes.type(kind), list[str]()
+    found: list[str] = []
     for begin in (0, width):
         starts = range(begin, 2 * lanes.count, 2 * width)
-        mask = ", ".join(f"i32 {s + n}" for s in starts for n in range(width))
-        shuffle = f"shufflevector {kinds} {a}, {kinds} {b}, <{lanes.count} x i32> <{mask}>"
-        found.append(lanes.code.let(shuffle))
+        picks = [s + n for s in starts for n in range(width)]
+        found.append(lanes.shuffle(kind, a, b, picks))
     return found
 
 
 def _beside(code: Code, kind: str, pieces: list[str], width: int) -> str:
     """Vectors one after another in a longer one."""
     while len(pieces) > 1:
-        kinds, mask = f"<{width} x {kind}>", ", ".join(f"i32 {n}" for n in range(2 * width))
-        pairs = zip(pieces[::2], pieces[1::2], strict=True)
-        shuffle = "shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>"
-        pieces = [code.let(shuffle.format(kinds, a, b, 2 * width, mask)) for a, b in pairs]
+        lanes, pairs = Lanes(code, width), zip(pieces[::2], pieces[1::2], strict=True)
         width *= 2
+        pieces = [lanes.shuffle(kind, a, b, range(width)) for a, b in pairs]
     return pieces[0]
 
 
 def _interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
     """Square blocks side by side, each transposed."""
-    size, kinds = lanes.count, lanes.type(kind)
-    width, half = len(rows), len(rows) // 2
-    masks: list[str] = []
-    for begin in (0, half):
-        picks = (
-            b + begin + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)
-        )
-        masks.append(", ".join(f"i32 {p}" for p in picks))
+    size, width, half = lanes.count, len(rows), len(rows) // 2
+    places = [b + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)]
+    masks = [[begin + p for p in places] for begin in (0, half)]
     for _ in range(width.bit_length() - 1):
-        mixed: list[str] = []
-        for a, b in zip(rows[:half], rows[half:], strict=True):
-            for mask in masks:
-                shuffle = f"shufflevector {kinds} {a}, {kinds} {b}, <{size} x i32> <{mask}>"
-                mixed.append(lanes.code.let(shuffle))
-        rows = mixed
+        pairs = list(zip(rows[:half], rows[half:], strict=True))
+        rows = [lanes.shuffle(kind, a, b, mask) for a, b in pairs for mask in masks]
     return rows
 
 

@@ -26,8 +26,7 @@ from ptokit.isa.targets import SPACES
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Truth, Undecided, text
-from ptokit.sim.kernels.conditions import Condition, both, every, holds
+from ptokit.sim.kernels.code import Code, Condition, Int, NotNative, Truth, Undecided, every, text
 from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
@@ -179,7 +178,7 @@ class Compiler:
         """The number in a place."""
         return Int(self.code, self.code.let(f"load i64, ptr {where}"))
 
-    def store(self, where: str, value: Num) -> None:
+    def store(self, where: str, value: int | Int) -> None:
         """Put a number into a place."""
         self.code.do(f"store i64 {text(value)}, ptr {where}")
 
@@ -236,7 +235,10 @@ class Compiler:
         )
         for result, value in zip(op.page.results(), op.results, strict=False):
             seen[result.name] = value.type
-        return every(holds(rule, seen) for rule in pending)
+        met = [rule.holds(seen) for rule in pending]
+        if any(result is UNKNOWN for result in met):
+            raise NotNative("a rule that nobody decides before its instruction")
+        return every(met)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
         """An instruction that makes handles, views or numbers, or has regions."""
@@ -343,7 +345,7 @@ class Compiler:
             self._require(op, env, condition)
             return
         if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
-            with self.code.when(both(condition, size)):
+            with self.code.when(condition & size):
                 self._ask(op, env, only_registers=True)
         missing = [n for n in page.body_names if n not in values]
         if missing:
@@ -453,7 +455,7 @@ class Compiler:
     def _kept(self, value: Any) -> Any:  # Any: a handle or a number
         """A value as a template; its numbers are put into slots now."""
 
-        def keep(number: Num) -> Any:  # Any: a number or its slot
+        def keep(number: int | Int) -> Any:  # Any: a number or its slot
             if isinstance(number, int):
                 return number
             if number.text not in self.kept:
