@@ -82,6 +82,14 @@ class Code:
         text = condition.text if isinstance(condition, Truth) else condition
         self.do(f"br i1 {text}, label %{yes}, label %{no}")
 
+    def fail(self, condition: str) -> None:
+        """Leave the function with 1 where the condition holds."""
+        bad, good = self.name("bad"), self.name("good")
+        self.branch(condition, bad, good)
+        self.start(bad)
+        self.do("ret i32 1")
+        self.start(good)
+
     @contextmanager
     def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
         """A loop over 0, step, 2 step, ... below `count`."""

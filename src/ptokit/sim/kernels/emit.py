@@ -101,9 +101,9 @@ class Function:
         self.gathers = Gathers(self)
         self.temporary = Temporaries(self)
 
-    def preparation(self) -> Preparation:
+    def preparation(self, *written: Store) -> Preparation:
         """What makes expressions ready for loops."""
-        return Preparation(self.related, self.temporary)
+        return Preparation(self.related, self.temporary, list(written))
 
     @property
     def crossing(self) -> bool:
@@ -244,18 +244,9 @@ class Function:
 
     # what must be done before
 
-    def fail(self, condition: str) -> None:
-        """Leave it to the reference where the condition holds."""
-        self.checks = True
-        bad, good = self.code.name("bad"), self.code.name("good")
-        self.code.branch(condition, bad, good)
-        self.code.start(bad)
-        self.code.do("ret i32 1")
-        self.code.start(good)
-
     @contextmanager
     def flagging(self) -> Generator[Callable[[Lanes, str], None]]:
-        """Loops that look for one lane that is wrong."""
+        """Loops that look for a lane that is wrong; one leaves all to the reference."""
         slot = self.slot("i1")
         self.code.do(f"store i1 false, ptr {slot}")
 
@@ -267,7 +258,8 @@ class Function:
             self.code.do(f"store i1 {self.code.let(f'or i1 {old}, {wrong}')}, ptr {slot}")
 
         yield flag
-        self.fail(self.code.let(f"load i1, ptr {slot}"))
+        self.checks = True
+        self.code.fail(self.code.let(f"load i1, ptr {slot}"))
 
     def check_reads(self, recording: Recording) -> None:
         """Everything read from a tracked memory must have been written."""
