@@ -46,7 +46,7 @@ class Host:
 class Scratch:
     """Temporary storage of one instruction."""
 
-    number = -1
+    number, name = -1, ""
 
     def __init__(self) -> None:
         self.size = 0
@@ -149,23 +149,20 @@ class Function:
     def body(self, recording: Recording) -> None:
         """The checks and the stores of a recording."""
         try:
-            self._body(recording)
+            self.check_reads(recording)
+            ready = self.preparation().stores(recording.stores)
+            for store in ready:
+                self.guard_gathers(store)
+            for store in ready:
+                self.store(store)
         except Undecided as question:  # about a number of the function: nobody can tell
             raise NotNative(str(question)) from None
-
-    def _body(self, recording: Recording) -> None:
-        self.check_reads(recording)
-        ready = self.preparation().stores(recording.stores)
-        for store in ready:
-            self.guard_gathers(store)
-        for store in ready:
-            self.store(store)
 
     def store(self, store: Store) -> None:
         """One store as loops."""
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target]
-        if self.is_tracked(store.cells):
+        if self.tracked(store.cells):
             shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
             targets.append(shadow)
         parts = [store.value] if store.where is None else [store.value, store.where]
@@ -176,9 +173,6 @@ class Function:
         run = Assign(self, store, targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
         Walk(self.code, *shape, run.accesses, run.act, what, run.bulk).run()
-
-    def is_tracked(self, cells: Elements) -> bool:
-        return cells.memory is not self.scratch and self.tracked(cells)  # type: ignore[comparison-overlap]
 
     def access(
         self, cells: Elements, rows: Span, cols: Span, *, shadow: bool = False, repeat: int = 1
@@ -264,7 +258,7 @@ class Function:
     def check_reads(self, recording: Recording) -> None:
         """Everything read from a tracked memory must have been written."""
         for read in recording.reads:
-            if self.is_tracked(read.cells):
+            if self.tracked(read.cells):
                 self._check_read(read)
 
     def _check_read(self, read: Read) -> None:

@@ -86,7 +86,7 @@ class Gathers:
         keep = None if node.where_ is None else words.value(node.where_)
         outside = node.taken.outside
         if outside is GatherOOB.WRAP:
-            held = self._wrapped(index, limit, lanes)
+            held = lanes.divided("i64", index, limit, signed=True)[1]
         elif outside is GatherOOB.ERROR:
             held = index
         else:
@@ -113,7 +113,7 @@ class Gathers:
             return index
         if rows == 1:
             return self.loads.along(where.cols.digits, index, lanes)
-        row, col = self.loads.divided(index, cols, lanes)
+        row, col = lanes.divided("i64", index, cols)
         across = self.loads.along(where.cols.digits, col, lanes)
         return lanes.op("add", "i64", across, self.loads.along(where.rows.digits, row, lanes))
 
@@ -176,14 +176,6 @@ class Gathers:
                     yield load_line(self.code, table, Int(self.code, index), 1)
 
         return lanes.vector(element(node.cells.dtype), elements())
-
-    def _wrapped(self, index: str, limit: int, lanes: Lanes) -> str:
-        if limit & (limit - 1) == 0:
-            return lanes.op("and", "i64", index, lanes.splat("i64", str(limit - 1)))
-        by, zero = lanes.splat("i64", str(limit)), lanes.splat("i64", "0")
-        rest = lanes.op("srem", "i64", index, by)
-        more = lanes.select(lanes.op("icmp slt", "i64", rest, zero), "i64", by, zero)
-        return lanes.op("add", "i64", rest, more)
 
 
 def _row_major(node: Gather) -> bool:

@@ -61,11 +61,9 @@ class Traced(Array):
             return self
         if word in SHAPING:
             return Whole(word, args, parameters)
-        known = [a.array if isinstance(a, Known) else a for a in args]
-        if not any(isinstance(k, Traced) for k in known) and _line(args):
-            first, *rest = known
-            assert isinstance(first, NumpyArray)
-            result = first.apply(word, *rest, **parameters)
+        known = [a.array for a in args if isinstance(a, Known)]
+        if len(known) == len(args) and 1 in _broadcast(args):  # a row or a column
+            result = known[0].apply(word, *known[1:], **parameters)
             assert isinstance(result, NumpyArray)
             return Known(result)
         if word == "cast":
@@ -180,20 +178,10 @@ def _traced(term: Term, dtype: DType) -> Traced:
     """An operand; a number becomes an element of that type."""
     if isinstance(term, Int):
         return Scalar(term, dtype)
-    if isinstance(term, Array):
-        return Known(term) if isinstance(term, NumpyArray) else _expression(term)
-    return Known(scalar(term, dtype))
-
-
-def _expression(term: Array) -> Traced:
-    assert isinstance(term, Traced), "bodies compute with arrays and numbers"
-    return term
-
-
-def _line(args: Sequence[Traced]) -> bool:
-    """Whether the result is a row or a column."""
-    rows, cols = _broadcast(args)
-    return 1 in (rows, cols)
+    if isinstance(term, Traced):
+        return term
+    assert isinstance(term, NumpyArray | int | float), "bodies compute with arrays and numbers"
+    return Known(term if isinstance(term, NumpyArray) else scalar(term, dtype))
 
 
 def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
