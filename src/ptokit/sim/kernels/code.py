@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from math import gcd
 from typing import Any, TypeAlias
 
+from ptokit.isa.layouts import known
+
 Num: TypeAlias = "int | Int"
 Condition: TypeAlias = "bool | Truth"
 
@@ -124,11 +126,6 @@ class Code:
         self.start(after)
 
 
-def known(number: object, value: int) -> bool:
-    """Whether a number is this one, and that is known now."""
-    return isinstance(number, int) and number == value
-
-
 def text(number: Num) -> str:
     return str(number) if isinstance(number, int) else number.text
 
@@ -194,7 +191,7 @@ class Int:
         return Int(self.code, name, multiple, upper)
 
     def __add__(self, other: Num) -> Num:
-        if isinstance(other, int) and other == 0:
+        if known(other, 0):
             return self
         total = self._make("add", self, other, gcd(self.multiple, _multiple(other)))
         total.sum = (self, other)

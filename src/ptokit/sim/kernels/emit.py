@@ -18,10 +18,10 @@ import numpy as np
 from ptokit.isa import dtypes as t
 from ptokit.isa.arrays import BOOL
 from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis, IndexMap
+from ptokit.isa.layouts import Axis, IndexMap, known
 from ptokit.isa.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, known, text
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, text
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import Loads

@@ -6,7 +6,8 @@ from math import prod
 from typing import Any
 
 from ptokit.isa.arrays import BOOL
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, known, text
+from ptokit.isa.layouts import known
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.walk import Access, Point, address, load_line
 
@@ -31,9 +32,9 @@ class Loads:
         kind = element(access.dtype)
         if access.dtype.packed:
             return self._nibble(access, position)
-        if point.lanes == 1 or (isinstance(step, int) and step == 0):
+        if point.lanes == 1 or known(step, 0):
             return lanes.spread(kind, self._one(access, position))
-        if isinstance(step, int) and step == 1 and kind != "i1":
+        if known(step, 1) and kind != "i1":
             return load_line(self.code, access, position, point.lanes)
         if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
             return self._sampled(access, position, step, lanes)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptokit.isa.layouts import Axis, IndexMap
-from ptokit.sim.kernels.code import NotNative, known, text
+from ptokit.isa.layouts import Axis, IndexMap, known
+from ptokit.sim.kernels.code import NotNative, text
 from ptokit.sim.kernels.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
 from ptokit.sim.memory import Elements
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
-from ptokit.isa.layouts import Axis, IndexMap
+from ptokit.isa.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels import matmul
-from ptokit.sim.kernels.code import Int, NotNative, known, text
+from ptokit.sim.kernels.code import Int, NotNative, text
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.plan import IDEMPOTENT, Leaf

@@ -17,7 +17,7 @@ import numpy as np
 from ptokit.isa import dtypes as t
 from ptokit.isa.arrays import BOOL, Array, Term, Window
 from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis
+from ptokit.isa.layouts import Axis, known
 from ptokit.isa.tiles import Shape, TileType
 from ptokit.isa.words import GatherOOB
 from ptokit.numerics.formats import Rounding
@@ -61,9 +61,9 @@ class Traced(Array):
             return self
         if word in SHAPING:
             return Whole(word, args, parameters)
-        known = [a.array for a in args if isinstance(a, Known)]
-        if len(known) == len(args) and 1 in _broadcast(args):  # a row or a column
-            result = known[0].apply(word, *known[1:], **parameters)
+        arrays = [a.array for a in args if isinstance(a, Known)]
+        if len(arrays) == len(args) and 1 in _broadcast(args):  # a row or a column
+            result = arrays[0].apply(word, *arrays[1:], **parameters)
             assert isinstance(result, NumpyArray)
             return Known(result)
         if word == "cast":
@@ -189,7 +189,7 @@ def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
 
 
 def _longest(counts: Sequence[Num]) -> Num:
-    return next((n for n in counts if not (isinstance(n, int) and n == 1)), 1)
+    return next((n for n in counts if not known(n, 1)), 1)
 
 
 def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Traced:
@@ -378,8 +378,8 @@ class TracedView(Recorded, GlobalView):
 def _farthest(axis: Axis, span: Span) -> Num:
     """The largest offset in a window of an axis, or one that is not smaller."""
     digits: Any = axis.digits  # Any: numbers, known or not
-    known = all(isinstance(n, int) for digit in digits for n in digit)
-    if known and isinstance(span.count, int) and isinstance(span.start, int):
+    fixed = all(isinstance(n, int) for digit in digits for n in digit)
+    if fixed and isinstance(span.count, int) and isinstance(span.start, int):
         if not span.count:
             return 0
         last = span.start + (span.count - 1) * span.step
