@@ -116,14 +116,14 @@ def axis(*digits: tuple[int, int]) -> Axis:
     """
     merged: list[tuple[int, int]] = []
     for count, stride in digits:
-        if merged and (is_(merged[-1][0], 1) or is_(merged[-1][1] - count * stride, 0)):
+        if merged and (known(merged[-1][0], 1) or known(merged[-1][1] - count * stride, 0)):
             merged[-1] = (merged[-1][0] * count, stride)
-        elif not merged or not is_(count, 1):
+        elif not merged or not known(count, 1):
             merged.append((count, stride))
     return Axis(tuple(merged))
 
 
-def is_(number: object, value: int) -> bool:
+def known(number: object, value: int) -> bool:
     """Whether a number is this one; an executor may not know yet."""
     return isinstance(number, int) and number == value
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ptokit.isa.dtypes import DType
 from ptokit.isa.extents import Extents
 from ptokit.isa.formulas import Const, Field, Many
-from ptokit.isa.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map, is_
+from ptokit.isa.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map, known
 from ptokit.isa.rules import Rule, named, rules_of, when
 from ptokit.isa.words import (
     ACC,
@@ -247,9 +247,15 @@ class GlobalType:
         (n3, n4), strides = five(self.shape)[3:], self.stride
         m3, m4 = (None, *strides)[-2:]
         block = 32 // self.dtype.size
-        if self.rank == 5 and is_(n3, 16) and is_(m4, 1) and is_(m3, block) and is_(n4, block):
+        if (
+            self.rank == 5
+            and known(n3, 16)
+            and known(m4, 1)
+            and known(m3, block)
+            and known(n4, block)
+        ):
             return GlobalLayout.NZ
-        row_major, col_major = is_(n4, 1) or is_(m4, 1), is_(n3, 1) or is_(m3, 1)
+        row_major, col_major = known(n4, 1) or known(m4, 1), known(n3, 1) or known(m3, 1)
         if None in (n3, n4, m4) or (row_major and col_major):
             return None
         return GlobalLayout.DN if col_major else GlobalLayout.ND

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ptokit.facts import call, none_if_unknown
 from ptokit.ir import Op, Value
 from ptokit.isa.lang import Instr, Operand, Role
 from ptokit.isa.targets import SPACES, Target
@@ -15,6 +16,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.hazards import State, require_registers
 from ptokit.sim.memory import Memory
 from ptokit.sim.reference import scalar
+from ptokit.sim.tile import Matrix
 
 
 class Core:
@@ -64,6 +66,20 @@ def run_body(page: type[Instr], available: Mapping[str, Any]) -> Any:  # Any: ha
     return body(**{name: available[name] for name in page.body_names})
 
 
+def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
+    """What a body gets of the text: attributes, defaults of operands, types of results."""
+    page = op.page
+    values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
+    values |= {o.name: o.default for o in page.operands if not o.required}
+    return values | {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
+
+
+def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `isa.facts`
+    """The type of a result by the page's own hook, from what rules see."""
+    types = {k: v.type if isinstance(v, Matrix) else v for k, v in seen.items()}
+    return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))
+
+
 def fetch(
     page: type[Instr], operand: Operand, bound: tuple[Value, ...], env: Mapping[Value, Any]
 ) -> Any:  # Any: handles and numbers
@@ -78,8 +94,6 @@ def fetch(
 def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as in `fetch`
     """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
     page = op.page
-    available: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
-    available |= {o.name: o.default for o in page.operands if not o.required}
     bound = ((o, op.bound(o.name)) for o in page.operands)
-    available |= {o.name: fetch(page, o, values, env) for o, values in bound if values}
-    run_body(page, {**available, **core.offer()})
+    values = {o.name: fetch(page, o, found, env) for o, found in bound if found}
+    run_body(page, {**given(op), **values, **core.offer()})

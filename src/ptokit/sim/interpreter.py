@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 from ptokit.check import blamed, rules_for, unknown_op, violation
 from ptokit.diagnostics import PtoError, Severity, error
-from ptokit.facts import Facts, call, none_if_unknown
+from ptokit.facts import Facts
 from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.tiles import ConvTileType, TileType
 from ptokit.place import address_errors
-from ptokit.sim.execute import Core, fetch, run_body
+from ptokit.sim.execute import Core, fetch, given, refined, run_body
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
@@ -132,12 +132,9 @@ class _Execution:
 
     def _fixed(self) -> dict[str, Any]:  # Any: words, numbers, the machine
         """What the body gets every time: attributes, defaults, the machine, addresses."""
-        op, page, machine = self.op, self.page, self.run.machine
-        fixed: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
-        fixed |= {o.name: o.default for o in page.operands if not o.required}
-        fixed |= {"machine": machine, "flow": Flow, **machine.core.offer()}
-        fixed |= {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
-        if page.allocates:
+        op, machine = self.op, self.run.machine
+        fixed = {**given(op), "machine": machine, "flow": Flow, **machine.core.offer()}
+        if op.page.allocates:
             fixed["fresh"] = not op.bound("addr")
             if fixed["fresh"]:
                 fixed["addr"] = self.run.addresses[op.results[0]]
@@ -167,8 +164,7 @@ class _Execution:
                 raise PtoError(violation(self.page, rule, seen, target, where))
         if self.refine is None or self.result is None:
             return {}
-        known = {k: _plain(v) for k, v in seen.items()}
-        return {self.result: target.resolve_any(call(self.refine, known))}
+        return {self.result: refined(self.refine, seen, target)}
 
     def _execute(self, values: Mapping[str, Any]) -> Any:  # Any: handles and numbers
         try:
@@ -189,10 +185,6 @@ class _Execution:
 
 def _terminates(op: AnyOp | None) -> bool:
     return isinstance(op, Op) and op.page.terminator
-
-
-def _plain(value: Any) -> Any:  # Any: see `environment`
-    return none_if_unknown(value.type if isinstance(value, Matrix) else value)
 
 
 def _refuse(op: OpaqueOp) -> Step:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
+from ptokit.isa.layouts import known
 from ptokit.sim.kernels.code import Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
@@ -87,7 +88,7 @@ class Assign:
     def bulk(self, loop: Loop, point: Point) -> bool:
         """One call of memmove for a long contiguous run of moved bytes."""
         size = self.store.cells.dtype.size
-        one = all(isinstance(s, int) and s == 1 for s in loop.steps)
+        one = all(known(s, 1) for s in loop.steps)
         if not (self.plain and one and isinstance(loop.count, int) and loop.count * size >= COPY):
             return False
         code = self.function.code

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from math import gcd
 from typing import Any, TypeAlias
 
+from ptokit.isa.layouts import known
+
 Num: TypeAlias = "int | Int"
 Condition: TypeAlias = "bool | Truth"
 
@@ -83,6 +85,14 @@ class Code:
         text = condition.text if isinstance(condition, Truth) else condition
         self.do(f"br i1 {text}, label %{yes}, label %{no}")
 
+    def fail(self, condition: str) -> None:
+        """Leave the function with 1 where the condition holds."""
+        bad, good = self.name("bad"), self.name("good")
+        self.branch(condition, bad, good)
+        self.start(bad)
+        self.do("ret i32 1")
+        self.start(good)
+
     @contextmanager
     def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
         """A loop over 0, step, 2 step, ... below `count`."""
@@ -115,11 +125,6 @@ class Code:
         yield
         self.jump(after)
         self.start(after)
-
-
-def known(number: object, value: int) -> bool:
-    """Whether a number is this one, and that is known now."""
-    return isinstance(number, int) and number == value
 
 
 def text(number: Num) -> str:
@@ -195,7 +200,7 @@ class Int:
         return Int(self.code, name, multiple, upper)
 
     def __add__(self, other: Num) -> Num:
-        if isinstance(other, int) and other == 0:
+        if known(other, 0):
             return self
         total = self._make("add", self, other, gcd(self.multiple, _multiple(other)))
         total.sum = (self, other)

@@ -18,10 +18,10 @@ import numpy as np
 from ptokit.isa import dtypes as t
 from ptokit.isa.arrays import BOOL
 from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis, IndexMap
+from ptokit.isa.layouts import Axis, IndexMap, known
 from ptokit.isa.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, known, text
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, text
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import Loads
@@ -46,7 +46,7 @@ class Host:
 class Scratch:
     """Temporary storage of one instruction."""
 
-    number = -1
+    number, name = -1, ""
 
     def __init__(self) -> None:
         self.size = 0
@@ -101,9 +101,9 @@ class Function:
         self.gathers = Gathers(self)
         self.temporary = Temporaries(self)
 
-    def preparation(self) -> Preparation:
+    def preparation(self, *written: Store) -> Preparation:
         """What makes expressions ready for loops."""
-        return Preparation(self.related, self.temporary)
+        return Preparation(self.related, self.temporary, list(written))
 
     @property
     def crossing(self) -> bool:
@@ -149,23 +149,20 @@ class Function:
     def body(self, recording: Recording) -> None:
         """The checks and the stores of a recording."""
         try:
-            self._body(recording)
+            self.check_reads(recording)
+            ready = self.preparation().stores(recording.stores)
+            for store in ready:
+                self.guard_gathers(store)
+            for store in ready:
+                self.store(store)
         except Undecided as question:  # about a number of the function: nobody can tell
             raise NotNative(str(question)) from None
-
-    def _body(self, recording: Recording) -> None:
-        self.check_reads(recording)
-        ready = self.preparation().stores(recording.stores)
-        for store in ready:
-            self.guard_gathers(store)
-        for store in ready:
-            self.store(store)
 
     def store(self, store: Store) -> None:
         """One store as loops."""
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target]
-        if self.is_tracked(store.cells):
+        if self.tracked(store.cells):
             shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
             targets.append(shadow)
         parts = [store.value] if store.where is None else [store.value, store.where]
@@ -176,9 +173,6 @@ class Function:
         run = Assign(self, store, targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
         Walk(self.code, *shape, run.accesses, run.act, what, run.bulk).run()
-
-    def is_tracked(self, cells: Elements) -> bool:
-        return cells.memory is not self.scratch and self.tracked(cells)  # type: ignore[comparison-overlap]
 
     def access(
         self, cells: Elements, rows: Span, cols: Span, *, shadow: bool = False, repeat: int = 1
@@ -244,18 +238,9 @@ class Function:
 
     # what must be done before
 
-    def fail(self, condition: str) -> None:
-        """Leave it to the reference where the condition holds."""
-        self.checks = True
-        bad, good = self.code.name("bad"), self.code.name("good")
-        self.code.branch(condition, bad, good)
-        self.code.start(bad)
-        self.code.do("ret i32 1")
-        self.code.start(good)
-
     @contextmanager
     def flagging(self) -> Generator[Callable[[Lanes, str], None]]:
-        """Loops that look for one lane that is wrong."""
+        """Loops that look for a lane that is wrong; one leaves all to the reference."""
         slot = self.slot("i1")
         self.code.do(f"store i1 false, ptr {slot}")
 
@@ -267,12 +252,13 @@ class Function:
             self.code.do(f"store i1 {self.code.let(f'or i1 {old}, {wrong}')}, ptr {slot}")
 
         yield flag
-        self.fail(self.code.let(f"load i1, ptr {slot}"))
+        self.checks = True
+        self.code.fail(self.code.let(f"load i1, ptr {slot}"))
 
     def check_reads(self, recording: Recording) -> None:
         """Everything read from a tracked memory must have been written."""
         for read in recording.reads:
-            if self.is_tracked(read.cells):
+            if self.tracked(read.cells):
                 self._check_read(read)
 
     def _check_read(self, read: Read) -> None:

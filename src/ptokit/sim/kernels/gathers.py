@@ -8,8 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
+from ptokit.isa.layouts import known
 from ptokit.isa.words import GatherOOB
-from ptokit.sim.kernels.code import Int, Num, known
+from ptokit.sim.kernels.code import Int, Num
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.plan import Gather, Leaf, leaves
 from ptokit.sim.kernels.trace import Apply, Known, Traced
@@ -71,7 +72,7 @@ class Gathers:
 
     def value(self, node: Gather, point: Point, words: Words) -> str:
         """Elements at computed indices; those that must not be read read element 0."""
-        lanes, (rows, cols) = words.lanes, node.taken.over
+        lanes = words.lanes
         if self.runs.reached(node, point, words.used):
             return self._run(node, point, words)
         leaf = self._numbered(node)
@@ -81,12 +82,12 @@ class Gathers:
         walked = access is not None and access.at is None
         if access is not None and walked and lanes.count == 4 and known(point.steps[access], 1):
             return self._in_pairs(node, access, point, lanes)
-        index, limit = words.value(node.index), rows * cols
+        index, limit = words.value(node.index), prod(node.taken.over)
         zero = lanes.splat("i64", "0")
         keep = None if node.where_ is None else words.value(node.where_)
         outside = node.taken.outside
         if outside is GatherOOB.WRAP:
-            held = self._wrapped(index, limit, lanes)
+            held = lanes.divided("i64", index, limit, signed=True)[1]
         elif outside is GatherOOB.ERROR:
             held = index
         else:
@@ -99,20 +100,23 @@ class Gathers:
             keep = inside if keep is None else lanes.op("and", "i1", keep, inside)
         if keep is not None:
             held = lanes.select(keep, "i64", held, zero)
-        row, col = ("", held) if rows == 1 else self.loads.divided(held, cols, lanes)
-        cells = node.cells
-        offsets = self.loads.along(cells.map.cols.digits, col, lanes)
-        if row and not _row_major(node):
-            down = self.loads.along(cells.map.rows.digits, row, lanes)
-            offsets = lanes.op("add", "i64", offsets, down)
-        elif row:
-            offsets = held
-        codes = self.loads.fetch(self._table(node), offsets, lanes)
+        codes = self.loads.fetch(self._table(node), self._offsets(node, held, lanes), lanes)
         if keep is None:
             return codes
-        kind = element(cells.dtype)
+        kind = element(node.cells.dtype)
         nothing = lanes.splat(kind, "0.0" if kind == "float" else "0")
         return lanes.select(keep, kind, codes, nothing)
+
+    def _offsets(self, node: Gather, index: str, lanes: Lanes) -> str:
+        """Where elements lie in the storage."""
+        (rows, cols), where = node.taken.over, node.cells.map
+        if _row_major(node):
+            return index
+        if rows == 1:
+            return self.loads.along(where.cols.digits, index, lanes)
+        row, col = lanes.divided("i64", index, cols)
+        across = self.loads.along(where.cols.digits, col, lanes)
+        return lanes.op("add", "i64", across, self.loads.along(where.rows.digits, row, lanes))
 
     def inside(self, node: Gather, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, str]:
         """Lanes that are true where an index is outside."""
@@ -173,14 +177,6 @@ class Gathers:
                     yield load_line(self.code, table, Int(self.code, index), 1)
 
         return lanes.vector(element(node.cells.dtype), elements())
-
-    def _wrapped(self, index: str, limit: int, lanes: Lanes) -> str:
-        if limit & (limit - 1) == 0:
-            return lanes.op("and", "i64", index, lanes.splat("i64", str(limit - 1)))
-        by, zero = lanes.splat("i64", str(limit)), lanes.splat("i64", "0")
-        rest = lanes.op("srem", "i64", index, by)
-        more = lanes.select(lanes.op("icmp slt", "i64", rest, zero), "i64", by, zero)
-        return lanes.op("add", "i64", rest, more)
 
 
 def _row_major(node: Gather) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ptokit.ir import Block, Op
 from ptokit.isa.targets import SPACES
+from ptokit.sim.kernels.overlap import settled
 from ptokit.sim.kernels.trace import Recorded, Recording, Span
 from ptokit.sim.memory import Codes, Elements, Memory
 
@@ -72,11 +73,9 @@ class Initial:
         """The same elements over the shadow, if their place is known."""
         space: Any = cells.memory
         shadow = self._shadow(space.name)
-        numbers: list[Any] = [cells.address, cells.origin]
-        for axis in (cells.map.rows, cells.map.cols):
-            numbers += [n for digit in axis.digits for n in digit]
+        address: Any = cells.address
         growing = space.memory is not None and space.memory.growable
-        if shadow is None or growing or not all(isinstance(n, int) for n in numbers):
+        if shadow is None or growing or not (isinstance(address, int) and settled(cells)):
             return None
         memory = Memory.__new__(Memory)
         memory.data = memory.shadow = shadow  # to write is to mark

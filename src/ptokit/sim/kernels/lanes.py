@@ -110,6 +110,22 @@ class Lanes:
         nan = self.op("fcmp uno", "float", value, value)
         return self.select(nan, "float", self.splat("float", NAN), value)
 
+    def divided(self, kind: str, value: str, by: int, *, signed: bool = False) -> tuple[str, str]:
+        """Quotient, rounded down, and remainder by a positive constant."""
+        if by & (by - 1) == 0:
+            shift, mask = (self.splat(kind, str(n)) for n in (by.bit_length() - 1, by - 1))
+            down = self.op("ashr" if signed else "lshr", kind, value, shift)
+            return down, self.op("and", kind, value, mask)
+        constant, word = self.splat(kind, str(by)), "s" if signed else "u"
+        down = self.op(f"{word}div", kind, value, constant)
+        rest = self.op(f"{word}rem", kind, value, constant)
+        if not signed:
+            return down, rest
+        zero, less = self.splat(kind, "0"), self.splat(kind, "-1")
+        short = self.op("icmp slt", kind, rest, zero)
+        back, more = (self.select(short, kind, n, zero) for n in (less, constant))
+        return self.op("add", kind, down, back), self.op("add", kind, rest, more)
+
     def iota(self, first: str) -> str:
         """first, first + 1, ... as 64-bit numbers."""
         if self.count == 1:
@@ -249,29 +265,12 @@ class Words:
     def _divided(self, node: Apply) -> tuple[str, str]:
         """Quotient rounded down and remainder, by a positive constant."""
         x, divisor = node.args
-        dtype, kind = node.dtype, element(node.dtype)
         known = getattr(divisor, "source", divisor)
         by = int(known.array.values[0, 0]) if isinstance(known, Known) and known.constant else 0
         if by <= 0:
             raise NotNative("division by what is not a positive constant")
-        number, lanes = self._number(x, dtype), self.lanes
-        if by & (by - 1) == 0:
-            shift = lanes.splat(kind, str(by.bit_length() - 1))
-            down = lanes.op("ashr" if dtype.signed else "lshr", kind, number, shift)
-            return down, lanes.op("and", kind, number, lanes.splat(kind, str(by - 1)))
-        constant = lanes.splat(kind, str(by))
-        if not dtype.signed:
-            return lanes.op("udiv", kind, number, constant), lanes.op(
-                "urem", kind, number, constant
-            )
-        down, rest = (
-            lanes.op("sdiv", kind, number, constant),
-            lanes.op("srem", kind, number, constant),
-        )
-        short = lanes.op("icmp slt", kind, rest, lanes.splat(kind, "0"))
-        back = lanes.select(short, kind, lanes.splat(kind, "-1"), lanes.splat(kind, "0"))
-        more = lanes.select(short, kind, constant, lanes.splat(kind, "0"))
-        return lanes.op("add", kind, down, back), lanes.op("add", kind, rest, more)
+        number = self._number(x, node.dtype)
+        return self.lanes.divided(element(node.dtype), number, by, signed=node.dtype.signed)
 
     def _compare(self, word: str, args: Sequence[Traced]) -> str:
         x = args[0]

@@ -6,7 +6,8 @@ from math import prod
 from typing import Any
 
 from ptokit.isa.arrays import BOOL
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, known, text
+from ptokit.isa.layouts import known
+from ptokit.sim.kernels.code import Code, Int, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.walk import Access, Point, address, load_line
 
@@ -31,9 +32,9 @@ class Loads:
         kind = element(access.dtype)
         if access.dtype.packed:
             return self._nibble(access, position)
-        if point.lanes == 1 or (isinstance(step, int) and step == 0):
+        if point.lanes == 1 or known(step, 0):
             return lanes.spread(kind, self._one(access, position))
-        if isinstance(step, int) and step == 1 and kind != "i1":
+        if known(step, 1) and kind != "i1":
             return load_line(self.code, access, position, point.lanes)
         if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
             return self._sampled(access, position, step, lanes)
@@ -116,7 +117,7 @@ class Loads:
             width = prod(count for count, _ in digits[number + 1 :])
             digit = index
             if width > 1:
-                digit, index = self.divided(index, width, lanes)
+                digit, index = lanes.divided("i64", index, width)
             constant = lanes.splat("i64", text(step)) if isinstance(step, int) else None
             factor = constant or lanes.spread("i64", text(step))
             parts.append(digit if known(step, 1) else lanes.op("mul", "i64", digit, factor))
@@ -124,15 +125,6 @@ class Loads:
         for part in parts[1:]:
             total = lanes.op("add", "i64", total, part)
         return total
-
-    def divided(self, index: str, width: int, lanes: Lanes) -> tuple[str, str]:
-        """Quotient and remainder of numbers that are not negative."""
-        if width & (width - 1) == 0:
-            shift = lanes.splat("i64", str(width.bit_length() - 1))
-            mask = lanes.splat("i64", str(width - 1))
-            return lanes.op("lshr", "i64", index, shift), lanes.op("and", "i64", index, mask)
-        by = lanes.splat("i64", str(width))
-        return lanes.op("udiv", "i64", index, by), lanes.op("urem", "i64", index, by)
 
     def fetch(self, access: Access, offsets: str, lanes: Lanes) -> str:
         """Elements at these offsets from the pointer of an access."""

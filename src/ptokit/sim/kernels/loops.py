@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
-from ptokit.isa.layouts import Digits
+from ptokit.isa.layouts import Digits, known
 from ptokit.sim.kernels.code import NotNative, Num
 
 
@@ -94,7 +94,7 @@ def rectangles(count: Num, streams: Streams) -> list[Rectangle]:
         if isinstance(s.start, int) and isinstance(count, int):
             offsets.append(0)
             placed.append(s)
-        elif isinstance(s.start % s.width, int) and s.start % s.width == 0:
+        elif known(s.start % s.width, 0):
             offsets.append((s.start // s.width) * s.step)
             placed.append(s.at(0))
         else:
@@ -131,7 +131,7 @@ def _dynamic(count: Num, streams: Streams) -> list[Rectangle]:
     inner = [Stream(s.digits[1:]) if s.width == period else s for s in streams]
     parts = [Rectangle((Loop(full, steps), *p.loops), p.offsets) for p in _static(period, inner)]
     rest = count % period
-    if isinstance(rest, int) and rest == 0:
+    if known(rest, 0):
         return parts
     tail = _dynamic(rest, inner)
     return parts + [_moved(p, [full * step for step in steps]) for p in tail]
@@ -187,9 +187,7 @@ def nest(rows: Rectangle, cols: Rectangle, order: int | None = 0) -> Rectangle:
 
     None keeps the order. Neighbours that are contiguous for every access become one loop.
     """
-    loops = [
-        x for x in (*rows.loops, *cols.loops) if not (isinstance(x.count, int) and x.count == 1)
-    ]
+    loops = [x for x in (*rows.loops, *cols.loops) if not known(x.count, 1)]
     if order is not None:
         loops.sort(key=lambda x: _distance(x.steps[order]), reverse=True)
     joined: list[Loop] = []

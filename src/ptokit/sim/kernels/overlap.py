@@ -27,7 +27,7 @@ def related(a: Elements, b: Elements, guards: list[Truth]) -> str:
 
 def _held_apart(a: Elements, b: Elements, guards: list[Truth]) -> str:
     """Operands at addresses the program knows: compiled as if apart, which is checked."""
-    if any(_moving(c) for c in (a, b)):
+    if not (settled(a) and settled(b)):
         return "over"
     ends: list[Any] = [c.address + c.dtype.nbytes(c.map.span) for c in (a, b)]
     apart = (ends[0] <= b.address) | (ends[1] <= a.address)
@@ -36,16 +36,16 @@ def _held_apart(a: Elements, b: Elements, guards: list[Truth]) -> str:
     return "apart" if apart is not False else "over"
 
 
-def _moving(cells: Elements) -> bool:
-    """Whether more than the address of an operand is open."""
+def settled(cells: Elements) -> bool:
+    """Whether nothing but the address of an operand is open."""
     digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
-    return not all(isinstance(n, int) for n in (cells.origin, *digits))
+    return all(isinstance(n, int) for n in (cells.origin, *digits))
 
 
 def _extent(cells: Elements) -> tuple[int, int] | None:
     """The bytes an operand may touch, if that is known."""
-    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
-    if not all(isinstance(n, int) for n in (cells.address, cells.origin, *digits)):
+    address: Any = cells.address
+    if not (isinstance(address, int) and settled(cells)):
         return None
     first = cells.address + cells.origin * cells.dtype.bits // 8
     return first, first + cells.dtype.nbytes(cells.map.span)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptokit.isa.layouts import Axis, IndexMap
-from ptokit.sim.kernels.code import NotNative, known, text
+from ptokit.isa.layouts import Axis, IndexMap, known
+from ptokit.sim.kernels.code import NotNative, text
 from ptokit.sim.kernels.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
 from ptokit.sim.memory import Elements
 
@@ -63,16 +63,18 @@ def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
 
 @dataclass
 class Preparation:
-    """Makes the expressions of one instruction ready, stores in order."""
+    """Makes the expressions of one instruction ready, stores in order.
+
+    `written` are the stores of the instruction up to the one that is prepared.
+    """
 
     related: Callable[[Elements, Elements], str]
     temporary: Callable[[Whole | Read], Read]  # emits the loops that fill it
+    written: list[Store]
 
     def __post_init__(self) -> None:
         self.done: dict[tuple[Traced, bool, int], Traced] = {}
         self.made: dict[Traced, Read] = {}  # temporaries, made before the first store
-        self.before: Sequence[Store] = ()
-        self.store: Store | None = None
 
     def stores(self, stores: Sequence[Store]) -> list[Store]:
         """The stores with prepared values; one without elements is none."""
@@ -82,8 +84,8 @@ class Preparation:
             s for n, s in enumerate(stores) if not any(_buries(o, s) for o in stores[n + 1 :])
         ]
         for number, store in enumerate(stores):
-            self.before, self.done = stores[:number], {}
-            self.store = store = _unfolded(store)
+            store = _unfolded(store)
+            self.written, self.done = [*stores[:number], store], {}
             where = None if store.where is None else self(store.where)
             ready.append(Store(store.cells, store.rows, store.cols, self(store.value), where))
         return ready
@@ -121,29 +123,27 @@ class Preparation:
 
     def _table(self, node: Taken) -> Elements:
         """What a gather reads: a copy if the instruction writes there."""
-        assert self.store is not None
-        written = (*self.before, self.store)
-        if all(self.related(s.cells, node.cells) == "apart" for s in written):
+        if all(self.related(s.cells, node.cells) == "apart" for s in self.written):
             return node.cells
         rows, cols = node.over
         return self.temporary(Read(node.cells, Span(0, rows), Span(0, cols))).cells
 
     def _overwritten(self, node: Read, swap: bool) -> bool:
         """Whether a store of the instruction may change what is read before it is read."""
-        assert self.store is not None
-        if any(self.related(s.cells, node.cells) != "apart" for s in self.before):
+        *before, store = self.written
+        if any(self.related(s.cells, node.cells) != "apart" for s in before):
             return True
-        relation = self.related(self.store.cells, node.cells)
-        return relation != "apart" and not (relation == "same" and self._pointwise(node, swap))
+        relation = self.related(store.cells, node.cells)
+        pointwise = relation == "same" and not swap and _pointwise(store, node)
+        return relation != "apart" and not pointwise
 
-    def _pointwise(self, node: Read, swap: bool) -> bool:
-        """The store writes each element where it was read."""
-        store = self.store
-        assert store is not None
-        mine, theirs = store.cells, node.cells
-        windows = (mine.map, mine.origin, store.rows, store.cols)
-        same = repr(windows) == repr((theirs.map, theirs.origin, node.row_span, node.col_span))
-        return same and not swap and mine.dtype.bits == theirs.dtype.bits
+
+def _pointwise(store: Store, node: Read) -> bool:
+    """The store writes each element where it was read."""
+    mine, theirs = store.cells, node.cells
+    windows = (mine.map, mine.origin, store.rows, store.cols)
+    same = repr(windows) == repr((theirs.map, theirs.origin, node.row_span, node.col_span))
+    return same and mine.dtype.bits == theirs.dtype.bits
 
 
 def _buries(later: Store, store: Store) -> bool:

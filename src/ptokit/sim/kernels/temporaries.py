@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ptokit.isa import dtypes as t
-from ptokit.isa.layouts import Axis, IndexMap
+from ptokit.isa.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels import matmul
-from ptokit.sim.kernels.code import Int, NotNative, known, text
+from ptokit.sim.kernels.code import Int, NotNative, text
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.plan import IDEMPOTENT, Leaf
-from ptokit.sim.kernels.trace import Read, Span, Store, Traced, Whole, spans
+from ptokit.sim.kernels.trace import Read, Store, Traced, Whole, spans
 from ptokit.sim.kernels.walk import Point, Walk, counters
 from ptokit.sim.memory import Elements
 
@@ -38,7 +38,7 @@ class Temporaries:
             cells = words[node.word](node)
         else:
             cells = self._copied(node)
-        return Read(cells, Span(0, node.rows), Span(0, node.cols))
+        return Read(cells, *spans(node))
 
     def _copied(self, node: Whole | Read) -> Elements:
         """A copy, row by row; a reshape reads it in its own rows."""
@@ -56,7 +56,7 @@ class Temporaries:
 
     def fill(self, cells: Elements, value: Traced) -> None:
         """Loops that store a value into a temporary."""
-        store = Store(cells, Span(0, value.rows), Span(0, value.cols), value)
+        store = Store(cells, *spans(value), value)
         if not isinstance(value, Leaf):
             [store] = self.function.preparation().stores([store])
         self.function.guard_gathers(store)
@@ -98,9 +98,8 @@ class Temporaries:
     def _compacted(self, node: Whole) -> Elements:
         """Row by row: every element is written, and the next one over it unless it is kept."""
         keep = node.args[1]
-        prepare = self.function.preparation()
         window = Store(self.scratch.room(node.rows, node.cols, node.dtype), *spans(node), node)
-        prepare.store = window
+        prepare = self.function.preparation(window)
         parts = [prepare(node.first), prepare(keep)]
         used, slot = self.function.uses(parts), self.function.slot("i64")
         line = window.cells.map.rows.digits[0][1]
@@ -150,8 +149,6 @@ class Temporaries:
             raise NotNative("fold of nothing")
         cells = self.scratch.room(node.rows, node.cols, node.dtype)
         out = Store(cells, *spans(node), node)
-        prepare = self.function.preparation()
-        prepare.store = out
-        x = prepare(node.first)
+        x = self.function.preparation(out)(node.first)
         Fold(self.function, out, x, axis, word, start).run()
         return cells

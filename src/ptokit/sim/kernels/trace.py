@@ -17,12 +17,12 @@ import numpy as np
 from ptokit.isa import dtypes as t
 from ptokit.isa.arrays import BOOL, Array, Term, Window
 from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis
+from ptokit.isa.layouts import Axis, known
 from ptokit.isa.tiles import Shape, TileType
 from ptokit.isa.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import Rounding
 from ptokit.numerics.words import converted
-from ptokit.sim.kernels.code import Int, NotNative, Num, Truth, known
+from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
 from ptokit.sim.memory import Elements
 from ptokit.sim.reference import NumpyArray, scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
@@ -61,11 +61,9 @@ class Traced(Array):
             return self
         if word in SHAPING:
             return Whole(word, args, parameters)
-        known = [a.array if isinstance(a, Known) else a for a in args]
-        if not any(isinstance(k, Traced) for k in known) and _line(args):
-            first, *rest = known
-            assert isinstance(first, NumpyArray)
-            result = first.apply(word, *rest, **parameters)
+        arrays = [a.array for a in args if isinstance(a, Known)]
+        if len(arrays) == len(args) and 1 in _broadcast(args):  # a row or a column
+            result = arrays[0].apply(word, *arrays[1:], **parameters)
             assert isinstance(result, NumpyArray)
             return Known(result)
         if word == "cast":
@@ -180,20 +178,10 @@ def _traced(term: Term, dtype: DType) -> Traced:
     """An operand; a number becomes an element of that type."""
     if isinstance(term, Int):
         return Scalar(term, dtype)
-    if isinstance(term, Array):
-        return Known(term) if isinstance(term, NumpyArray) else _expression(term)
-    return Known(scalar(term, dtype))
-
-
-def _expression(term: Array) -> Traced:
-    assert isinstance(term, Traced), "bodies compute with arrays and numbers"
-    return term
-
-
-def _line(args: Sequence[Traced]) -> bool:
-    """Whether the result is a row or a column."""
-    rows, cols = _broadcast(args)
-    return 1 in (rows, cols)
+    if isinstance(term, Traced):
+        return term
+    assert isinstance(term, NumpyArray | int | float), "bodies compute with arrays and numbers"
+    return Known(term if isinstance(term, NumpyArray) else scalar(term, dtype))
 
 
 def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
@@ -201,7 +189,7 @@ def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
 
 
 def _longest(counts: Sequence[Num]) -> Num:
-    return next((n for n in counts if not (isinstance(n, int) and n == 1)), 1)
+    return next((n for n in counts if not known(n, 1)), 1)
 
 
 def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Traced:
@@ -438,8 +426,8 @@ def _stride(digit: tuple[Num, Num]) -> float:
 def _farthest(axis: Axis, span: Span) -> Num:
     """The largest offset in a window of an axis, or one that is not smaller."""
     digits: Any = axis.digits  # Any: numbers, known or not
-    known = all(isinstance(n, int) for digit in digits for n in digit)
-    if known and isinstance(span.count, int) and isinstance(span.start, int):
+    fixed = all(isinstance(n, int) for digit in digits for n in digit)
+    if fixed and isinstance(span.count, int) and isinstance(span.start, int):
         if not span.count:
             return 0
         last = span.start + (span.count - 1) * span.step

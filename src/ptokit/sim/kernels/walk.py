@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from ptokit.isa import dtypes as t
 from ptokit.isa.dtypes import DType
-from ptokit.sim.kernels.code import Code, NotNative, Num, known, text
+from ptokit.isa.layouts import known
+from ptokit.sim.kernels.code import Code, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
 

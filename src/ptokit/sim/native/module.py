@@ -16,16 +16,16 @@ from functools import partial
 from typing import Any
 
 from ptokit.check import rules_for
-from ptokit.facts import Facts, call, none_if_unknown
+from ptokit.facts import Facts
 from ptokit.ir import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.lang import Operand, Role
-from ptokit.isa.rules import HARDWARE
+from ptokit.isa.rules import HARDWARE, Rule
 from ptokit.isa.targets import SPACES
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import Core, given, refined
 from ptokit.sim.kernels.code import Code, Condition, Int, NotNative, Truth, Undecided, every, text
 from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
@@ -205,17 +205,14 @@ class Compiler:
 
     def _values(self, op: Op, env: Env) -> dict[str, Any]:
         """Operands by name, as a body gets them."""
-        values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in op.page.attrs}
-        values |= {o.name: o.default for o in op.page.operands if not o.required}
+        values = given(op)
         for operand in op.page.operands:
             bound = op.bound(operand.name)
             if bound:
                 values[operand.name] = self._fetch(op, operand, bound, env)
         readings = {"fixpipe": self.core.fixpipe, "gathers": self.core.target.gathers}
         machine = Machine(self)
-        values |= {"machine": machine, "flow": Flow(self), "core": machine, **readings}
-        values |= {r.name: v.type for r, v in zip(op.page.results(), op.results, strict=False)}
-        return values
+        return {**values, "machine": machine, "flow": Flow(self), "core": machine, **readings}
 
     def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
         if operand.many:
@@ -229,18 +226,14 @@ class Compiler:
         assert isinstance(value, int | float)
         return scalar(value, dtype)
 
-    def _open_rules(self, op: Op, values: Mapping[str, Any], pending: Sequence[Any]) -> Condition:
-        seen = environment(
-            op.page, {o.name: values.get(o.name) for o in op.page.operands}, op.attrs
-        )
-        for result, value in zip(op.page.results(), op.results, strict=False):
-            seen[result.name] = value.type
+    def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
+        """Whether the rules hold that nobody could decide before."""
         met = [rule.holds(seen) for rule in pending]
         if any(result is UNKNOWN for result in met):
             raise NotNative("a rule that nobody decides before its instruction")
         return every(met)
 
-    def _handles(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
+    def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """An instruction that makes handles, views or numbers, or has regions."""
         values = self._values(op, env)
         page = op.page
@@ -249,12 +242,11 @@ class Compiler:
             if values["fresh"]:
                 values["addr"] = self.addresses[op.results[0]]
         refine: Any = getattr(page, "type_of", None)
-        condition = self._open_rules(op, values, pending)
+        types = {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
+        seen = environment(page, values, op.attrs) | types
+        condition = self._open_rules(seen, pending)
         if refine is not None and op.results:
-            name = page.results()[0].name
-            seen = environment(page, {**values, name: op.results[0].type}, op.attrs)
-            known = {k: _plain(v) for k, v in seen.items()}
-            values[name] = self.facts.target.resolve_any(call(refine, known))
+            values[page.results()[0].name] = refined(refine, seen, self.facts.target)
         if op.regions:
             self._require(op, env, condition)
             values["regions"] = tuple(Region(self, r, env) for r in op.regions)
@@ -304,7 +296,7 @@ class Compiler:
         with self.code.when(~condition):
             self._ask(op, env)
 
-    def _data(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
+    def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """An instruction that moves or computes data, both ways where its body asks."""
         code = self.code
         try:
@@ -337,9 +329,9 @@ class Compiler:
             self.written_arrays |= touched
             self.by_reference.add((op.page.mnemonic(), str(reason)))
 
-    def _move(self, op: Op, env: Env, pending: Sequence[Any]) -> None:
+    def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         page, values = op.page, self._values(op, env)
-        condition = self._open_rules(op, values, pending)
+        condition = self._open_rules(environment(page, values, op.attrs), pending)
         size = _size_of_output(op, values)
         if size is False and not page.aliases:
             self._require(op, env, condition)
@@ -446,11 +438,7 @@ class Compiler:
         number = len(self.requests)
         self.requests.append(Request(self.places[id(op)], values, inside, only_registers))
         result = self.code.let(f"call i32 %callback(i64 {number}, ptr %frame)")
-        failed, good = self.code.name("failed"), self.code.name("good")
-        self.code.branch(self.code.let(f"icmp ne i32 {result}, 0"), failed, good)
-        self.code.start(failed)
-        self.code.do("ret i32 1")
-        self.code.start(good)
+        self.code.fail(self.code.let(f"icmp ne i32 {result}, 0"))
 
     def _kept(self, value: Any) -> Any:  # Any: a handle or a number
         """A value as a template; its numbers are put into slots now."""
@@ -464,10 +452,6 @@ class Compiler:
             return Slot(self.kept[number.text])
 
         return mapped(self.now(value), keep, lambda space: Place(space.number))
-
-
-def _plain(value: Any) -> Any:  # Any: see `isa.facts.environment`
-    return none_if_unknown(value.type if isinstance(value, Recorded) else value)
 
 
 def _size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:

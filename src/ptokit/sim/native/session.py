@@ -214,8 +214,7 @@ class Worker:
         return mapped(template, number, memory)
 
     def _registers(self, request: Request, op: Op, env: Env) -> None:
-        available: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in op.page.attrs}
-        available |= {n: env[v] for n, v in op.values()}
+        available = execute.given(op) | {n: env[v] for n, v in op.values()}
         try:
             require_registers(op.page, self.core.target, self.core.state, available)
         except PtoError as problem:
