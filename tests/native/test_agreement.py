@@ -300,3 +300,79 @@ def test_the_engines_agree(name: str) -> None:
     assert expected == got
     slug = ERRORS.get(name)
     assert slug is None if isinstance(got, dict) else f"[{slug}]" in got
+
+
+def offset(lines: str, store: bool) -> str:
+    """A part of %g that begins at row %m, where the program has the numbers %k and %z = 0."""
+    view = make("v", (32, 16), (16, 1)).replace("%v", "  %v", 1)
+    sizes = f"offsets = [%m, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}"
+    move = f"pto.tload ins(%p : {PART}) outs(%a : {T})"
+    if store:
+        move = f"pto.tstore ins(%a : {T}) outs(%p : {PART})"
+    moved = f"{lines}\n    %p = pto.partition_view %v, {sizes}\n    {move}"
+    return body(f"%a: {T}, %g: !pto.ptr<f32>", view + loop(moved))
+
+
+@pytest.mark.parametrize("store", [False, True])
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_view_begins_inside_its_array(store: bool, engine: str) -> None:
+    """One offset is known when the program is checked, the other one only when it runs."""
+    text = offset("    %m = arith.subi %k, %c1 : index", store)
+    arrays = {"a": np.zeros((8, 16), np.float32), "g": np.zeros(512, np.float32)}
+    found = told(text, engine, arrays)
+    assert isinstance(found, str)
+    assert "seen: offsets.least is -1" in found
+
+
+BLOCKS = f"""
+func.func @f(%g: !pto.ptr<f32>, %h: !pto.ptr<f32>) {{
+  %block = pto.get_block_idx
+  %k = arith.index_cast %block : i64 to index
+PLACE
+{CONSTANTS}  %r = arith.muli %k, %c8 : index
+  %all = arith.constant 512 : index
+  %v = pto.make_tensor_view %g, shape = [%all, %c16], strides = [%c16, %c1] : {VIEW}
+  %p = pto.partition_view %v, offsets = [%r, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}
+  %w = pto.make_tensor_view %h, shape = [%all, %c16], strides = [%c16, %c1] : {VIEW}
+  %q = pto.partition_view %w, offsets = [%o, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}
+  %t = pto.alloc_tile : {T}
+  pto.tload ins(%p : {PART}) outs(%t : {T})
+  pto.tstore ins(%t : {T}) outs(%q : {PART})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "  %e = arith.constant 8 : index\n  %d = arith.divsi %k, %e : index\n"
+        "  %o = arith.muli %d, %e : index",
+        "  %e = arith.constant 8 : index\n  %n = arith.constant 1 : index\n"
+        "  %d = arith.andi %k, %n : index\n  %o = arith.muli %d, %e : index",
+    ],
+)
+def test_of_blocks_that_store_to_one_place_the_last_one_wins(place: str) -> None:
+    text, blocks = BLOCKS.replace("PLACE", place), 31
+    rows = np.repeat(np.arange(64, dtype=np.float32), 8)
+    zeros = np.zeros((512, 16), np.float32)
+    arrays: dict[str, Any] = {"g": rows[:, None] * np.ones_like(zeros), "h": zeros}
+    program = pto.loads(text)
+    expected, *several = (
+        program.execute(arrays, engine=engine, blocks=blocks).outputs["h"]
+        for engine in ("reference", *["native"] * 4)
+    )
+    for got in several:
+        assert np.array_equal(got, expected)
+
+
+def test_an_interrupt_ends_a_grid_whose_output_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ptokit.sim.native.session import Worker
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Worker, "_execute", interrupted)
+    text = BLOCKS.replace("PLACE", "").replace("[%o, %c0]", "[%r, %c0]")
+    with pytest.raises(KeyboardInterrupt):
+        pto.loads(text).run(engine="native", blocks=4, g=np.zeros((512, 16), np.float32))

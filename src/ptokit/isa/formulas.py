@@ -14,8 +14,6 @@ from enum import Enum
 from functools import reduce
 from typing import Any
 
-from ptokit.isa.scalars import least
-
 
 class Missing(Enum):
     """Why a formula has no value."""
@@ -53,10 +51,9 @@ class Many:
         return self.values[-1] if self.values else UNKNOWN
 
     @property
-    def least(self) -> Value:
-        """The smallest of the values that are known."""
-        known = [v for v in self.values if not _open(v)]
-        return reduce(least, known) if known else UNKNOWN
+    def least(self) -> Least:
+        """The smallest of the values."""
+        return Least(self.values)
 
     def __add__(self, other: Many) -> Many:
         return Many(tuple(self._each(operator.add, other)))
@@ -71,6 +68,19 @@ class Many:
     def __str__(self) -> str:
         texts = (str(v) if isinstance(v, int) else "?" for v in self.values)
         return f"[{', '.join(texts)}]"
+
+
+@dataclass(frozen=True)
+class Least:
+    """The smallest of several values, of which some may not be known yet."""
+
+    values: tuple[Value, ...]
+
+    def __ge__(self, other: Value) -> Value:
+        return _kleene("and", [UNKNOWN if _open(v) else v >= other for v in self.values])
+
+    def __str__(self) -> str:
+        return str(min((v for v in self.values if isinstance(v, int)), default="?"))
 
 
 def _open(value: Value) -> bool:

@@ -21,6 +21,7 @@ Condition: TypeAlias = "bool | Truth"
 
 
 NAMES = re.compile(r"%\w+")
+DISTINCT = ("add", "sub", "mul")  # other words may give several blocks the same number
 
 
 class NotNative(Exception):
@@ -60,7 +61,7 @@ class Code:
             return self.known[text]
         name = f"%{self.name()}"
         self.lines.append(f"  {name} = {text}")
-        if self.by_block and not self.by_block.isdisjoint(NAMES.findall(text)):
+        if text.startswith(DISTINCT) and not self.by_block.isdisjoint(NAMES.findall(text)):
             self.by_block.add(name)
         if not text.startswith(("load", "call", "alloca")):
             self.known[text] = name

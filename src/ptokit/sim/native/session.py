@@ -62,16 +62,15 @@ class Session:
             for memory in growing:
                 memory.growable = False
             workers += self._at_once(1, blocks) if workers[0].problem is None else []
-            if any(w.problem for w in workers):
-                raise Grown
         else:
             workers = self._at_once(0, blocks)
-        for worker in workers:
-            if worker.problem is not None:
-                problem, index = worker.problem
-                if isinstance(problem, PtoError) and blocks > 1:
-                    problem = problem.noted(f"in block {index}")
+        problems = [worker.problem for worker in workers if worker.problem is not None]
+        for problem, index in sorted(problems, key=lambda found: isinstance(found[0], PtoError)):
+            if not isinstance(problem, PtoError) or blocks == 1:  # an interrupt comes first
                 raise problem from None
+            if growing and len(workers) > 1:
+                raise Grown
+            raise problem.noted(f"in block {index}") from None
         counts = Counter[str]()
         for worker in workers:
             for slot, counted in self.plan.counts:
