@@ -22,17 +22,17 @@ from test_rules import refusals
 
 from ptokit.check import check_func, rules_for
 from ptokit.facts import Facts
-from ptokit.ir import AnyOp, Block, Func, Module, Op, Value
+from ptokit.ir import AnyOp, Binding, Block, Func, Module, Op, Value
 from ptokit.isa import pages
 from ptokit.isa.config import AllocTile, SubSet, SubView, TAssign
 from ptokit.isa.grid import GetBlockIdx
-from ptokit.isa.host.arith import CmpI, IndexCast, MulI, Predicate
-from ptokit.isa.host.scf import For, If, Return
+from ptokit.isa.host.arith import AddI, CmpI, IndexCast, MinSI, MulI, Predicate, SubI
+from ptokit.isa.host.scf import For, If, Return, Yield
 from ptokit.isa.lang import Instr, Operand, Role
 from ptokit.isa.memory import TLoad, TStore
 from ptokit.isa.targets import SPACES, TARGETS
 from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.types import I1, I64, INDEX, Kind
+from ptokit.isa.types import I1, I64, INDEX, Kind, Type
 from ptokit.isa.words import GlobalLayout
 from ptokit.text.printer import print_module
 
@@ -178,34 +178,67 @@ class Kernel(Writer):
         op.attrs = {n: v for n, v in given.items() if n in names and v is not None}
         return op
 
-    def region(self, args: list[Value], depth: int) -> Block:
-        """A block of some statements; what it defines stays inside."""
+    def region(self, args: list[Value], depth: int, gives: list[Type]) -> Block:
+        """A block of some statements; what it defines stays inside, but for what it yields."""
         outer = self.here, self.tiles, self.numbers, self.moved, self.turn
-        self.here, self.tiles, self.moved = [], [*self.tiles], {}
-        self.numbers = [*self.numbers, *args]
+        self.here, self.tiles, self.numbers, self.moved = [], [*self.tiles], [*self.numbers], {}
+        self.known_now(args)
         if args:
             self.turn = args[0]
         self.statements(self.random.randint(1, 4), depth + 1)
+        if gives:
+            self.put(Op(Yield, {"values": tuple(map(self.yielded, gives))}), self.here)
         block = Block(args, self.here)
         self.here, self.tiles, self.numbers, self.moved, self.turn = outer
         return block
 
+    def known_now(self, values: list[Value]) -> None:
+        """Arguments of a region, or results of one: instructions may use them."""
+        self.numbers += [v for v in values if v.type == INDEX]
+        self.tiles += [v for v in values if v.type != INDEX]
+        self.ready |= {v for v in values if v.type != INDEX}
+
+    def yielded(self, kind: Type) -> Value:
+        """Something of that type; there is at least what came into the region."""
+        if kind != INDEX:
+            return self.random.choice([v for v in self.tiles if v.type == kind])
+        some = [self.turn, *self.numbers, self.number(self.random.choice((0, 1, 8, 16)))]
+        page = self.random.choice((AddI, AddI, SubI, MinSI))
+        return self.compute(page, self.random.choice(some), self.random.choice(some))
+
+    def passed(self) -> list[Value]:
+        """What goes round a loop or may come out of a branch."""
+        some = [v for v in self.tiles if v in self.ready]
+        tiles = [self.random.choice(some)] if some and self.chance(40) else []
+        numbers = [self.number(0), self.turn] if self.chance(30) else []
+        return [*tiles, *numbers] if self.chance(60) else []
+
     def loop(self, depth: int) -> None:
-        bounds = {
+        given: dict[str, Binding] = {
             "lower": self.number(self.random.choice((0, 0, 1))),
             "upper": self.number(self.random.choice((0, 1, 2, 3, 4))),
             "step": self.number(self.random.choice((1, 1, 2))),
         }
-        region = self.region([self.value(INDEX)], depth)
-        self.put(Op(For, dict(bounds), regions=[region]), self.here)
+        first = self.passed()
+        kinds = [v.type for v in first]
+        region = self.region([self.value(k) for k in (INDEX, *kinds)], depth, kinds)
+        results = [self.value(k) for k in kinds]
+        if first:
+            given["carried"] = tuple(first)
+        self.put(Op(For, given, regions=[region], results=results), self.here)
+        self.known_now(results)
 
     def branch(self, depth: int) -> None:
         condition = self.value(I1)
         word = self.random.choice(list(Predicate))
         sides = {"lhs": self.turn, "rhs": self.number(self.random.randint(0, 2))}
         self.put(Op(CmpI, dict(sides), {"predicate": word}, results=[condition]), self.here)
-        regions = [self.region([], depth) for _ in range(self.random.randint(1, 2))]
-        self.put(Op(If, {"condition": condition}, regions=regions), self.here)
+        kinds = [v.type for v in self.passed()]
+        ways = 2 if kinds else self.random.randint(1, 2)
+        regions = [self.region([], depth, kinds) for _ in range(ways)]
+        results = [self.value(k) for k in kinds]
+        self.put(Op(If, {"condition": condition}, regions=regions, results=results), self.here)
+        self.known_now(results)
 
     def handle(self, tile: Value) -> None:
         """Another handle on the bytes of a tile, or on those at a computed address."""
