@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from kernels import kernel
 
-KERNELS = int(os.environ.get("PTOKIT_FUZZ", "120"))
+KERNELS = int(os.environ.get("PTOKIT_FUZZ", "300"))
 PARTS = 2  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent
