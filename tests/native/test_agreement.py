@@ -84,8 +84,9 @@ def aliased(turn: int, after: str = "") -> str:
     )
 
 
-BOXED = (
-    "!pto.tile_buf<loc=vec, dtype=f16, rows=32, cols={1}, v_row={0}, v_col={1},"
+MAT = tile(24, 32, extra=", slayout=col_major").replace("loc=vec", "loc=mat")
+LEFT = (
+    "!pto.tile_buf<loc=left, dtype=f32, rows=32, cols=16, v_row={}, v_col={},"
     " blayout=col_major, slayout=row_major>"
 )
 ADD = f"    pto.tadd ins(%out, %a : {T}, {T}) outs(%out : {T})"
@@ -141,23 +142,23 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         )
         for turn in (1, 4)
     },
-    "rows begin anywhere in a box, columns at a known one": (
+    "rows begin anywhere, columns in the middle of a box": (
         body(
-            f"%a: {BOXED.format(32, 32)}, %out: {BOXED.format(32, 16)}",
-            loop(
+            f"%a: {MAT}, %out: {LEFT.format(32, 16)}",
+            "  %c14 = arith.constant 14 : index\n"
+            + loop(
                 f"""
-    %n = arith.addi %k, %c16 : index
-    %d = pto.alloc_tile valid_row = %n : {BOXED.format("?", 16)}
-    pto.subview ins(%out, %c0, %c0 : {BOXED.format(32, 16)}, index, index)
-        outs(%d : {BOXED.format("?", 16)})
-    pto.textract ins(%a, %k, %c16 : {BOXED.format(32, 32)}, index, index)
-        outs(%d : {BOXED.format("?", 16)})""",
+    %n = arith.addi %k, %c14 : index
+    %d = pto.alloc_tile valid_col = %n : {LEFT.format(17, "?")}
+    pto.subview ins(%out, %c0, %c0 : {LEFT.format(32, 16)}, index, index)
+        outs(%d : {LEFT.format(17, "?")})
+    pto.textract ins(%a, %k, %c16 : {MAT}, index, index) outs(%d : {LEFT.format(17, "?")})""",
                 turns=2,
             ),
         ),
         {
-            "a": np.arange(1024).reshape(32, 32).astype(np.float16),
-            "out": np.zeros((32, 16), np.float16),
+            "a": np.arange(24 * 32, dtype=np.float32).reshape(24, 32),
+            "out": np.zeros((32, 16), np.float32),
         },
     ),
     "views of other strides come out of a branch": (
