@@ -177,3 +177,11 @@ def parameter(
     """The 64-bit fix-pipe parameter of 3.1.3; `shift` is the N of the shift modes."""
     low = int(np.float32(scale).view(np.uint32))
     return low | shift << 32 | (offset & 0x1FF) << 37 | signed << 46 | saturate << 48
+
+
+def zeros(text: str) -> pto.Tile:
+    """A tile whose every byte is zero."""
+    tile = made(text)
+    tile.bytes()[:] = 0
+    tile.memory.shadow[:] = 0xFF
+    return tile

@@ -1,4 +1,7 @@
-"""Elementwise, reductions, expands and conversions: meaning, legality per target, text and C++."""
+"""Elementwise, reductions and expands: meaning, legality per target, text and C++.
+
+What holds for conversions alone is in test_conversion.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import FORMATS, Array, made, noise, slugs, storage_type, typed
+from by_hand import FORMATS, Array, made, noise, storage_type, typed, zeros
 from tables import verdict
 
 import ptokit as pto
@@ -32,14 +35,6 @@ TYPES = {
     "tcolsum": (ALL, A2A3, ALL),
     "trowexpandmul": ({"f16", "f32", "i16", "u16", "i32", "u32", "u8"}, A2A3, ALL),
 }
-
-
-def zeros(text: str) -> pto.Tile:
-    """A tile whose every byte is zero."""
-    tile = made(text)
-    tile.bytes()[:] = 0
-    tile.memory.shadow[:] = 0xFF
-    return tile
 
 
 def sample(op: str, dtype: str) -> list[Any]:
@@ -229,171 +224,6 @@ def test_a_block_as_wide_as_the_result() -> None:
     x, y, out = made("vec f32 2x8", data), made("vec f32 2x8", data), made("vec f32 2x8")
     pto.trowexpandmul(out, x, y)
     assert np.array_equal(out.numpy(), data * data)
-
-
-# Conversion --------------------------------------------------------------------------------------
-
-convert: Any = pto.tcvt  # with modes as plain strings
-HALVES = np.array([[-2.5, -1.5, -0.5, 0.5, 1.2, 1.5, 2.5, -1.2]], np.float32)
-MODES = {
-    "none": [-2, -1, 0, 0, 1, 1, 2, -1],
-    "rint": [-2, -2, 0, 0, 1, 2, 2, -1],
-    "round": [-3, -2, -1, 1, 1, 2, 3, -1],
-    "floor": [-3, -2, -1, 0, 1, 1, 2, -2],
-    "ceil": [-2, -1, 0, 1, 2, 2, 3, -1],
-    "trunc": [-2, -1, 0, 0, 1, 1, 2, -1],
-    "odd": [-3, -1, -1, 1, 1, 1, 3, -1],
-}
-
-
-@pytest.mark.parametrize("mode", list(MODES))
-def test_rounding_to_whole_numbers(mode: str) -> None:
-    whole, floats = made("vec i32 1x8"), made("vec f32 1x8")
-    convert(whole, made("vec f32 1x8", HALVES), rmode=mode)
-    assert whole.numpy().tolist() == [MODES[mode]]
-    convert(floats, made("vec f32 1x8", HALVES), rmode=mode)
-    like_rint = "rint" if mode == "none" else mode
-    assert floats.numpy().tolist() == [MODES[like_rint]]
-
-
-def test_rounding_to_floats_honours_the_mode() -> None:
-    data = np.full((1, 8), 1 + 2.0**-11, np.float32)
-    found: dict[str, float] = {}
-    for mode in MODES:
-        out = made("vec f16 1x16 valid 1x8")
-        convert(out, made("vec f32 1x8", data), rmode=mode)
-        found[mode] = float(out.numpy()[0, 0])
-    up = 1 + 2.0**-10
-    assert found == {
-        **dict.fromkeys(("none", "rint", "floor", "trunc"), 1.0),
-        **dict.fromkeys(("round", "ceil", "odd"), up),
-    }
-
-
-WIDE = [[300, -1, 70000, -40000, np.nan, np.inf, -np.inf, 100]]
-INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
-
-
-@pytest.mark.parametrize(
-    ("src", "dst", "on", "off", "default"),
-    [
-        (
-            "f32",
-            "i8",
-            [127, -1, 127, -128, 0, 127, -128, 100],
-            [44, -1, 112, -64, 0, 0, 0, 100],
-            "on",
-        ),
-        ("f32", "u8", [255, 0, 255, 0, 0, 255, 0, 100], [44, 255, 112, 192, 0, 0, 0, 100], "on"),
-        (
-            *("f32", "i16"),
-            [300, -1, 32767, -32768, 0, 32767, -32768, 100],
-            [300, -1, 4464, 25536, 0, 0, 0, 100],
-            "off",
-        ),
-        (
-            *("f32", "i32"),
-            [300, -1, 70000, -40000, 0, INT_MAX, INT_MIN, 100],
-            [300, -1, 70000, -40000, 0, 0, 0, 100],
-            "on",
-        ),
-        (
-            *("f32", "f16"),
-            [300, -1, 65504, -40000, 0, 65504, -65504, 100],
-            [300, -1, np.inf, -40000, np.nan, np.inf, -np.inf, 100],
-            "on",
-        ),
-    ],
-)
-def test_saturation_and_its_defaults(
-    src: str, dst: str, on: list[float], off: list[float], default: str
-) -> None:
-    data = np.array(WIDE, FORMATS[src][1])
-    wanted: dict[str | None, list[float]] = {"on": on, "off": off}
-    for mode in ("on", "off", None):
-        out = made(f"vec {dst} 1x32 valid 1x8")
-        convert(out, made(f"vec {src} 1x8", data), sat_mode=mode)
-        assert np.array_equal(out.numpy()[0], wanted[mode or default], equal_nan=dst == "f16")
-
-
-def test_integers_saturate_or_wrap() -> None:
-    data = np.array([[70000, -70000, 5, 32768, -32769, 0, 1, -1]], np.int32)
-    narrow, clipped = made("vec i16 1x16 valid 1x8"), made("vec i16 1x16 valid 1x8")
-    pto.tcvt(narrow, made("vec i32 1x8", data))
-    pto.tcvt(clipped, made("vec i32 1x8", data), sat_mode="on")
-    assert np.array_equal(narrow.numpy(), data.astype(np.int16))
-    assert np.array_equal(clipped.numpy(), data.clip(-32768, 32767))
-
-
-PAIRS = {
-    "a2a3": {
-        "f32": "f16 f32 bf16 i16 i32 i64",
-        "f16": "f32 i32 i16 i8 u8 i4",
-        "bf16": "f32 i32",
-        "i16": "f16 f32",
-        "i32": "f32 i16 i64 f16",
-        "i64": "f32 i32",
-        "u8": "f16",
-        "i8": "f16",
-        "i4": "f16",
-    },
-    "a5": {
-        "f32": "f32 f16 bf16 i16 i32 i64 f8e4m3 f8e5m2 hif8",
-        "f16": "f32 i32 i16 i8 u8 hif8",
-        "bf16": "f32 i32 f16 f4e2m1x2 f4e1m2x2",
-        "i16": "u8 f16 f32 u32 i32",
-        "i32": "f32 i16 u16 i64 u8",
-        "i64": "f32 i32",
-        "u8": "f16 u16",
-        "i8": "f16 i16 i32",
-        "u32": "u8 u16 i16",
-        "f8e4m3": "f32",
-        "f8e5m2": "f32",
-        "hif8": "f32",
-        "f4e2m1x2": "bf16",
-        "f4e1m2x2": "bf16",
-    },
-}
-
-
-@pytest.mark.parametrize("source", list(FORMATS))
-@pytest.mark.parametrize("target", list(PAIRS))
-def test_pairs_of_types(source: str, target: str) -> None:
-    legal = PAIRS[target].get(source, "").split()
-    with pto.target(target):
-        for dtype in FORMATS:
-            out, x = zeros(f"vec {dtype} 2x64"), zeros(f"vec {source} 2x64")
-            slug = "" if dtype in legal else "element-type"
-            verdict(target, slug, lambda out=out, x=x: pto.tcvt(out, x))
-
-
-@pytest.mark.parametrize(
-    ("src", "dst", "shape", "nbytes"),
-    [
-        ("f32", "i16", (4, 128), 512),  # whole lines of 64 elements
-        ("f32", "i16", (300, 72), 32 * (254 * 9 + 1)),  # at most 255 rows
-        ("f32", "i16", (4, 80), 32 * (3 * 10 + 2)),
-        ("f16", "i16", (4, 48), 32 * 6),
-        ("f16", "i16", (4, 640), 256),
-        ("f16", "i8", (4, 32), 128 + 32 * 2),
-        ("f16", "i8", (4, 640), 256),
-    ],
-)
-def test_scratch_of_a2a3_conversions(
-    src: str, dst: str, shape: tuple[int, int], nbytes: int
-) -> None:
-    rows, cols = shape
-    wide = -(-cols // 32) * 32 if dst == "i8" else -(-cols // 16) * 16
-    extent = f"{rows}x{wide} valid {rows}x{cols}"
-    stride = cols if src == "f32" else wide
-    x = zeros(f"vec {src} {rows}x{stride} valid {rows}x{cols}")
-    fits, small = (made(f"vec i8 1x{n}") for n in (nbytes, nbytes - 32))
-    with pto.target("a2a3"):
-        pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=fits)
-        pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=small, sat_mode="on")
-        with pytest.raises(pto.PtoError) as problem:
-            pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=small)
-    assert slugs(problem) == {"shape"}
 
 
 # Other rules -------------------------------------------------------------------------------------

@@ -40,7 +40,11 @@ class Host:
     width: int  # bytes of a vector
     fma: bool
     half: bool  # converts f16
-    permutes: bool = False  # looks 16 indices up in a table of 32 numbers in registers
+
+    @property
+    def permutes(self) -> bool:
+        """Whether it looks 16 indices up in a table of 32 numbers in registers: AVX-512."""
+        return self.width == 64
 
 
 class Scratch:

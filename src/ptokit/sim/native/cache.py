@@ -43,7 +43,7 @@ class Processor:
         if width == 16 and "avx2" in has:
             width = 32
         arm = "neon" in has
-        return Host(width, "fma" in has or arm, "f16c" in has or arm, permutes=width == 64)
+        return Host(width, "fma" in has or arm, "f16c" in has or arm)
 
 
 _chosen: ContextVar[Processor] = ContextVar("processor")

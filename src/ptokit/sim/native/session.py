@@ -89,11 +89,12 @@ class Session:
 
     def workers(self, blocks: int, first: int = 0) -> list[Worker]:
         """Equal runs of the blocks from `first` on, one for each processor."""
-        count = 1 if self.plan.serial else min(blocks - first, os.cpu_count() or 1)
+        count = min(blocks - first, os.cpu_count() or 1)
         edges = [first + (blocks - first) * n // count for n in range(count + 1)]
         target, fixpipe = self.core.target, self.core.fixpipe
-        own = blocks == 1 or self.plan.serial
-        cores = [self.core if own else Core(target, fixpipe, 0, blocks) for _ in range(count)]
+        cores = [
+            self.core if blocks == 1 else Core(target, fixpipe, 0, blocks) for _ in range(count)
+        ]
         ranges = zip(cores, pairwise(edges), strict=True)
         return [Worker(self, core, *edge, blocks) for core, edge in ranges]
 
