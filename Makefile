@@ -14,8 +14,11 @@ test: $(VENV)/dev
 	$(BIN)/pyright
 	$(BIN)/pytest -n 2
 
+# Random and mutated programs, FACTOR times as many as in `make test`; FUZZ names some of them.
+FACTOR ?= 10
+FUZZ ?= tests/fuzz
 fuzz: $(VENV)/dev
-	PTOKIT_FUZZ=3000 $(BIN)/pytest -n 2 tests/native/test_fuzz.py
+	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2 $(FUZZ)
 
 bench: $(VENV)/run
 	@$(BIN)/python bench/run.py

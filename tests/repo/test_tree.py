@@ -19,8 +19,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 24_000
-LARGEST_NATIVE = 1_500  # of whole programs; `sim/kernels` makes the single functions
+LARGEST_PACKAGE = 26_500
+LARGEST_NATIVE = 1_650  # of whole programs; `sim/kernels` makes the single functions
 
 
 def imports(path: Path) -> Iterator[str]:

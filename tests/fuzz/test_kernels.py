@@ -1,7 +1,7 @@
 """Random kernels under both engines, in processes of their own: a crash is a failure like others.
 
-`make fuzz` runs 3000 of them, PTOKIT_FUZZ=5000 so many. A failing kernel is printed with its seed;
-`PYTHONPATH=src:tests/laws python tests/native/kernels.py SEED 1` runs it again.
+A failing kernel is printed with its seed;
+`PYTHONPATH=src:tests/laws python tests/fuzz/kernels.py SEED 1` runs it again.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 from kernels import kernel
+from scale import scaled
 
-KERNELS = int(os.environ.get("PTOKIT_FUZZ", "300"))
+KERNELS = scaled(300)
 PARTS = 2  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent
