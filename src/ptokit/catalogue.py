@@ -184,5 +184,14 @@ CATALOGUE: dict[str, Entry] = {
         "old value is still needed has no destination-passing form without a copy.",
     ),
     "not-utf8": Entry("the file is not UTF-8 text", "Save it as UTF-8."),
-    "unreadable-file": Entry("the file cannot be read", "Check its name and your permissions."),
+    "unreadable-file": Entry(
+        "the file cannot be read",
+        "Check its name and your permissions; an argument is a number or a .npy file of numbers, "
+        "as numpy.save writes it.",
+    ),
+    "unwritable-file": Entry(
+        "the file cannot be written",
+        "No output has changed. Check the folder and your permissions; a file without write "
+        "permission is not replaced.",
+    ),
 }

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -60,8 +60,6 @@ def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
 
     if str(kernel) == "-":
         return loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
-    if not kernel.is_file():
-        usage(f"{kernel}: there is no such file")
     return load(kernel)
 
 
@@ -104,6 +102,7 @@ def run(
     show_code: str | None,
 ) -> None:
     """Run KERNEL (a file, or - for standard input) on arrays."""
+    from ptokit.files import is_standard_output, write_arrays
     from ptokit.text.types import type_named
 
     if target == "all":
@@ -132,12 +131,15 @@ def run(
         if name not in result.outputs:
             made = ", ".join(result.outputs) or "none"
             usage(f"the program has no output {name!r}; it has {made}")
-    _save({wanted[name]: result.outputs[name] for name in wanted})
+    files = {name: Path(text) for name, text in wanted.items()}
+    write_arrays([(path, result.outputs[name]) for name, path in files.items()])
+    aside = any(map(is_standard_output, files.values()))  # no text among the bytes of an array
     for name, array in result.outputs.items():
         if name not in wanted and not report:
-            click.echo(f"{name}: {array.dtype} {'x'.join(map(str, array.shape))}\n{array}")
+            shape = "x".join(map(str, array.shape))
+            click.echo(f"{name}: {array.dtype} {shape}\n{array}", err=aside)
     if report:
-        _report(result.instructions, target, seconds)
+        click.echo(_report(result.instructions, target, seconds), err=aside)
 
 
 def _type(read: Callable[[str], Any], text: str) -> Any:  # Any: a Type
@@ -160,68 +162,22 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _argument(text: str) -> Any:  # Any: an array or a number
-    import numpy as np
+    from ptokit.files import read_array
 
     for number in (lambda: int(text, 0), lambda: float(text)):
         try:
             return number()
         except ValueError:
             continue
-    if not Path(text).is_file():
-        usage(f"{text}: there is no such file (an argument is a .npy file or a number)")
-    try:
-        return np.load(text, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as problem:
-        usage(f"{text}: not a .npy array ({problem})")
+    return read_array(text)
 
 
-def _save(arrays: dict[str, Any]) -> None:
-    """Write every file under another name first, then move all: whole or not at all."""
-    import numpy as np
-
-    def saving(array: Any) -> Callable[[BinaryIO], None]:
-        return lambda file: np.save(file, array, allow_pickle=False)
-
-    _replace({Path(name): saving(array) for name, array in arrays.items()})
-
-
-def _replace(files: dict[Path, Callable[[BinaryIO], None]]) -> None:
-    """Fill files through partial ones beside them; links are followed, devices written to."""
-    partials: list[tuple[Path, Path]] = []
-    try:
-        for path, fill in files.items():
-            final = path.resolve()
-            if final.exists() and not final.is_file():
-                with final.open("wb") as device:  # a directory is an OSError
-                    fill(device)
-                continue
-            partial = final.with_name(f".{final.name}.partial")
-            partials.append((partial, final))
-            with partial.open("wb") as file:
-                fill(file)
-        for partial, final in partials:
-            partial.replace(final)
-    except OSError as problem:
-        for partial, _ in partials:
-            partial.unlink(missing_ok=True)
-        names = ", ".join(map(str, files))
-        usage(f"cannot write {names}: {problem.strerror or problem}")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    _replace({path: lambda file: void(file.write(text.encode()))})
-
-
-def void(_: object) -> None:
-    """Drop a result."""
-
-
-def _report(instructions: dict[str, int], target: str, seconds: float) -> None:
+def _report(instructions: dict[str, int], target: str, seconds: float) -> str:
+    """How many instructions ran, and how many of each."""
     total = sum(instructions.values())
-    click.echo(f"{total} instructions on {target} in {seconds * 1000:.0f} ms")
-    for name, count in sorted(instructions.items(), key=lambda item: -item[1]):
-        click.echo(f"  {count:>8}  {name}")
+    lines = [f"{total} instructions on {target} in {seconds * 1000:.0f} ms"]
+    counts = sorted(instructions.items(), key=lambda item: -item[1])
+    return "\n".join([*lines, *(f"  {count:>8}  {name}" for name, count in counts)])
 
 
 @main.command()
@@ -257,10 +213,12 @@ def check(kernel: Path, target: str, style: str) -> None:
 @program_errors
 def fmt(kernel: Path, in_place: bool) -> None:
     """Print KERNEL in canonical form, comments kept."""
+    from ptokit.files import write_files
+
     program = read_program(kernel)
     text = program.text(program.form())
     if in_place and str(kernel) != "-":
-        _write(kernel, text)
+        write_files([(kernel, text.encode())])
     else:
         click.echo(text, nl=False)
 
@@ -310,6 +268,7 @@ def layout(
     from ptokit.check import tile_type_errors
     from ptokit.emit.draw import layout_picture
     from ptokit.emit.svg import layout_svg
+    from ptokit.files import write_files
     from ptokit.isa.layouts import Layout
     from ptokit.isa.tiles import tile_type
     from ptokit.isa.words import Loc
@@ -328,7 +287,7 @@ def layout(
         raise PtoError(problem)
     click.echo(layout_picture(kind, _painted))
     if svg is not None:
-        _write(svg, layout_svg(kind))
+        write_files([(svg, layout_svg(kind).encode())])
     if at is not None:
         row, col = _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
         if not (0 <= row < rows and 0 <= col < cols):

@@ -14,6 +14,7 @@ from ptokit.bind import Bound, bind
 from ptokit.catalogue import CATALOGUE
 from ptokit.check import check, check_func
 from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
+from ptokit.files import read_text_bytes
 from ptokit.ir import Func, Module, Op
 from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.types import Type
@@ -183,12 +184,7 @@ def loads(text: str, name: str = "<text>") -> Program:
 
 def load(path: str | Path) -> Program:
     """Read a program from a file; PtoError if the file or its text cannot be read."""
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise call_error("unreadable-file", f"{path}: {reason}") from None
-    return loads(decoded(raw, str(path)), str(path))
+    return loads(decoded(read_text_bytes(path), str(path)), str(path))
 
 
 def decoded(raw: bytes, name: str) -> str:

@@ -34,7 +34,7 @@ from ptokit.isa.words import (
     PadValue,
     Word,
 )
-from ptokit.numerics.arrays import is_of, rounded, values_of
+from ptokit.numerics.arrays import is_of, is_raw, rounded, values_of
 from ptokit.place import address_errors
 from ptokit.settings import current_core, current_target
 from ptokit.sim import tile as handles
@@ -249,7 +249,8 @@ def _element(array: AnyArray, dtype: DType | str | None) -> DType:
 
     if dtype is not None:
         named = dtype_of(dtype)
-        raw = array.dtype.kind in "iuV" and array.itemsize == named.size  # codes as integers
+        size = named.size  # of codes, as integers
+        raw = is_raw(array.dtype, size) or (array.dtype.kind in "iu" and array.itemsize == size)
         if not raw and not is_of(array, named):
             raise ValueError(f"the array holds {array.dtype}, not {named} or its codes")
         return named

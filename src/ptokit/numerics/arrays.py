@@ -40,12 +40,17 @@ def is_of(array: AnyArray, dtype: DType) -> bool:
     return same is not None and array.dtype == same
 
 
+def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
+    """Whether elements are that many bytes without a meaning: no record, whose fields have one."""
+    return kind.type is np.void and kind.names is None and kind.itemsize == size
+
+
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
     """The codes of an array whose element type is already `dtype`, bit for bit.
 
     Raw bits are welcome too: an unsigned or void array of the element's size. ValueError otherwise.
     """
-    raw = array.dtype == dtype.storage or (array.dtype.kind == "V" and dtype.size == array.itemsize)
+    raw = array.dtype == dtype.storage or is_raw(array.dtype, dtype.size)
     if is_of(array, dtype) or (raw and dtype.is_float):
         return np.ascontiguousarray(array).view(dtype.storage)
     raise ValueError(f"the element type is {array.dtype}, not {dtype}")
@@ -71,7 +76,7 @@ def rounded(array: AnyArray, dtype: DType) -> AnyArray:
 
 
 def _is_narrow_float(kind: np.dtype[Any]) -> bool:  # Any: as above
-    return kind.kind == "V" and np.can_cast(kind, np.float32)
+    return kind.kind == "V" and kind.type is not np.void and np.can_cast(kind, np.float32)
 
 
 def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
