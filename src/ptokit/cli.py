@@ -82,6 +82,7 @@ def main() -> None:
     "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
 )
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of NAME=random.")
 @ENGINE
 @click.option("--report", is_flag=True, help="Say what ran and how long it took.")
 @click.option(
@@ -97,17 +98,22 @@ def run(
     func: str | None,
     fixpipe: str,
     blocks: int,
+    seed: int,
     engine: str | None,
     report: bool,
     show_code: str | None,
 ) -> None:
-    """Run KERNEL (a file, or - for standard input) on arrays."""
+    """Run KERNEL (a file, or - for standard input) on arrays.
+
+    An argument is a .npy file, a number, or `random` or `zeros`, with extents where its type has
+    none (x=random:16x32).
+    """
     from ptokit.files import is_standard_output, write_arrays
     from ptokit.text.types import type_named
 
     if target == "all":
         usage("run takes one target")
-    given = {name: _argument(text) for name, text in map(_pair, arguments)}
+    given = {name: _argument(text, seed) for name, text in map(_pair, arguments)}
     wanted = dict(map(_pair, outputs))
     completed = {name: _type(type_named, text) for name, text in map(_pair, types)}
     program = read_program(kernel)
@@ -161,8 +167,16 @@ def _pair(text: str) -> tuple[str, str]:
     return name.removeprefix("%"), value
 
 
-def _argument(text: str) -> Any:  # Any: an array or a number
+def _argument(text: str, seed: int) -> Any:  # Any: an array, a number or a Fill
     from ptokit.files import read_array
+    from ptokit.fills import fill_named
+
+    try:
+        fill = fill_named(text, seed)
+    except ValueError as problem:
+        usage(f"{text}: {problem}")
+    if fill is not None:
+        return fill
 
     for number in (lambda: int(text, 0), lambda: float(text)):
         try:
@@ -233,14 +247,15 @@ def convert(kernel: Path, form: str) -> None:
 
 
 @main.command()
-@click.argument("name")
-def explain(name: str) -> None:
-    """Explain an instruction, a diagnostic, a target or a layout."""
+@click.argument("name", required=False)
+def explain(name: str | None) -> None:
+    """Explain an instruction, a type, a location, a diagnostic; without NAME, list all pages."""
+    from ptokit.emit.manual import contents, suggestions
     from ptokit.emit.manual import explain as manual
-    from ptokit.emit.manual import suggestions
 
-    page = manual(name)
+    page = contents() if name is None else manual(name)
     if page is None:
+        assert name is not None
         near = suggestions(name)
         usage(f"nothing is called {name!r}" + (f"; near: {', '.join(near)}" if near else ""))
     click.echo(page)

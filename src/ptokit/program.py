@@ -15,6 +15,7 @@ from ptokit.catalogue import CATALOGUE
 from ptokit.check import check, check_func
 from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
 from ptokit.files import read_text_bytes
+from ptokit.fills import filled
 from ptokit.ir import Func, Module, Op
 from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.types import Type
@@ -136,7 +137,8 @@ class Program:
         types: Mapping[str, Type] | None,
     ) -> Bound:
         """A function with its arguments, legal on the target."""
-        bound = bind(self.func(func), arrays, target, types or {})
+        chosen = self.func(func)
+        bound = bind(chosen, filled(chosen, arrays), target, types or {})
         _require_grid(bound, blocks)
         problems = check_func(bound.func, target, bound.numbers)
         if any(p.is_error for p in problems):

@@ -25,7 +25,6 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 DOCUMENT = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
 # instructions that no example of the manual contains
 MORE = {
-    "pto.set_quant_scalar": "%half = arith.constant 0.5 : f32\npto.set_quant_scalar %half : f32\n",
     "pto.tsync": "pto.tsync\n",
 }
 

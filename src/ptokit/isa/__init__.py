@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
@@ -57,3 +58,13 @@ def replayed(op: str, form: str) -> type[Instr] | None:
         if form in page.recorded and op == (page.recorded_op or page.name):
             return page
     return None
+
+
+def chapter(page: type[Instr]) -> str:
+    """The chapter of the manual: the title with which the page's folder, or else file, begins."""
+    folder, _, _ = page.__module__.rpartition(".")
+    for module in (folder, page.__module__):
+        title, colon, _ = (sys.modules[module].__doc__ or "").split("\n")[0].partition(": ")
+        if colon and module != __name__:
+            return title
+    raise AssertionError(f"neither {folder} nor {page.__module__} begins with 'TITLE: '")

@@ -1,4 +1,4 @@
-"""Tiles come to be and get addresses: alloc_tile, set_validshape, TASSIGN (spec 1.7, 4.6)."""
+"""Tile allocation, views and addresses: alloc_tile, subviews, TRESHAPE, TASSIGN (spec 1.7, 4.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TCVT: convert the elements of a tile to another type (spec 3.25)."""
+"""Conversion: TCVT makes the elements of a tile another type (spec 3.25)."""
 
 from __future__ import annotations
 

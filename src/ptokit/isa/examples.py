@@ -1,4 +1,4 @@
-"""An example program for each instruction's manual page, by page name; a test runs them all.
+"""An example program for each page of the manual, by the page's name; a test runs them all.
 
 Tiles that a program reads without defining them are its inputs.
 """
@@ -47,7 +47,80 @@ pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]
 pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]"""
 MAP = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"
 
+SEVEN_AND_TWO = "%a = arith.constant 7 : index\n%b = arith.constant 2 : index\n"
+
+
+def scalar(operation: str) -> str:
+    """A valid extent computed by `operation` from %a and %b."""
+    tile = "!pto.tile_buf<vec, 16x32xf32, valid=?x32>"
+    return f"{SEVEN_AND_TWO}%n = {operation}\n%t = pto.alloc_tile valid_row = %n : {tile}"
+
+
+LOOP = f"""\
+func.func @example(%x: {ND}) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %turns = arith.constant 3 : index
+  scf.for %i = %zero to %turns step %one {{
+    pto.tadd ins(%x, %x : {ND}, {ND}) outs(%x : {ND})
+  }}
+  return
+}}"""
+BRANCH = f"""\
+func.func @example(%x: {ND}, %y: {ND}, %n: index) {{
+  %limit = arith.constant 4 : index
+  %small = arith.cmpi slt, %n, %limit : index
+  scf.if %small {{
+    pto.tadd ins(%x, %x : {ND}, {ND}) outs(%y : {ND})
+  }} else {{
+    pto.tmul ins(%x, %x : {ND}, {ND}) outs(%y : {ND})
+  }}
+  return
+}}"""
+CARRIED = f"""\
+func.func @example(%x: {ND}, %y: {ND}) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %turns = arith.constant 4 : index
+  %rows = scf.for %i = %zero to %turns step %one iter_args(%n = %one) -> (index) {{
+    %twice = arith.addi %n, %n : index
+    scf.yield %twice : index
+  }}
+  pto.tadd ins(%x, %x : {ND}, {ND}) outs(%y : {ND})
+  return
+}}"""
+
+DOUBLE = f"""\
+func.func @double(%x: {ND}, %y: {ND}) {{
+  pto.tadd ins(%x, %x : {ND}, {ND}) outs(%y : {ND})
+  return
+}}"""
+
 EXAMPLES: dict[str, str] = {
+    "func.func": DOUBLE,
+    "module": "module {\n" + "".join(f"  {line}\n" for line in DOUBLE.splitlines()) + "}",
+    "Constant": "%a = arith.constant 7 : index",
+    **{
+        name: scalar(f"arith.{name.lower()} %a, %b : index")
+        for name in (
+            *("AddI", "SubI", "MulI", "DivSI", "RemSI", "CeilDivSI"),
+            *("MinSI", "MaxSI", "AndI", "OrI"),
+        )
+    },
+    "CmpI": scalar("arith.select %less, %a, %b : index").replace(
+        "%n =", "%less = arith.cmpi slt, %b, %a : index\n%n ="
+    ),
+    "Select": scalar("arith.select %less, %a, %b : index").replace(
+        "%n =", "%less = arith.cmpi slt, %b, %a : index\n%n ="
+    ),
+    "IndexCast": "%a = arith.constant 7 : i32\n%n = arith.index_cast %a : i32 to index",
+    "ExtSI": "%a = arith.constant 7 : i32\n%n = arith.extsi %a : i32 to i64",
+    "TruncI": "%a = arith.constant 7 : i64\n%n = arith.trunci %a : i64 to i32",
+    "For": LOOP,
+    "If": BRANCH,
+    "Yield": CARRIED,
+    "Return": LOOP,
+    "SetQuantScalar": "%half = arith.constant 0.5 : f32\npto.set_quant_scalar %half : f32",
     "TExtract": f"%dst = textract %src[0, 64] : {MAT} -> {LEFT}",
     "TExtractFp": f"%dst = textract.fp %src, %fp[0, 16] : {ACC}, {FP} -> {BYTES}",
     "TExtractPair": (

@@ -1,4 +1,4 @@
-"""Expands: one value for each row combined with every element of the row (spec 3.29)."""
+"""Broadcasts: one value for each row combined with every element of the row (spec 3.29)."""
 
 from __future__ import annotations
 

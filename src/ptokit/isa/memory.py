@@ -1,4 +1,4 @@
-"""TLOAD and TSTORE: between global memory and tiles."""
+"""Memory: TLOAD and TSTORE, between global memory and tiles."""
 
 from __future__ import annotations
 

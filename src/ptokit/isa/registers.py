@@ -1,4 +1,4 @@
-"""SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*: registers that later instructions read (3.10, 3.1.7)."""
+"""Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from ptokit.isa.formulas import ABSENT, Const, Env, Expr, Value, fields, operators
@@ -28,17 +29,23 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One constraint: on `targets`, where `condition` holds, `formula` must hold.
+    """One constraint: on `targets`, where all `conditions` hold, `formula` must hold.
 
-    `help` says what to do about a violation; `slug` names the diagnostic.
+    The conditions are those of the `when`s around it, outermost first. `help` says what to do about
+    a violation; `slug` names the diagnostic.
     """
 
     formula: Expr
     slug: str
     targets: tuple[str, ...] = TARGET_NAMES
-    condition: Expr | None = None
+    conditions: tuple[Expr, ...] = ()
     help: str | None = None
     warning: bool = False
+
+    @cached_property
+    def condition(self) -> Expr | None:
+        """All conditions as one formula; None: it always applies."""
+        return both(*self.conditions) if self.conditions else None
 
     def holds(self, env: Env) -> Value:
         """True, False, or UNKNOWN until the program runs; or a condition, see `formulas`."""
@@ -83,8 +90,7 @@ def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
 def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:
     """The rules hold only where `condition` does."""
     return tuple(
-        replace(rule, condition=condition if rule.condition is None else condition & rule.condition)
-        for rule in rules_of(items)
+        replace(rule, conditions=(condition, *rule.conditions)) for rule in rules_of(items)
     )
 
 

@@ -1,4 +1,4 @@
-"""TSYNC, events, flags and barriers: order between pipes (spec 3.17).
+"""Synchronisation: TSYNC, events, flags and barriers, the order between pipes (spec 3.17).
 
 ptokit executes in text order, so no data depends on them. What is checked: the pipes a target can
 wait for, and that each flag goes up and down in turn.

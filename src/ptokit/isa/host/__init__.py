@@ -1,1 +1,1 @@
-"""The foreign operations a program needs around its instructions: numbers, loops, branches."""
+"""The foreign dialects a program needs around its instructions, numbers, loops, branches."""

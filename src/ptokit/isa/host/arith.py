@@ -1,4 +1,4 @@
-"""The `arith` dialect: scalar arithmetic on index and integer values."""
+"""Scalar arithmetic: the `arith` dialect on index and integer values."""
 
 from __future__ import annotations
 

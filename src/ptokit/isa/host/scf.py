@@ -1,4 +1,4 @@
-"""The `scf` and `func` dialects: loops, branches, returns."""
+"""Control flow: the `scf` and `func` dialects, loops, branches, returns."""
 
 from __future__ import annotations
 

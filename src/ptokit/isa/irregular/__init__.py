@@ -1,1 +1,1 @@
-"""The Irregular And Complex instruction set."""
+"""Irregular access: gathers by index, mask and comparison."""

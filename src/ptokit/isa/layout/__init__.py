@@ -1,1 +1,1 @@
-"""The Layout And Rearrangement instruction set."""
+"""Layout and rearrangement: windows, moves, transposition, padding, unrolling."""

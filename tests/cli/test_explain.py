@@ -1,0 +1,62 @@
+"""`ptokit explain`: the contents list everything, and everything they list has a page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from ptokit.cli import main
+from ptokit.emit.manual import contents, explain, instruction_page
+from ptokit.isa import chapter, pages
+from ptokit.isa.lang import Instr
+from ptokit.isa.tiles import TileType
+from ptokit.isa.words import Loc
+
+LISTED = re.findall(r"^  (\S+)  ", contents(), re.MULTILINE)
+
+
+def test_without_a_name_everything_is_listed_by_chapter() -> None:
+    done = CliRunner().invoke(main, ["explain"])
+    assert done.exit_code == 0
+    for page in pages():
+        _, _, rest = done.output.partition(f"\n{chapter(page)}\n")
+        assert f"  {page.mnemonic()} " in rest.partition("\n\n")[0]
+    assert {str(loc) for loc in Loc} | {"tile_buf", "func.func", "a5", "nz", "f16"} <= set(LISTED)
+    assert {"window-out-of-bounds", "C3"} <= set(LISTED)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_what_is_listed_is_explained(name: str) -> None:
+    text = explain(name)
+    assert text is not None
+    assert len(text.splitlines()) > 2
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("left", "L0A"),
+        ("!pto.tile_buf", TileType.__doc__),
+        ("func.func", "ptokit run"),
+        ("scf.for", "iter_args"),
+        ("arith.addi", "lhs + rhs"),
+        ("round_mode", "CAST_FLOOR"),
+        ("TEXTRACT", "fix-pipe"),
+    ],
+)
+def test_names_that_users_type(name: str, says: str) -> None:
+    assert says in (explain(name) or "")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
+def test_a_page_states_each_rule_and_no_condition_twice_in_a_row(page: type[Instr]) -> None:
+    lines = instruction_page(page).splitlines()
+    bare = [line.strip() for line in lines]
+    for rule in page.all_rules:
+        stated = [line for line in bare if line.startswith(f"{rule.formula}   [")]
+        assert any(rule.slug in line for line in stated), str(rule)
+        assert {f"when {c}" for c in rule.conditions} <= set(bare)
+    outer = [line for line in lines if line.startswith("  when ")]
+    assert len(outer) == len(set(outer))
