@@ -1,4 +1,4 @@
-"""Smallest times, and what times are compared with: memcpy, NumPy's sum and product.
+"""Smallest times, and what times are compared with: memcpy and calls of NumPy.
 
 A measure is a function that does its work once and returns nanoseconds per unit of it. All measures
 take turns, several passes long, so that what else the machine does meets all of them.
@@ -6,9 +6,6 @@ take turns, several passes long, so that what else the machine does meets all of
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -55,47 +52,55 @@ class Clock:
         return measure
 
 
-CALIBRATIONS = {  # names of measures of the three calls the simulator's figures were recorded with
-    "copyto": ("copyto",),
-    "add": ("add",),
-    "matmul": ("matmul", "matmul on two threads"),
-}
+@dataclass(frozen=True)
+class NumPy:
+    """One NumPy call as an opponent: f32 on one thread, into an array that is there already."""
+
+    name: str
+    make: Callable[[], Callable[[], object]]
 
 
-def add_calibrations(clock: Clock) -> None:
-    """The three calls, in the record's words.
+def sums(n: int) -> NumPy:
+    """n x n sums, as f32 whatever the row's type is: NumPy emulates the narrower ones."""
 
-    It does not say how many threads the product had. On a machine of two cores NumPy takes two by
-    itself; here it has one, so another process measures two. The smaller time counts: it claims
-    least.
-    """
-    x, y, z = (random(np.float32, 128, 128) for _ in range(3))
-    clock.add("copyto", clock.calling(lambda: np.copyto(y, x)))
-    clock.add("add", clock.calling(lambda: np.add(x, y, out=z)))
-    clock.add("matmul", clock.calling(lambda: np.matmul(x, y, out=z)))
-    clock.add("matmul on two threads", on_two_threads)
+    def make() -> Callable[[], object]:
+        x, y, z = (random(np.float32, n, n) for _ in range(3))
+        return lambda: np.add(x, y, out=z)
+
+    return NumPy(f"add {n}x{n}", make)
 
 
-def calibrated(clock: Clock) -> dict[str, float]:
-    """What the calls take here."""
-    return {call: min(clock.best[n] for n in names) for call, names in CALIBRATIONS.items()}
+def row_sums(rows: int, cols: int) -> NumPy:
+    def make() -> Callable[[], object]:
+        x, sums = random(np.float32, rows, cols), random(np.float32, rows)
+        return lambda: np.add.reduce(x, axis=1, out=sums)
+
+    return NumPy(f"sum of rows {rows}x{cols}", make)
 
 
-def on_two_threads() -> float:
-    """The time of a 128x128x128 product in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, __file__],
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "2"},
-        capture_output=True,
-        check=True,
-    )
-    return float(done.stdout)
+def exponentials(rows: int, cols: int) -> NumPy:
+    def make() -> Callable[[], object]:
+        x, y = (random(np.float32, rows, cols) for _ in range(2))
+        return lambda: np.exp(x, out=y)
+
+    return NumPy(f"exp {rows}x{cols}", make)
 
 
-def product(n: int) -> Callable[[], object]:
-    """NumPy's matmul of n x n f32, on one thread."""
-    x, y, z = (random(np.float32, n, n) for _ in range(3))
-    return lambda: np.matmul(x, y, out=z)
+def gather(rows: int, cols: int) -> NumPy:
+    def make() -> Callable[[], object]:
+        x, y = (random(np.float32, rows * cols) for _ in range(2))
+        indices = below(rows * cols, rows * cols)
+        return lambda: np.take(x, indices, out=y, mode="wrap")
+
+    return NumPy(f"take {rows}x{cols}", make)
+
+
+def product(n: int) -> NumPy:
+    def make() -> Callable[[], object]:
+        x, y, z = (random(np.float32, n, n) for _ in range(3))
+        return lambda: np.matmul(x, y, out=z)
+
+    return NumPy(f"matmul {n}x{n}x{n}", make)
 
 
 def copies(size: int) -> Callable[[], object]:
@@ -136,7 +141,3 @@ def below(limit: int, *shape: int) -> np.ndarray:
 
 def median(times: Iterable[float]) -> float:
     return float(np.median(list(times)))
-
-
-if __name__ == "__main__":
-    print(Clock(seconds=0.03).calling(product(128))())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clock import below
+from clock import NumPy, below, exponentials, gather, product, row_sums, sums
 from kernel import Kernel
 
 CHAIN = 4  # instructions in a turn of the loop
@@ -15,16 +15,15 @@ CHAIN = 4  # instructions in a turn of the loop
 class Row:
     """An instruction of one shape, several times in a loop.
 
-    `calibration` scales the simulator's time; `copied` bytes or the `product` of n x n matrices is
-    the yardstick; `rule` names the limit that the ratio to it has.
+    Its opponent in the same run is a memcpy of `copied` bytes, or one call of `numpy`; an alias,
+    which does nothing, has none. `rule` names the limit that the ratio to it has.
     """
 
     op: str
     case: str
     kernel: Kernel
-    calibration: str = "copyto"
     copied: int = 0
-    product: int = 0
+    numpy: NumPy | None = None
     rule: str = ""
 
     @property
@@ -32,9 +31,9 @@ class Row:
         return f"{self.op} {self.case}"
 
     @property
-    def yardstick(self) -> str:
-        if self.product:
-            return f"matmul {self.product}"
+    def opponent(self) -> str:
+        if self.numpy is not None:
+            return self.numpy.name
         return f"memcpy {self.copied}" if self.copied else ""
 
 
@@ -110,7 +109,7 @@ def gathers() -> Iterator[Row]:
         to_and_fro("tgather", kernel, "{a} at", "{b}")
         shape = f"{rows}x{cols}"
         case = f"index f32 {shape} from {shape}, i32 indices"
-        yield Row("tgather", case, kernel, copied=rows * cols * 4)
+        yield Row("tgather", case, kernel, numpy=gather(rows, cols))
     kernel = Kernel()
     kernel.tile("a", "vec", "f32", 64, 128)
     kernel.tile("b", "vec", "f32", 64, 64)
@@ -150,18 +149,17 @@ def elementwise() -> Iterator[Row]:
             kernel.tile(name, "vec", dtype, n, n)
         for source, target in ("ab", "bd", "de", "ea"):  # grows by c: stays finite
             kernel.op("tadd", f"{source} c", target)
-        rule = "narrow sums" if dtype != "f32" else ""
-        yield Row("tadd", f"{dtype} {n}x{n}", kernel, calibration="add", rule=rule)
+        yield Row("tadd", f"{dtype} {n}x{n}", kernel, numpy=sums(n))
     kernel = pair("f32", 64, 128)
     kernel.tile("s", "vec", "f32", 64, 8, valid=(64, 1))
     again("trowsum", "a b", "s", kernel)
-    yield Row("trowsum", "f32 64x128", kernel, calibration="add")
+    yield Row("trowsum", "f32 64x128", kernel, numpy=row_sums(64, 128))
     kernel = pair("f32", 64, 128)
     kernel.tile("c", "vec", "f32", 64, 128)
     for _ in range(CHAIN // 2):  # e^e^a is still finite
         kernel.op("texp", "a", "b")
         kernel.op("texp", "b", "c")
-    yield Row("texp", "f32 64x128", kernel, calibration="add")
+    yield Row("texp", "f32 64x128", kernel, numpy=exponentials(64, 128))
 
 
 def products() -> Iterator[Row]:
@@ -173,7 +171,7 @@ def products() -> Iterator[Row]:
         again("tmatmul", "a b", "c", kernel)
         case = f"{dtype}{'' if dtype == 'f32' else '->f32'} {n}x{n}x{n}"
         rule = "products" if n == 128 else ""
-        yield Row("tmatmul", case, kernel, calibration="matmul", product=n, rule=rule)
+        yield Row("tmatmul", case, kernel, numpy=product(n), rule=rule)
 
 
 def transfers() -> Iterator[Row]:

@@ -2,14 +2,12 @@
 
 Each row is one instruction, several times in a row in a loop of a small PTO program over written
 memory, so that one reads what another wrote; compiled by the native engine, the smallest of many
-runs divided by the number of instructions. Beside it stands
+runs divided by the number of instructions. Beside it stands its opponent of the same run: memcpy of
+the bytes that are written, in a loop as tight (see `clock.copies`), or one call of NumPy on one
+thread. An alias leaves no code behind, so it has none, and less than a nanosecond is shown as one.
 
-- the public C++ CPU simulator's recorded time, with its default threads and with one, scaled by
-  what the same NumPy call took there and takes here: copyto for moves, add for elementwise work and
-  reductions, matmul for products. An alias leaves no code behind: below one nanosecond counts as
-  one.
-- a yardstick: memcpy of the bytes that are written, in a loop as tight (see `clock.copies`), or
-  NumPy's f32 matmul on one thread.
+The last columns are what the public C++ CPU simulator took on another machine, as recorded there:
+no figure of this run is comparable with them.
 
     python bench/run.py [PART OF A ROW'S NAME | grid | start]... [--quick] [--json FILE]
 """
@@ -19,11 +17,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +28,14 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import numpy as np
 import whole
-from clock import COPIES, Clock, add_calibrations, calibrated, copies, product
+from clock import COPIES, Clock, copies
 from kernel import turning
 from rows import Row, rows
 
 RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
-LEAST = 0.1  # nanoseconds: an alias leaves no code
+LEAST = 1.0  # nanoseconds: an alias leaves no code
 WAYS = ("default_threads_ns", "one_thread_ns")
-RULES = {  # of ratios to the yardstick: what they are about, and the most they may be
+RULES = {  # of ratios to the opponent: what they are about, and the most they may be
     "runs": ("moving contiguous runs, to memcpy", 1.3),
     "transposing": ("transposing moves, to memcpy", 4.0),
     "products": ("128x128x128 products, to NumPy", 1.3),
@@ -47,59 +44,43 @@ NARROW = 2.0  # the most a sum of a 16-bit type may take, in sums of f32
 SPEEDUP = 1.8  # of a grid, the least on two threads
 
 
-@dataclass
-class Record:
-    """The simulator's times by row, and its machine's calibration."""
-
-    times: dict[str, dict[str, Any]] = field(default_factory=dict[str, Any])
-    calibration: dict[str, float] = field(default_factory=dict[str, float])
-
-    @staticmethod
-    def read(path: Path) -> Record:
-        """Nothing where the file is not there."""
-        if not path.exists():
-            return Record()
-        data = json.loads(path.read_text(encoding="utf-8"))
-        found = re.findall(r"numpy\.(\w+)[^,]*? (\d+) ns", data["calibration"])
-        times = {f"{row['op']} {row['case']}": row for row in data["rows"]}
-        return Record(times, {name: float(ns) for name, ns in found})
+def recorded(path: Path) -> dict[str, dict[str, Any]]:
+    """The simulator's times by row; none where the file is not there."""
+    if not path.exists():
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return {f"{row['op']} {row['case']}": row for row in data["rows"]}
 
 
 @dataclass
 class Line:
-    """A row with its figures."""
+    """A row with its figures, in nanoseconds."""
 
     row: Row
     ns: float
-    simulator: list[float]  # scaled, in the order of WAYS
-    yardstick: float | None
+    opponent: float | None
+    simulator: list[float]  # as recorded, in the order of WAYS
 
     @property
-    def ratios(self) -> list[float]:
-        return [theirs / max(self.ns, LEAST) for theirs in self.simulator]
-
-    @property
-    def held(self) -> float | None:
-        return self.ns / self.yardstick if self.yardstick else None
+    def ratio(self) -> float | None:
+        """Ours over the opponent's."""
+        return self.ns / self.opponent if self.opponent else None
 
     def __str__(self) -> str:
-        times = [f"{t:>11.0f}" if t >= 100 else f"{t:>11.1f}" for t in self.simulator]
-        ratios = [f"{r:>8.1f}" for r in self.ratios]
-        held = f"{self.held:>8.2f} {self.row.yardstick}" if self.held else ""
-        blank = [" " * 38] if not self.simulator else []
-        return (
-            f"{self.row.op:<10}{self.row.case:<42}{self.ns:>10.1f}"
-            + "".join([*times, *ratios, *blank])
-            + held
-        ).rstrip()
+        against = " " * 8
+        if self.ratio is not None:
+            against = f"{self.ratio:>8.2f}"
+        times = "".join(f"{t:>10.0f}" for t in self.simulator)
+        line = f"{self.row.op:<10}{self.row.case:<42}{self.ns:>10.1f}{against}"
+        return f"{line} {self.row.opponent:<22}{times}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         return {
             **{"op": self.row.op, "case": self.row.case, "ns": self.ns, "rule": self.row.rule},
-            "simulator_scaled_ns": dict(zip(WAYS, self.simulator, strict=False)),
-            "simulator_ratio": dict(zip(WAYS, self.ratios, strict=False)),
-            "yardstick": self.row.yardstick,
-            "yardstick_ratio": self.held,
+            "opponent": self.row.opponent,
+            "opponent_ns": self.opponent,
+            "ratio": self.ratio,
+            "simulator_recorded_ns": dict(zip(WAYS, self.simulator, strict=False)),
         }
 
 
@@ -156,20 +137,17 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     if grid:
         whole.add_grid(clock)
     clock.take_turns()
-    record = Record.read(RECORD)
-    calibration = calibrated(clock)
-    scales = {name: calibration[name] / ns for name, ns in record.calibration.items()}
-    lines = [line_of(row, clock, record, scales) for row in selected]
+    record = recorded(RECORD)
+    lines = [line_of(row, clock, record) for row in selected]
     if lines:
-        print_table(lines, scales)
+        print_table(lines)
         print_summary(lines)
     limits = [*limits_of(lines), *(grid_limits(clock) if grid else ())]
     print(*limits, sep="\n", end="\n" if limits else "")
-    for name in sorted(set(record.times) - {row.name for row in rows()}):
+    for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
     started = list(print_starts(3 if chosen.quick else 9)) if start else []
     return {
-        "calibration_ns": calibration,
         "rows": [line.to_json() for line in lines],
         "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],
         "starts_ms": {start.name: start.times for start in started},
@@ -178,54 +156,51 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
 
 def prepare(clock: Clock, selected: list[Row]) -> None:
     """All measures, in the order in which they take turns."""
-    add_calibrations(clock)
     for row in selected:
         clock.add(row.name, turning(row.kernel, clock.seconds))
-        if row.copied:
-            clock.add(row.yardstick, clock.calling(copies(row.copied), 2 * COPIES))
-        if row.product:
-            clock.add(row.yardstick, clock.calling(product(row.product)))
+        if row.numpy is not None:
+            clock.add(row.opponent, clock.calling(row.numpy.make()))
+        elif row.copied:
+            clock.add(row.opponent, clock.calling(copies(row.copied), 2 * COPIES))
 
 
-def line_of(row: Row, clock: Clock, record: Record, scales: dict[str, float]) -> Line:
-    known = record.times.get(row.name)
-    simulator = [known[way] * scales[row.calibration] for way in WAYS] if known else []
-    return Line(row, clock.best[row.name], simulator, clock.best.get(row.yardstick))
+def line_of(row: Row, clock: Clock, record: dict[str, dict[str, Any]]) -> Line:
+    known = record.get(row.name)
+    simulator = [known[way] for way in WAYS] if known else []
+    return Line(row, max(clock.best[row.name], LEAST), clock.best.get(row.opponent), simulator)
 
 
-def print_table(lines: list[Line], scales: dict[str, float]) -> None:
-    scaled = ", ".join(f"{name} {scale:.2f}" for name, scale in scales.items())
-    print(f"this machine's NumPy over the simulator's machine's: {scaled or 'no record'}\n")
-    print(f"{'':<62}{'C++ simulator, ns':>22}{'times ours':>16}")
-    print(f"{'instruction':<52}{'ns':>10}" + f"{'default':>11}{'1 thread':>11}", end="")
-    print(f"{'default':>8}{'1 thr.':>8}   ratio to")
+def print_table(lines: list[Line]) -> None:
+    print(f"{'':<93}{'C++ simulator, recorded':>20}")
+    print(f"{'instruction':<52}{'ns':>10}{'ratio':>8} {'to':<22}{'default':>10}{'1 thread':>10}")
     print(*lines, sep="\n")
 
 
 def print_summary(lines: list[Line]) -> None:
-    known = [line for line in lines if line.ratios]
+    """The mean ratio to each kind of opponent."""
+    kinds: dict[str, list[float]] = {}
+    for line in lines:
+        if line.ratio is not None:
+            kind = "NumPy" if line.row.numpy else "memcpy"
+            kinds.setdefault(kind, []).append(line.ratio)
     print()
-    for number, name in enumerate(("default threads", "one thread")):
-        if known:
-            ratios = [line.ratios[number] for line in known]
-            least = min(known, key=lambda line: line.ratios[number])
-            mean = float(np.exp(np.mean(np.log(ratios))))
-            print(f"C++ simulator, {name}, over ours: geometric mean {mean:.1f}, ", end="")
-            print(f"smallest {min(ratios):.2f} ({least.row.name})")
+    for kind, ratios in kinds.items():
+        mean = float(np.exp(np.mean(np.log(ratios))))
+        print(f"our time over that of {kind}, geometric mean of {len(ratios)} rows: {mean:.2f}")
     print()
 
 
 def limits_of(lines: list[Line]) -> Iterator[Limit]:
     """Of moves and products the largest ratio; of narrow sums each."""
     for rule, (what, most) in RULES.items():
-        held = [line for line in lines if line.row.rule == rule and line.held]
+        held = [line for line in lines if line.row.rule == rule and line.ratio]
         for line in held if rule == "products" else held[:0]:
-            yield Limit(f"{what}: {line.row.case}", line.held or 0.0, most)
+            yield Limit(f"{what}: {line.row.case}", line.ratio or 0.0, most)
         if held and rule != "products":
-            worst = max(held, key=lambda line: line.held or 0.0)
-            over = sum((line.held or 0.0) > most for line in held)
+            worst = max(held, key=lambda line: line.ratio or 0.0)
+            over = sum((line.ratio or 0.0) > most for line in held)
             counted = f"; {over} of {len(held)} over" if over else ""
-            yield Limit(f"{what}: {worst.row.name}{counted}", worst.held or 0.0, most)
+            yield Limit(f"{what}: {worst.row.name}{counted}", worst.ratio or 0.0, most)
     sums = {line.row.case: line.ns for line in lines if line.row.op == "tadd"}
     for dtype in ("f16", "bf16"):
         if {"f32 64x64", f"{dtype} 64x64"} <= set(sums):
