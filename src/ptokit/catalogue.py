@@ -95,6 +95,22 @@ CATALOGUE: dict[str, Entry] = {
         "no longer needed. Even so the tiles that are live at the same time need more bytes than "
         "the target has in that memory.",
     ),
+    "placed-overlap": Entry(
+        "it shares bytes with a tile that ptokit placed",
+        "A tile has an address of the program's own (alloc_tile with addr, TASSIGN), or ptokit "
+        "places it. Tiles at addresses of the program's own may overlap one another: that is how a "
+        "program makes them alias. They never share a byte with a placed tile: an address that is "
+        "known before the run is kept free for the whole function, one that only the run knows is "
+        "compared when the tile is made. Where such tiles exist ptokit places the others from the "
+        "end of the memory downward, so addresses that count up from 0 seldom meet them.",
+    ),
+    "tile-outlives-iteration": Entry(
+        "an iteration defines the tile again while its old content is still needed",
+        "A tile has one address. One that is defined inside a loop is a new tile in the same bytes "
+        "in every iteration, with undefined content. A handle that passes to the next iteration "
+        "(iter_args, or a view) may be used until the tile is defined again, not after it. Copy "
+        "what is needed longer to a tile that is defined before the loop.",
+    ),
     "type-elided": Entry(
         "the type is elided and nothing completes it",
         "The text says `!pto.tile<...>` or nothing at all, and neither a definition, nor another "

@@ -1,148 +1,102 @@
 """Placement: an address for every tile that the program does not place itself.
 
-Tiles that are never alive at the same time share bytes. A tile lives from its definition to its
-last use, through handles that alias it; one that is used inside a loop it was defined before lives
-until the loop ends.
+Tiles that are never live at the same time share bytes (see `liveness`). Addresses that the program
+gives are its own affair: tiles there may overlap one another. No placed tile ever lies there: a
+known address is kept free for the whole function, and a tile at an address that only the run knows
+is compared with the placed tiles when it is made (`Planned.conflict`, in both engines). Where there
+are such tiles the others are placed from the end of the memory, because programs count from 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ptokit.catalogue import CATALOGUE
 from ptokit.diagnostics import Diagnostic, Note
 from ptokit.facts import Facts
-from ptokit.ir import Block, Func, Op, Value
+from ptokit.ir import Func, Value
 from ptokit.isa.targets import SPACES, Target
 from ptokit.isa.tiles import ConvTileType, TileType
+from ptokit.liveness import Storage, storages
 
 
 @dataclass
-class Life:
-    """One tile's bytes and the span of program positions in which they matter."""
+class Planned:
+    """The placed tiles of a function: addresses by value, and whose bytes are whose."""
 
-    value: Value
-    kind: TileType | ConvTileType
-    first: int
-    last: int
-    address: int | None = None  # explicit, or found by `plan`
-    explicit: bool = False
+    addresses: dict[Value, int] = field(default_factory=dict[Value, int])
+    tiles: dict[str, list[Storage]] = field(default_factory=dict[str, "list[Storage]"])  # by memory
 
-    def overlaps(self, other: Life) -> bool:
-        return self.first <= other.last and other.first <= self.last
+    def conflict(
+        self, kind: TileType | ConvTileType, address: int, target: Target, value: Value | None
+    ) -> Iterator[Diagnostic]:
+        """A placed tile that has bytes of a tile at an address of the program's own."""
+        end = address + kind.nbytes
+        for other in self.tiles.get(SPACES[kind.loc], ()):
+            if address < _end(other) and _start(other) < end:
+                yield _overlap(value, (address, end), other, target)
+                return
 
-
-class Lives:
-    """The lives of all tiles of a function, gathered in one walk over its text."""
-
-    def __init__(self, func: Func, facts: Facts) -> None:
-        self.facts = facts
-        self.lives: dict[Value, Life] = {}
-        self.root: dict[Value, Value] = {}  # a handle to the value whose bytes it names
-        self.now = 0
-        for arg in func.args:
-            self._born(arg, None)
-        self._block(func.body)
-        kept = (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
-        for value in kept:  # arguments and a flat program's results are looked at afterwards
-            if value in self.lives:
-                self.lives[value].last = self.now
-
-    def _born(self, value: Value, address: int | None, *, explicit: bool = False) -> None:
-        kind = self.facts.type_of(value)
-        if isinstance(kind, TileType | ConvTileType):
-            self.lives[value] = Life(value, kind, self.now, self.now, address, explicit)
-
-    def _block(self, block: Block) -> None:
-        for op in block.ops:
-            self.now += 1
-            if isinstance(op, Op):
-                self._op(op)
-
-    def _op(self, op: Op) -> None:
-        start = self.now
-        for _, value in op.values():
-            self._use(value)
-        for region in op.regions:
-            self._block(region)
-            self._alias_region(op, region)
-        if op.regions:
-            self.now += 1
-            self._extend_over_loop(start)
-        if op.page.aliases:
-            self._alias_output(op)
-        addresses = op.bound("addr")
-        for result in op.results:
-            sources = [v for _, v in op.values() if self._root(v) in self.lives]
-            if op.page.allocates or addresses:
-                address = self.facts.numbers.get(addresses[0]) if addresses else None
-                self._born(result, address, explicit=bool(addresses))
-            elif op.page.handle and sources:
-                self.root[result] = self._root(sources[0])
-            elif not op.page.handle:
-                self._born(result, None)
-
-    def _alias_output(self, op: Op) -> None:
-        """The output's handle names the input's bytes from here on."""
-        (output, *_), (source, *_) = op.page.outs(), op.page.ins()
-        root = self._root(op.bound(source.name)[0])
-        for target in op.bound(output.name):
-            if root is not target:
-                self.root[target] = root
-
-    def _alias_region(self, op: Op, region: Block) -> None:
-        """Block arguments and what a terminator yields name bytes from outside."""
-        carried = op.bound("carried")
-        for arg, value in zip(
-            region.args[-len(carried) :] if carried else (), carried, strict=True
+    def ranges(self, kind: TileType | ConvTileType) -> list[tuple[int, int]]:
+        """The bytes of the placed tiles in the memory of a type's location, neighbours joined."""
+        joined: list[tuple[int, int]] = []
+        for start, end in sorted(
+            (_start(o), _end(o)) for o in self.tiles.get(SPACES[kind.loc], ())
         ):
-            self.root[arg] = self._root(value)
-
-    def _root(self, value: Value) -> Value:
-        while value in self.root:
-            value = self.root[value]
-        return value
-
-    def _use(self, value: Value) -> None:
-        life = self.lives.get(self._root(value))
-        if life is not None:
-            life.last = max(life.last, self.now)
-
-    def _extend_over_loop(self, start: int) -> None:
-        """What was born before a region op and is used inside lives until its end."""
-        for life in self.lives.values():
-            if life.first < start <= life.last:
-                life.last = self.now
+            if joined and start <= joined[-1][1]:
+                start, end = joined[-1][0], max(end, joined.pop()[1])
+            joined.append((start, end))
+        return joined
 
 
-def plan(func: Func, facts: Facts) -> tuple[dict[Value, int], list[Diagnostic]]:
-    """An address for each tile without one (first fit, in text order), and what did not fit."""
-    lives = list(Lives(func, facts).lives.values())
-    placed: dict[Value, int] = {}
-    problems: list[Diagnostic] = []
-    for life in lives:
-        if life.explicit:
+def _start(tile: Storage) -> int:
+    assert tile.address is not None
+    return tile.address
+
+
+def _end(tile: Storage) -> int:
+    return _start(tile) + tile.kind.nbytes
+
+
+def plan(func: Func, facts: Facts) -> Planned:
+    """An address for each tile without one."""
+    return _plan(storages(func, facts), facts.target)[0]
+
+
+def _plan(tiles: Mapping[Value, Storage], target: Target) -> tuple[Planned, list[Diagnostic]]:
+    """First fit, in text order, and what did not fit."""
+    planned, problems = Planned(), list[Diagnostic]()
+    for tile in tiles.values():
+        if tile.explicit:
             continue
-        space = SPACES[life.kind.loc]
-        taken = [o for o in lives if o.address is not None and SPACES[o.kind.loc] == space]
-        busy = sorted(
-            (o.address, o.address + o.kind.nbytes)
-            for o in taken
-            if o.address is not None and (o.explicit or o.overlaps(life))
-        )
-        life.address = _first_fit(busy, life.kind.nbytes, facts.target.alignment)
-        placed[life.value] = life.address
-        if not facts.target.capacity[space]:
-            problems += address_errors(life.kind, life.address, facts.target, life.value)
-            life.address = None
-        elif life.address + life.kind.nbytes > facts.target.capacity[space]:
-            problems.append(_overflow(life, [o for o in taken if o.overlaps(life)], facts.target))
-            life.address = None
-    return placed, problems
+        space = SPACES[tile.kind.loc]
+        others = [o for o in tiles.values() if o is not tile and SPACES[o.kind.loc] == space]
+        near = [o for o in others if o.explicit or o.value in tile.interferes]
+        tile.address = address = _fit(tile, near, target)
+        planned.addresses[tile.value] = address
+        planned.tiles.setdefault(space, []).append(tile)
+        capacity = target.capacity[space]
+        if not capacity:
+            problems += address_errors(tile.kind, address, target, tile.value)
+        elif address < 0 or _end(tile) > capacity:
+            live = [o for o in near if o.address is not None and not o.explicit]
+            problems.append(_overflow(tile, live, target))
+    return planned, problems
 
 
-def _first_fit(busy: list[tuple[int, int]], size: int, alignment: int) -> int:
+def _fit(tile: Storage, near: Iterable[Storage], target: Target) -> int:
+    """The first place that is free, from the end where some address is not known."""
+    capacity, size = target.capacity_of(tile.kind.loc), tile.kind.nbytes
+    busy = sorted((_start(o), _end(o)) for o in near if o.address is not None)
+    if all(o.address is not None for o in near if o.explicit):
+        return _first_fit(busy, size, target.alignment)
+    size = -(-size // target.alignment) * target.alignment
+    mirrored = sorted((capacity - end, capacity - start) for start, end in busy)
+    return capacity - size - _first_fit(mirrored, size, target.alignment)
+
+
+def _first_fit(busy: Iterable[tuple[int, int]], size: int, alignment: int) -> int:
     at = 0
     for start, end in busy:
         if at + size <= start:
@@ -151,7 +105,25 @@ def _first_fit(busy: list[tuple[int, int]], size: int, alignment: int) -> int:
     return at
 
 
-def _overflow(life: Life, others: list[Life], target: Target) -> Diagnostic:
+def _overlap(
+    value: Value | None, mine: tuple[int, int], other: Storage, target: Target
+) -> Diagnostic:
+    slug, name = "placed-overlap", f"%{value.name}" if value else "the tile"
+    memory = SPACES[other.kind.loc]
+    return Diagnostic(
+        slug,
+        f"{name}: {CATALOGUE[slug].title}",
+        value.span if value else None,
+        rule="an address that the program gives, and a tile that ptokit places, share no byte",
+        seen=f"{name} has bytes {mine[0]} to {mine[1] - 1} of {memory}, "
+        f"%{other.value.name} has {_start(other)} to {_end(other) - 1}",
+        help=f"give %{other.value.name} an address too, or use another one for {name}",
+        targets=(target.name,),
+        notes=(Note(f"%{other.value.name} was placed by ptokit", other.value.span),),
+    )
+
+
+def _overflow(life: Storage, others: list[Storage], target: Target) -> Diagnostic:
     capacity = target.capacity_of(life.kind.loc)
     need = life.kind.nbytes + sum(o.kind.nbytes for o in others)
     slug = "out-of-memory"
@@ -171,10 +143,25 @@ def _overflow(life: Life, others: list[Life], target: Target) -> Diagnostic:
 
 def check_addresses(func: Func, facts: Facts) -> Iterator[Diagnostic]:
     """Explicit addresses: aligned and inside their memory. The others: they fit together."""
-    for life in Lives(func, facts).lives.values():
-        if life.explicit and life.address is not None:
-            yield from address_errors(life.kind, life.address, facts.target, life.value)
-    yield from plan(func, facts)[1]
+    tiles = storages(func, facts)
+    for tile in tiles.values():
+        if tile.explicit and tile.address is not None:
+            yield from address_errors(tile.kind, tile.address, facts.target, tile.value)
+        elif tile.outlives and not tile.explicit:
+            yield _outlives(tile)
+    yield from _plan(tiles, facts.target)[1]
+
+
+def _outlives(tile: Storage) -> Diagnostic:
+    slug, name = "tile-outlives-iteration", f"%{tile.value.name}"
+    return Diagnostic(
+        slug,
+        f"{name}: {CATALOGUE[slug].title}",
+        tile.value.span,
+        rule="a tile has one address: each iteration defines it again in the same bytes",
+        seen=f"a handle of the iteration before still names {name} and is used later",
+        help=f"define {name} before the loop, or copy what is still needed to another tile",
+    )
 
 
 def address_errors(

@@ -47,6 +47,9 @@ EXTRACT = f"""
 """
 COLUMN = "    %c = arith.muli %k, %c32 : index\n"
 MOVED = f"""
+    %first = arith.index_cast %c0 : index to i64
+    %own = pto.tassign %wide, %first : {WIDE} -> {WIDE}
+    pto.tmov ins(%wide : {WIDE}) outs(%own : {WIDE})
     %a = arith.index_cast %n : index to i64
     %t = pto.tassign %wide, %a : {WIDE} -> {WIDE}
     pto.textract ins(%t, %c0, %c0 : {WIDE}, index, index) outs(%out : {T})

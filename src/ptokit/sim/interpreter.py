@@ -19,7 +19,7 @@ from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.tiles import ConvTileType, TileType
-from ptokit.place import address_errors
+from ptokit.place import Planned, address_errors
 from ptokit.sim.execute import Core, fetch, given, refined, run_body
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
@@ -29,16 +29,27 @@ Region: TypeAlias = "Callable[..., tuple[Any, ...]]"
 
 
 class Machine:
-    """One core as a program sees it: handles on its memories."""
+    """One core as a program sees it: handles on its memories, here for the definition of `value`.
 
-    def __init__(self, core: Core) -> None:
+    No handle that the program gives an address has bytes of a tile in `planned`.
+    """
+
+    def __init__(
+        self, core: Core, planned: Planned | None = None, value: Value | None = None
+    ) -> None:
         self.core = core
         self.target = core.target
+        self.planned = planned or Planned()
+        self.value = value
 
     def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A handle on the bytes at `address` of the memory of the type's location."""
-        for problem in address_errors(kind, address, self.target, None):
-            raise PtoError(problem)
+        for problems in (address_errors, self.planned.conflict):
+            for problem in problems(kind, address, self.target, self.value):
+                raise PtoError(problem)
+        return self._handle(kind, address)
+
+    def _handle(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         memory = self.core.space(kind.loc)
         if isinstance(kind, ConvTileType):
             return ConvTile(kind, memory, address)
@@ -46,7 +57,7 @@ class Machine:
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A new tile at a planned address: its content is undefined."""
-        handle = self.tile(kind, address)
+        handle = self._handle(kind, address)
         handle.memory.shadow[address : address + kind.nbytes] = 0
         return handle
 
@@ -72,10 +83,10 @@ class Flow:
 class Interpreter:
     """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran."""
 
-    def __init__(self, machine: Machine, facts: Facts, addresses: Mapping[Value, int]) -> None:
-        self.machine = machine
+    def __init__(self, core: Core, facts: Facts, planned: Planned) -> None:
+        self.core = core
         self.facts = facts
-        self.addresses = addresses
+        self.planned = planned
         self.count = Counter[str]()
 
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
@@ -132,12 +143,13 @@ class _Execution:
 
     def _fixed(self) -> dict[str, Any]:  # Any: words, numbers, the machine
         """What the body gets every time: attributes, defaults, the machine, addresses."""
-        op, machine = self.op, self.run.machine
-        fixed = {**given(op), "machine": machine, "flow": Flow, **machine.core.offer()}
+        op, core = self.op, self.run.core
+        machine = Machine(core, self.run.planned, next(iter(op.results), None))
+        fixed = {**given(op), "machine": machine, "flow": Flow, **core.offer()}
         if op.page.allocates:
             fixed["fresh"] = not op.bound("addr")
             if fixed["fresh"]:
-                fixed["addr"] = self.run.addresses[op.results[0]]
+                fixed["addr"] = self.run.planned.addresses[op.results[0]]
         return fixed
 
     def __call__(self, env: Env) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ptokit.check import learned
 from ptokit.diagnostics import PtoError
 from ptokit.facts import Facts
-from ptokit.ir import Value
 from ptokit.isa.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.place import plan
+from ptokit.place import Planned, plan
 from ptokit.sim.execute import Core, run_op
 from ptokit.sim.interpreter import Env, Interpreter, Machine
 
@@ -22,25 +20,22 @@ if TYPE_CHECKING:
 
 def run(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> tuple[Env, Counter[str]]:
     """Run the function once for each block, in ascending order; see `settings.Engine`."""
-    addresses, _ = plan(bound.func, learned(bound.func, target, bound.numbers))
+    planned = plan(bound.func, learned(bound.func, target, bound.numbers))
     shared, count = bound.shared(), Counter[str]()
     env = shared
     for index in range(blocks):
         core = Core(target, fixpipe, index, blocks)
         try:
-            env = _run_block(bound, core, addresses, shared, count)
+            env = _run_block(bound, core, planned, shared, count)
         except PtoError as problem:
             raise (problem if blocks == 1 else problem.noted(f"in block {index}")) from None
     return (env if blocks == 1 else shared), count
 
 
-def _run_block(
-    bound: Bound, core: Core, addresses: Mapping[Value, int], shared: Env, count: Counter[str]
-) -> Env:
+def _run_block(bound: Bound, core: Core, planned: Planned, shared: Env, count: Counter[str]) -> Env:
     """Run the function on a core whose memories are blank; instructions add to `count`."""
-    machine = Machine(core)
-    interpreter = Interpreter(machine, Facts(core.target, dict(bound.numbers)), addresses)
-    env = shared | bound.local(machine, addresses)
+    interpreter = Interpreter(core, Facts(core.target, dict(bound.numbers)), planned)
+    env = shared | bound.local(Machine(core), planned.addresses)
     interpreter.block(bound.func.body)(env)
     count.update(interpreter.count)
     return env

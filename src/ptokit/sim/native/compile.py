@@ -12,7 +12,7 @@ from ptokit.facts import Facts
 from ptokit.ir import Block, Op, Value
 from ptokit.isa.targets import SPACES, Target
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.place import plan
+from ptokit.place import Planned, plan
 from ptokit.sim.execute import Core
 from ptokit.sim.interpreter import Machine
 from ptokit.sim.kernels.code import NotNative
@@ -44,18 +44,18 @@ def compiler_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> 
 
 def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job:
     known = learned(bound.func, target, bound.numbers)
-    addresses, _ = plan(bound.func, known)
+    planned = plan(bound.func, known)
     core = Core(target, fixpipe, 0, blocks)
     real: Env = bound.shared()
     if blocks == 1:
-        real |= bound.local(Machine(core), addresses)
+        real |= bound.local(Machine(core), planned.addresses)
 
     def generate(compiler: Compiler, env: Env) -> None:
         compiler.function(bound.func, env)
         for value in bound.looked_at():
             _look_at(compiler.initial, compiler.now(env.get(value)))
 
-    return Job(core, known, bound.numbers, addresses, real, bound.looked_at(), generate)
+    return Job(core, known, bound.numbers, planned, real, bound.looked_at(), generate)
 
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
@@ -71,7 +71,7 @@ def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
     def generate(compiler: Compiler, env: Env) -> None:
         compiler.single(op, env)
 
-    return Job(core, known, {}, {}, dict(env), shown, generate)
+    return Job(core, known, {}, Planned(), dict(env), shown, generate)
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Job:
     core: Core
     known: Facts
     numbers: Mapping[Value, int]  # scalar arguments
-    addresses: Mapping[Value, int]
+    planned: Planned
     real: Env
     shown: list[Value]  # looked at after the run
     generate: Callable[[Compiler, Env], None]
@@ -95,7 +95,7 @@ class Job:
 
         key = described(body, self.core, self.real)
         code, kept = cache.compiled(key, make, cache.this_processor())
-        given = (self.core, self.known, self.addresses, self.real, things, self.shown)
+        given = (self.core, self.known, self.planned, self.real, things, self.shown)
         return Session(pickle.loads(kept), code, *given, self._arrays(), rules)
 
     def settled(self) -> tuple[Compiler, str]:
@@ -127,10 +127,10 @@ class Job:
             if op.bound("addr"):
                 return None
             result = op.results[0]
-            return facts.type_of(result), self.addresses[result]
+            return facts.type_of(result), self.planned.addresses[result]
 
         initial = Initial(start, fresh)
-        compiler = Compiler(host, core, facts, self.addresses, initial, set(tracked))
+        compiler = Compiler(host, core, facts, self.planned, initial, set(tracked))
         return compiler
 
     def _argument(self, compiler: Compiler, value: Value) -> Any:  # Any: a handle or a number

@@ -36,22 +36,30 @@ class Machine:
 
     def tile(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
         """A handle on the bytes at `address` of the memory of the type's location."""
-        target = self.compiler.facts.target
+        target, planned = self.compiler.facts.target, self.compiler.planned
         if isinstance(address, int):
-            if any(True for _ in address_errors(kind, address, target, None)):
+            checks = (address_errors, planned.conflict)
+            if any(True for check in checks for _ in check(kind, address, target, None)):
                 self.compiler.recording.guards.append(Truth(self.compiler.code, "false"))
         else:
             last = target.capacity_of(kind.loc) - kind.nbytes
             aligned = address % target.alignment == 0
-            conditions = (aligned, address >= 0, address <= last)
+            apart = (
+                (address <= start - kind.nbytes) | (address >= end)
+                for start, end in planned.ranges(kind)
+            )
+            conditions = (aligned, address >= 0, address <= last, *apart)
             self.compiler.recording.guards += [c for c in conditions if isinstance(c, Truth)]
+        return self._handle(kind, address)
+
+    def _handle(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
         if isinstance(kind, TileType):
             return TracedTile(kind, self.compiler.space(kind.loc), address)  # type: ignore[arg-type]
         return TracedConv(kind, self.compiler.space(kind.loc), address)  # type: ignore[arg-type]
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Recorded:
         """A new tile at a planned address: its content is undefined."""
-        handle = self.tile(kind, address)
+        handle = self._handle(kind, address)
         space = self.compiler.space(kind.loc)
         self.compiler.initial.forget(space.name, address, kind.nbytes)
         if space.name in self.compiler.tracked:

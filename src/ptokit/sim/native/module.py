@@ -25,6 +25,7 @@ from ptokit.isa.rules import HARDWARE, Rule
 from ptokit.isa.targets import SPACES
 from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
+from ptokit.place import Planned
 from ptokit.sim.execute import Core, given, refined
 from ptokit.sim.kernels.code import Code, Condition, Int, NotNative, Truth, Undecided, every, text
 from ptokit.sim.kernels.emit import Function, Host, numbered
@@ -59,7 +60,7 @@ class Compiler:
     host: Host
     core: Core
     facts: Facts
-    addresses: Mapping[Value, int]
+    planned: Planned
     initial: Initial
     tracked: set[str]
     code: Code = field(default_factory=Code)
@@ -240,7 +241,7 @@ class Compiler:
         if page.allocates:
             values["fresh"] = not op.bound("addr")
             if values["fresh"]:
-                values["addr"] = self.addresses[op.results[0]]
+                values["addr"] = self.planned.addresses[op.results[0]]
         refine: Any = getattr(page, "type_of", None)
         types = {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
         seen = environment(page, values, op.attrs) | types

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -16,10 +16,11 @@ import numpy as np
 from ptokit.diagnostics import PtoError
 from ptokit.facts import Facts
 from ptokit.ir import Block, Op, Value
+from ptokit.place import Planned
 from ptokit.sim import execute
 from ptokit.sim.execute import Core
 from ptokit.sim.hazards import State, require_registers
-from ptokit.sim.interpreter import Interpreter, Machine, execution, within
+from ptokit.sim.interpreter import Interpreter, execution, within
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native import cache as codes
@@ -43,7 +44,7 @@ class Session:
     code: codes.Code
     core: Core  # the first block's
     facts: Facts
-    addresses: Mapping[Value, int]
+    planned: Planned
     real: Env  # the reference's handles of the arguments
     things: list[Any]
     shown: list[Value]  # whose handles the plan keeps as results
@@ -188,7 +189,7 @@ class Worker:
         if number not in self.executions:
             session = self.session
             facts = Facts(self.core.target, dict(session.facts.numbers), dict(session.facts.types))
-            interpreter = Interpreter(Machine(self.core), facts, session.addresses)
+            interpreter = Interpreter(self.core, facts, session.planned)
             self.executions[number] = execution(session.things[request.op], interpreter)
         try:
             self.executions[number](env)
