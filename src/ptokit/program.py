@@ -17,6 +17,7 @@ from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
 from ptokit.files import read_text_bytes
 from ptokit.fills import filled
 from ptokit.ir import Func, Module, Op
+from ptokit.isa.grid import LARGEST_GRID
 from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.types import Type
 from ptokit.numerics.fixpipe import FixPipe
@@ -25,7 +26,6 @@ from ptokit.text.reader import read
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
-LARGEST_GRID = 65535  # a launch's block count has 16 bits
 FORMS = ("as", "ssa", "dps", "cpp")
 
 

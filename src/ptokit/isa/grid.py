@@ -12,6 +12,8 @@ from ptokit.isa.lang import Instr, Result
 from ptokit.isa.types import Scalar
 from ptokit.isa.words import S
 
+LARGEST_GRID = 65535  # a launch's block count has 16 bits
+
 
 class Place(Protocol):
     """A core as a body sees it: its place in the launch."""

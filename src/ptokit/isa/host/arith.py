@@ -57,7 +57,9 @@ def bit_or(a: int, b: int) -> int:
 
 def quotient_up(a: int, b: int) -> int:
     """Division that rounds up."""
-    return -(-a // b)
+    whole = quotient(a, b)
+    rest = a - whole * b
+    return whole + truth(rest > 0 if b > 0 else rest < 0)
 
 
 def remainder(a: int, b: int) -> int:

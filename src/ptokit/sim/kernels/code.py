@@ -7,6 +7,7 @@ run on them unchanged and leave the instructions behind.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Generator, Iterable
@@ -15,13 +16,16 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ptokit.isa.layouts import known
+from ptokit.isa.scalars import quotient, wrapped
 
 Num: TypeAlias = "int | Int"
+Limits: TypeAlias = tuple[int, int]
 Condition: TypeAlias = "bool | Truth"
 
 
 NAMES = re.compile(r"%\w+")
 DISTINCT = ("add", "sub", "mul")  # other words may give several blocks the same number
+EXTREMES: Limits = (-(1 << 63), (1 << 63) - 1)  # of 64 bits
 
 
 class NotNative(Exception):
@@ -50,6 +54,7 @@ class Code:
         self.asked = 0
         self.by_block: set[str] = set()  # numbers that differ from block to block
         self.known: dict[str, str] = {}  # pure instructions of the open block, by text
+        self.unproven: dict[tuple[str, str, str], None] = {}  # sums that may leave 64 bits
 
     def name(self, hint: str = "v") -> str:
         self.names += 1
@@ -94,6 +99,16 @@ class Code:
         self.do("ret i32 1")
         self.start(good)
 
+    def overflow(self) -> str | None:
+        """Whether one of the unproven sums and products leaves 64 bits; None: there are none."""
+        found: str | None = None
+        for word, left, right in self.unproven:
+            pair = f"call {{i64, i1}} @llvm.s{word}.with.overflow.i64(i64 {left}, i64 {right})"
+            flag = self.let(f"extractvalue {{i64, i1}} {self.let(pair)}, 1")
+            found = flag if found is None else self.let(f"or i1 {found}, {flag}")
+        self.unproven = {}
+        return found
+
     @contextmanager
     def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
         """A loop over 0, step, 2 step, ... below `count`."""
@@ -129,7 +144,8 @@ class Code:
 
 
 def text(number: Num) -> str:
-    return str(number) if isinstance(number, int) else number.text
+    """A number as an operand: its 64 bits."""
+    return str(wrapped(number, 64)) if isinstance(number, int) else number.text
 
 
 class Truth:
@@ -163,7 +179,7 @@ class Truth:
         return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other}"))
 
     def number(self) -> Int:
-        return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1)
+        return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1, limits=(0, 1))
 
 
 def every(conditions: Iterable[Condition]) -> Condition:
@@ -175,10 +191,24 @@ def every(conditions: Iterable[Condition]) -> Condition:
 
 
 class Int:
-    """A 64-bit number the running program knows, with what is known before: a divisor, a bound."""
+    """A 64-bit number the running program knows, with what is known before: a divisor, a bound.
 
-    def __init__(self, code: Code, text: str, multiple: int = 1, upper: int | None = None) -> None:
+    Numbers of rules and addresses are integers without end. `limits` hold the least and the
+    greatest that one can be: a sum or product that may lie outside 64 bits is left in
+    `Code.unproven`, and whoever uses the result must first ask `Code.overflow`. It is `proven`
+    where nobody need ask.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        text: str,
+        multiple: int = 1,
+        upper: int | None = None,
+        limits: Limits = EXTREMES,
+    ) -> None:
         self.code, self.text, self.multiple, self.upper = code, text, multiple, upper
+        self.limits, self.proven = limits, True
         self.sum: tuple[Num, Num] | None = None  # what it is the sum of
 
     def _terms(self) -> tuple[list[str], int]:
@@ -196,14 +226,34 @@ class Int:
     def __repr__(self) -> str:
         return self.text
 
-    def _make(self, word: str, a: Num, b: Num, multiple: int = 1, upper: int | None = None) -> Int:
+    def _make(
+        self,
+        word: str,
+        a: Num,
+        b: Num,
+        multiple: int = 1,
+        upper: int | None = None,
+        limits: Limits = EXTREMES,
+    ) -> Int:
         name = self.code.let(f"{word} i64 {text(a)}, {text(b)}")
-        return Int(self.code, name, multiple, upper)
+        return Int(self.code, name, multiple, upper, limits)
+
+    def _exactly(self, word: str, a: Num, b: Num, multiple: int) -> Int:
+        """A sum, a difference or a product."""
+        ends = [EXACT[word](x, y) for x in _limits(a) for y in _limits(b)]
+        low, high = min(ends), max(ends)
+        fits = EXTREMES[0] <= low and high <= EXTREMES[1]
+        if not fits:
+            self.code.unproven[word, text(a), text(b)] = None
+        limits = max(low, EXTREMES[0]), min(high, EXTREMES[1])
+        result = self._make(word, a, b, multiple, limits=limits)
+        result.proven = fits and all(n.proven for n in (a, b) if isinstance(n, Int))
+        return result
 
     def __add__(self, other: Num) -> Num:
         if known(other, 0):
             return self
-        total = self._make("add", self, other, gcd(self.multiple, _multiple(other)))
+        total = self._exactly("add", self, other, gcd(self.multiple, _multiple(other)))
         total.sum = (self, other)
         return total
 
@@ -225,7 +275,7 @@ class Int:
                 found = self._term(rest[0])
                 if found is not None:
                     return found
-        return self._make("sub", self, other, gcd(self.multiple, other.multiple))
+        return self._exactly("sub", self, other, gcd(self.multiple, other.multiple))
 
     def _term(self, name: str) -> Int | None:
         """The term of that text."""
@@ -235,7 +285,7 @@ class Int:
         return next((t for t in found if t is not None), None)
 
     def __rsub__(self, other: Num) -> Num:
-        return self._make("sub", other, self, gcd(self.multiple, _multiple(other)))
+        return self._exactly("sub", other, self, gcd(self.multiple, _multiple(other)))
 
     def __neg__(self) -> Num:
         return 0 - self
@@ -243,7 +293,7 @@ class Int:
     def __mul__(self, other: Num) -> Num:
         if isinstance(other, int) and other in (0, 1):
             return self if other else 0
-        return self._make("mul", self, other, self.multiple * _multiple(other))
+        return self._exactly("mul", self, other, self.multiple * _multiple(other))
 
     __rmul__ = __mul__
 
@@ -256,10 +306,13 @@ class Int:
         exact = self.multiple % other == 0
         multiple = self.multiple // other if exact else 1
         upper = None if self.upper is None else self.upper // other
+        low, high = self.limits
         if other & (other - 1) == 0:
             word = "ashr exact" if exact else "ashr"
-            return self._make(word, self, other.bit_length() - 1, multiple, upper)
-        down = self._make("sdiv", self, other, multiple, upper)
+            limits = low // other, high // other
+            return self._make(word, self, other.bit_length() - 1, multiple, upper, limits)
+        limits = quotient(low, other), quotient(high, other)
+        down = self._make("sdiv", self, other, multiple, upper, limits)
         if exact:
             return down
         short = (self - down * other) < 0
@@ -270,9 +323,9 @@ class Int:
         if isinstance(other, int) and other > 0 and self.multiple % other == 0:
             return 0
         if isinstance(other, int) and other > 0 and other & (other - 1) == 0:
-            return self._make("and", self, other - 1, upper=other - 1)
-        rest = self - (self // other) * other
-        return Int(self.code, text(rest), upper=other - 1 if isinstance(other, int) else None)
+            return self._make("and", self, other - 1, upper=other - 1, limits=(0, other - 1))
+        whole = self._make("mul", self // other, other)  # may wrap: the rest does not
+        return self._make("sub", self, whole, upper=other - 1, limits=(0, other - 1))
 
     def __rfloordiv__(self, other: Num) -> Num:
         raise NotNative("division by a number that only the running program knows")
@@ -285,6 +338,8 @@ class Int:
     def _compare(self, word: str, other: Any) -> Truth:  # Any: see Int.__eq__
         if not isinstance(other, int | Int):
             raise NotNative("a number compared with something else")
+        if isinstance(other, int) and not EXTREMES[0] <= other <= EXTREMES[1]:
+            return Truth(self.code, "true" if word in FAR[other > 0] else "false")
         return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
 
     def __lt__(self, other: Num) -> Truth:
@@ -321,16 +376,22 @@ class Int:
 
     def _pick(self, condition: Truth, yes: Num, no: Num, upper: int | None = None) -> Int:
         chosen = f"select i1 {condition.text}, i64 {text(yes)}, i64 {text(no)}"
-        return Int(self.code, self.code.let(chosen), gcd(_multiple(yes), _multiple(no)), upper)
+        multiple = gcd(_multiple(yes), _multiple(no))
+        limits = min(_limits(yes)[0], _limits(no)[0]), max(_limits(yes)[1], _limits(no)[1])
+        return Int(self.code, self.code.let(chosen), multiple, upper, limits)
 
     def least(self, other: Num) -> Int:
         bounds = [b for b in (self.upper, _upper(other)) if b is not None]
-        return self._pick(self < other, self, other, min(bounds, default=None))
+        found = self._pick(self < other, self, other, min(bounds, default=None))
+        found.limits = found.limits[0], min(self.limits[1], _limits(other)[1])
+        return found
 
     def most(self, other: Num) -> Int:
         bounds = (self.upper, _upper(other))
         upper = None if None in bounds else max(b for b in bounds if b is not None)
-        return self._pick(self > other, self, other, upper)
+        found = self._pick(self > other, self, other, upper)
+        found.limits = max(self.limits[0], _limits(other)[0]), found.limits[1]
+        return found
 
     def quotient_of(self, a: Num, b: Num) -> Num:
         if not isinstance(b, int) or b in (0, -1):
@@ -342,11 +403,25 @@ class Int:
 
     def wrapped(self, bits: int) -> Int:
         if bits == 64:
-            return self
+            return self if self.proven else self._modulo()
         if bits == 1:
-            return self._make("and", self, 1, upper=1)
+            return self._make("and", self, 1, upper=1, limits=(0, 1))
         up = self._make("shl", self, 64 - bits)
-        return self._make("ashr", up, 64 - bits)
+        half = 1 << (bits - 1)
+        return self._make("ashr", up, 64 - bits, limits=(-half, half - 1))
+
+    def _modulo(self) -> Int:
+        """The 64 bits of a sum that may have left them: only powers of two still divide it."""
+        return Int(self.code, self.text, min(self.multiple & -self.multiple, 1 << 63))
+
+
+EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+# how every number compares with one beyond 64 bits: below all of them, above all of them
+FAR = (("sgt", "sge", "ne"), ("slt", "sle", "ne"))
+
+
+def _limits(number: Num) -> Limits:
+    return (number, number) if isinstance(number, int) else number.limits
 
 
 def _multiple(number: Num) -> int:

@@ -328,11 +328,12 @@ class Recorded(Matrix):
 
 
 def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
-    """A copy with an upper bound: elsewhere, in another branch, the number may be larger."""
+    """A copy of a count with a bound: elsewhere, in another branch, the number may be larger."""
     if not (isinstance(number, Int) and isinstance(limit, int)):
         return number
     found = copy(number)
     found.upper = limit if number.upper is None else min(limit, number.upper)
+    found.limits = max(0, number.limits[0]), min(limit, number.limits[1])
     return found
 
 

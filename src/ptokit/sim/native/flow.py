@@ -8,7 +8,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from ptokit.ir import Block, Value
-from ptokit.sim.kernels.code import Int, NotNative, Num, Truth, text
+from ptokit.sim.kernels.code import EXTREMES, Int, NotNative, Num, Truth, text
 from ptokit.sim.kernels.handles import mapped, numbers
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Flow:
         code.branch(index < upper, body, done)
         code.start(body)
         if isinstance(lower, int) and isinstance(step, int):
-            index = Int(code, index.text, gcd(lower, step))
+            last = max(lower, upper - 1) if isinstance(upper, int) else EXTREMES[1]
+            index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
         for one, value in zip(held, region(index, *[one.now() for one in held]), strict=True):
             one.put(value)
         counter.put(counter.now() + step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptokit.isa.grid import LARGEST_GRID
 from ptokit.isa.tiles import ConvTileType, TileType
 from ptokit.place import address_errors
 from ptokit.sim.execute import Core
@@ -24,13 +25,13 @@ class Machine:
 
     @property
     def block_idx(self) -> Int:
-        index = self.compiler.load(self.compiler.place(BLOCK))
+        index = self.compiler.load(self.compiler.place(BLOCK), (0, LARGEST_GRID))
         self.compiler.code.by_block.add(index.text)
         return index
 
     @property
     def block_num(self) -> Int:
-        return self.compiler.load(self.compiler.place(BLOCKS))
+        return self.compiler.load(self.compiler.place(BLOCKS), (0, LARGEST_GRID))
 
     subblock_idx, subblock_num = Core.subblock_idx, Core.subblock_num
 

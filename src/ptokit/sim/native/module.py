@@ -27,7 +27,18 @@ from ptokit.isa.types import ScalarType
 from ptokit.isa.words import Loc
 from ptokit.place import Planned
 from ptokit.sim.execute import Core, given, refined
-from ptokit.sim.kernels.code import Code, Condition, Int, NotNative, Truth, Undecided, every, text
+from ptokit.sim.kernels.code import (
+    EXTREMES,
+    Code,
+    Condition,
+    Int,
+    Limits,
+    NotNative,
+    Truth,
+    Undecided,
+    every,
+    text,
+)
 from ptokit.sim.kernels.emit import Function, Host, numbered
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
@@ -37,10 +48,12 @@ from ptokit.sim.memory import Elements
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
 from ptokit.sim.native.flow import Flow, Region
 from ptokit.sim.native.machine import Machine
-from ptokit.sim.native.plan import FIRST_SLOT, Plan, Request, places, viewed
+from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Request, places, viewed
 from ptokit.sim.reference import scalar
 
 Env = dict[Value, Any]  # Any: handles and numbers
+OVERFLOW = "overflow"  # the label where compiled code gives up
+LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
 
 
 @dataclass
@@ -101,6 +114,9 @@ class Compiler:
         for slot, where in self.times.items():
             self.store(self.place(slot), self.load(self.place(slot)) + self.load(where))
         self.code.do("ret i32 0")
+        self.code.start(OVERFLOW)
+        self.code.do(f"%left = call i32 %callback(i64 {TOO_LARGE}, ptr %frame)")
+        self.code.do("ret i32 %left")
         body = "\n".join([*self.variables, *self.code.lines])
         parts = [
             *(constant(n, table) for n, table in enumerate(self.tables)),
@@ -175,9 +191,9 @@ class Compiler:
         self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
         return name
 
-    def load(self, where: str) -> Int:
+    def load(self, where: str, limits: Limits = EXTREMES) -> Int:
         """The number in a place."""
-        return Int(self.code, self.code.let(f"load i64, ptr {where}"))
+        return Int(self.code, self.code.let(f"load i64, ptr {where}"), limits=limits)
 
     def store(self, where: str, value: int | Int) -> None:
         """Put a number into a place."""
@@ -193,7 +209,7 @@ class Compiler:
         rules = rules_for(op.page, self.facts.target)
         pending = [r for r in rules if r.holds(static) is UNKNOWN and not r.warning]
         self.facts.learn(op, static)
-        self.recording = Recording()
+        self.recording, self.code.unproven = Recording(), {}
         if not op.results and not op.regions and not op.page.handle:
             self._data(op, env, pending)
             return
@@ -254,10 +270,13 @@ class Compiler:
         elif not op.results:
             raise NotNative(f"{page.mnemonic()} changes the state of the core")
         body: Any = getattr(page, "run")  # noqa: B009 - declared by pages, not by Instr
+        of_rules = dict(self.code.unproven)
         try:
             outcome = body(**{n: values[n] for n in page.body_names})
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
+        if isinstance(outcome, int | Int):  # what the program computes wraps
+            self.code.unproven = of_rules
         if not op.regions:
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
         several = outcome if len(op.results) > 1 or op.regions else (outcome,)
@@ -289,6 +308,7 @@ class Compiler:
 
     def _require(self, op: AnyOp, env: Env, condition: Condition) -> None:
         """Where the condition fails, ask the reference: it reports what is wrong, or goes on."""
+        self._leave_where_too_large()
         if condition is True:
             return
         if isinstance(condition, bool):
@@ -297,11 +317,19 @@ class Compiler:
         with self.code.when(~condition):
             self._ask(op, env)
 
+    def _leave_where_too_large(self) -> None:
+        """What rules and addresses were computed from has 64 bits; or the reference begins anew."""
+        wrong = self.code.overflow()
+        if wrong is not None:
+            fits = self.code.name("fits")
+            self.code.branch(wrong, OVERFLOW, fits)
+            self.code.start(fits)
+
     def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """An instruction that moves or computes data, both ways where its body asks."""
         code = self.code
         try:
-            code.asked, self.recording = 0, Recording()
+            code.asked, self.recording, code.unproven = 0, Recording(), {}
             self._move(op, env, pending)
         except Undecided as question:
             yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
@@ -338,6 +366,7 @@ class Compiler:
             self._require(op, env, condition)
             return
         if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
+            self._leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, only_registers=True)
         missing = [n for n in page.body_names if n not in values]
@@ -369,7 +398,7 @@ class Compiler:
         """Windows of views end inside their arrays."""
         found: list[Truth] = []
         for space, dtype, end in self.recording.ends:
-            size = Int(self.code, self.memory(space.number, 2))
+            size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
             bits = end * dtype.bits
             enough: Any = (size * 8) >= bits
             found.append(enough)
@@ -379,6 +408,7 @@ class Compiler:
         self, op: Op, env: Env, function: Function, condition: Condition, size: Condition
     ) -> None:
         """The call, its guard, and the way to the reference."""
+        self._leave_where_too_large()
         name = self._shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
         if condition is False:

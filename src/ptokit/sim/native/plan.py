@@ -10,6 +10,7 @@ from typing import Any
 from ptokit.ir import Block, Op, Value
 
 BLOCK, BLOCKS, FIRST_SLOT = 0, 1, 2  # places in the frame
+TOO_LARGE = -1  # what is called back where a number leaves 64 bits
 
 
 @dataclass(frozen=True)

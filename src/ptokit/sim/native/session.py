@@ -21,10 +21,11 @@ from ptokit.sim import execute
 from ptokit.sim.execute import Core
 from ptokit.sim.hazards import State, require_registers
 from ptokit.sim.interpreter import Interpreter, execution, within
+from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native import cache as codes
-from ptokit.sim.native.plan import BLOCK, BLOCKS, Plan, Request
+from ptokit.sim.native.plan import BLOCK, BLOCKS, TOO_LARGE, Plan, Request
 
 Env = dict[Value, Any]  # Any: handles and numbers
 
@@ -154,6 +155,8 @@ class Worker:
     def _ask(self, number: int, _: int) -> int:
         """Called by the compiled program: the reference runs one instruction."""
         try:
+            if number == TOO_LARGE:
+                raise NotNative("an address or a bound of more than 64 bits")
             self._execute(self.session.plan.requests[number], number)
         except BaseException as problem:  # an interrupt too ends the compiled program
             self.problem = problem, int(self.frame[BLOCK])
