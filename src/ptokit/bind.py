@@ -15,6 +15,7 @@ from ptokit.complete import complete
 from ptokit.convert import func_to_dps
 from ptokit.diagnostics import PtoError, call_error, error
 from ptokit.ir import Func, Op, Value
+from ptokit.isa.scalars import wrapped
 from ptokit.isa.targets import Target
 from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.types import Elided, Kind, PtrType, ScalarType, Type
@@ -192,7 +193,7 @@ def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int
             kind = type(given).__name__
             raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {kind}")
         _require_range(arg, given)
-        yield arg, int(given) if whole else float(given)
+        yield arg, wrapped(int(given), 64) if whole else float(given)
 
 
 def _require_range(arg: Value, given: Any) -> None:
@@ -209,6 +210,8 @@ def _require_range(arg: Value, given: Any) -> None:
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
     outs = written(func)
     for arg in func.args:
+        if isinstance(arg.type, TileType) and not arg.type.valid.static:
+            raise _open_region(arg, arg.name in arrays)
         if arg.name in arrays:
             continue
         if arg in outs and isinstance(arg.type, PtrType | TileType | ConvTileType):
@@ -220,6 +223,18 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
             seen=f"its type is {arg.type or 'not known'}",
             help=f"give {arg.name}=FILE.npy, or {arg.name}=NUMBER for a number",
         )
+
+
+def _open_region(arg: Value, given: bool) -> PtoError:
+    """An argument whose valid region no array tells."""
+    return call_error(
+        "argument-type" if given else "missing-argument",
+        f"%{arg.name}: {CATALOGUE['argument-type' if given else 'missing-argument'].title}",
+        arg.span,
+        rule=f"the array of %{arg.name} has the rows and columns of its valid region",
+        seen=f"its type is {arg.type}",
+        help=f"give {arg.name} an array of two dimensions, or write the valid region out",
+    )
 
 
 def _require_types(func: Func) -> None:

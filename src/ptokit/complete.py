@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.facts import Facts
@@ -52,11 +53,13 @@ def complete(
     numbers: Mapping[Value, Any],
     types: Mapping[str, Type],
 ) -> None:
-    """Give elided arguments and outputs of `func` their types, in place, as far as they follow."""
+    """Give arguments and outputs of `func` what their types leave open, in place, where it follows."""
     for arg in func.args:
+        given = arrays.get(arg.name)
+        if isinstance(arg.type, TileType):
+            arg.type = _sized(arg.type, given)
         if not isinstance(arg.type, Elided):
             continue
-        given = arrays.get(arg.name)
         if arg.name in types:
             arg.type = types[arg.name]
         elif arg in numbers:
@@ -69,6 +72,15 @@ def complete(
                 )
     facts = Facts(target, dict(numbers))
     _block(func.body, facts, types)
+
+
+def _sized(kind: TileType, given: Any) -> TileType:  # Any: an array, or None
+    """An argument's type with the array's extents where its valid region is open."""
+    shape = np.shape(given)
+    if kind.valid.static or len(shape) != 2:
+        return kind
+    rows, cols = (n if m is None else m for n, m in zip(shape, kind.valid, strict=True))
+    return replace(kind, valid=Shape(rows, cols))
 
 
 def _location(func: Func, value: Value) -> Loc:

@@ -286,6 +286,8 @@ def conv_tile(
     """
     if not shape or min(shape) < 1:
         raise ValueError(f"a convolution tile has positive extents, not {shape}")
+    if min(*_pair(filter), *_pair(stride), *_pair(dilation)) < 1:
+        raise ValueError("filter, stride and dilation count from 1")
     kind = ConvTileType(
         dtype_of(dtype),
         shape,

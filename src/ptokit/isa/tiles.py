@@ -6,6 +6,7 @@ a compact mode (spec 1.2). Global views and convolution tiles are the other two 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -45,6 +46,9 @@ class Shape:
     @property
     def static(self) -> bool:
         return self.rows is not None and self.cols is not None
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter((self.rows, self.cols))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ptokit.isa.layouts import Axis, Digits, IndexMap
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
-LARGEST_OUTPUT = 1 << 34  # bytes an output may grow to when no array is given
+LARGEST_OUTPUT = 1 << 28  # bytes an output may grow to when no array is given
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 Index: TypeAlias = "NDArray[np.int64]"

@@ -120,6 +120,8 @@ def _conv(parts: Parts) -> Type:
     sizes = tuple(n for n in shape if n is not None)
     if len(sizes) < len(shape):
         raise BadType("syntax-error", "give every extent", at, at + len(text))
+    if min(sizes, default=1) < 1:
+        raise BadType("tile-shape", "extents count from 1", at, at + len(text))
     given: dict[str, Any] = {}  # Any: by the key
     for key, value, place in parts.keyed(("loc", "pad_value", *LISTS), after=2):
         if key == "loc":
@@ -128,11 +130,14 @@ def _conv(parts: Parts) -> Type:
             given[key] = _real(value, place)
         else:
             given[key] = numbers(value, place, LISTS[key], key)
+            if key in STEPS and min(given[key]) < 1:
+                raise BadType("attribute", f"{key} counts from 1", place, place + len(value))
     return ConvTileType(dtype, sizes, layout, **given)
 
 
 # how a feature map is unrolled: the keys that are lists, and how many numbers each has
 LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}
+STEPS = ("filter", "stride", "dilation")
 
 
 def _real(text: str, at: int) -> float:

@@ -22,7 +22,10 @@ def in_type(value: int, kind: ScalarType) -> int:
 
 
 class Constant(Instr, name="constant", dialect="arith", syntax="constant", handle=True, pipe=S):
-    """A number known before the program runs."""
+    """A number known before the program runs.
+
+    An integer of 64 bits stands for the signed number of the same bits.
+    """
 
     cpp_text = "constexpr {type} {result} = {value};"
 
@@ -30,12 +33,16 @@ class Constant(Instr, name="constant", dialect="arith", syntax="constant", handl
     value = Attr(int, 0)
 
     @staticmethod
-    def run(value: float) -> float:
-        return value
+    def run(value: float, result: ScalarType) -> float:
+        return value if isinstance(value, float) else in_type(value, result)
 
 
 class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, pipe=S):
-    """result = lhs f rhs on values of one type; integers wrap."""
+    """result = lhs f rhs on values of one type, in two's complement: what overflows wraps.
+
+    `index` has 64 bits. Every intermediate result of `f` but the last must fit, or be a sum or
+    product: those may wrap on their way.
+    """
 
     f: ClassVar[Callable[[int, int], int]]
     result = Result(Scalar)
@@ -68,27 +75,30 @@ def remainder(a: int, b: int) -> int:
 
 
 class AddI(Binary, f=staticmethod(operator.add), cpp_text="const {type} {result} = {lhs} + {rhs};"):
-    """result = lhs + rhs."""
+    """result = lhs + rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
 class SubI(Binary, f=staticmethod(operator.sub), cpp_text="const {type} {result} = {lhs} - {rhs};"):
-    """result = lhs - rhs."""
+    """result = lhs - rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
 class MulI(Binary, f=staticmethod(operator.mul), cpp_text="const {type} {result} = {lhs} * {rhs};"):
-    """result = lhs * rhs."""
+    """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
 class DivSI(Binary, f=staticmethod(quotient), cpp_text="const {type} {result} = {lhs} / {rhs};"):
-    """result = lhs / rhs, truncated toward zero."""
+    """result = lhs / rhs, truncated toward zero.
+
+    Division by 0 is an error. The least value divided by -1 wraps: it stays what it is.
+    """
 
 
 class RemSI(Binary, f=staticmethod(remainder), cpp_text="const {type} {result} = {lhs} % {rhs};"):
-    """result = lhs % rhs, with the sign of lhs."""
+    """result = lhs % rhs, with the sign of lhs. A remainder of division by 0 is an error."""
 
 
 class CeilDivSI(Binary, f=staticmethod(quotient_up)):
-    """result = lhs / rhs, rounded up."""
+    """result = lhs / rhs, rounded up. Division by 0 is an error; overflow wraps as in divsi."""
 
 
 class MinSI(Binary, f=staticmethod(least)):

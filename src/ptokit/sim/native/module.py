@@ -203,6 +203,8 @@ class Compiler:
 
     def _op(self, op: AnyOp, env: Env) -> None:
         if isinstance(op, OpaqueOp):
+            if op.results:
+                raise NotNative(f"nobody knows what {op.name} gives")
             self._ask(op, env)
             return
         static = self.facts.environment(op)

@@ -1,0 +1,266 @@
+"""Numbers at the ends of 64 bits: both engines compute and report as integers without end would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.isa.host.arith import Binary
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+ENGINES = ("reference", "native")
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+T = "!pto.tile_buf<vec, 16x16xf32>"
+V = "!pto.tensor_view<?x?xf32>"
+P = "!pto.partition_tensor_view<16x16xf32>"
+X = np.arange(512, dtype=np.float32)
+
+
+def said(text: str, **arrays: Any) -> dict[str, Any]:  # Any: arrays, or what was wrong
+    """What both engines say or give, which is the same."""
+    found: list[dict[str, Any]] = []
+    for engine in ENGINES:
+        try:
+            out = pto.loads(text).run(engine=engine, **arrays)
+            found.append({name: array.tolist() for name, array in out.items()})
+        except pto.PtoError as problem:
+            found.append({"slug": problem.diagnostics[0].slug, "text": str(problem)})
+    assert found[0] == found[1]
+    return found[0]
+
+
+def moved(extents: str, strides: str, part: str, *, store: bool = False) -> str:
+    """A move between a view of these extents and strides, or a part of it, and a tile."""
+    numbers = {"n": 16, "c1": 1, "c0": 0, "big": 1 << 62, "odd": (1 << 64) // 15, "top": MOST}
+    consts = "\n".join(f"  %{k} = arith.constant {v} : index" for k, v in numbers.items())
+    source, kind = ("%p", P) if part else ("%v", V)
+    view = f"%p = pto.partition_view %v, {part} : {V} -> {P}" if part else ""
+    move = (
+        f"pto.tstore ins(%t : {T}) outs({source} : {kind})"
+        if store
+        else f"pto.tload ins({source} : {kind}) outs(%t : {T})"
+    )
+    return f"""
+func.func @f(%a: !pto.ptr<f32>, %t: {T}) {{
+{consts}
+  scf.for %i = %c0 to %c1 step %c1 {{
+    %v = pto.make_tensor_view %a, shape = [{extents}], strides = [{strides}] : {V}
+    {view}
+    {move}
+  }}
+  return
+}}
+"""
+
+
+VIEWS = {
+    "the last row is 2^64 away": ("%n, %n", "%odd, %c1", ""),
+    "rows meet modulo 2^64": ("%n, %n", "%big, %c1", ""),
+    "the offset wraps to 0": ("%big, %big", "%big, %big", "offsets = [%n, %n], sizes = [%n, %n]"),
+    "the offset is the last": ("%top, %n", "%n, %c1", "offsets = [%big, %c0], sizes = [%n, %n]"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("store", [False, True], ids=["load", "store"])
+def test_views_beyond_64_bits_leave_their_array(name: str, store: bool) -> None:
+    tile = np.ones((16, 16), np.float32)
+    found = said(moved(*VIEWS[name], store=store), a=X, t=tile)
+    assert found["slug"] == "global-out-of-bounds"
+
+
+@pytest.mark.parametrize("stride", [1 << 23, 1 << 30, 1 << 40, 1 << 62])
+def test_outputs_do_not_grow_without_bound(stride: int) -> None:
+    text = moved("%n, %n", "%big, %c1", "", store=True).replace(str(1 << 62), str(stride))
+    found = said(text, t=np.ones((16, 16), np.float32))
+    assert found["slug"] == "global-out-of-bounds"
+
+
+def test_an_offset_that_moves_beyond_64_bits() -> None:
+    """In the second turn the start of the part is 2^61 * 2^61; modulo 2^64 that is 0."""
+    text = f"""
+func.func @f(%a: !pto.ptr<f32>, %t: {T}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = arith.constant 16 : index
+  %big = arith.constant {1 << 61} : index
+  %top = arith.constant {MOST} : index
+  scf.for %i = %c0 to %c2 step %c1 {{
+    %m = arith.muli %i, %big : index
+    %s = arith.ori %m, %n : index
+    %v = pto.make_tensor_view %a, shape = [%top, %n], strides = [%s, %c1] : {V}
+    %p = pto.partition_view %v, offsets = [%m, %c0], sizes = [%n, %n] : {V} -> {P}
+    pto.tload ins(%p : {P}) outs(%t : {T})
+  }}
+  return
+}}
+"""
+    found = said(text, a=X, t=np.ones((16, 16), np.float32))
+    assert found["slug"] == "global-out-of-bounds"
+    assert "with %i = 1" in found["text"]
+
+
+def test_a_window_end_that_wraps() -> None:
+    """row + rows wraps to a small number: it is far outside all the same."""
+    text = f"""
+func.func @f(%a: {T}, %b: {T}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %far = arith.constant {MOST} : index
+  scf.for %i = %c0 to %c1 step %c1 {{
+    %row = arith.subi %far, %i : index
+    pto.textract ins(%a, %row, %c0 : {T}, index, index) outs(%b : {T})
+  }}
+  return
+}}
+"""
+    tile = np.ones((16, 16), np.float32)
+    assert said(text, a=tile, b=tile)["slug"] == "window-out-of-bounds"
+
+
+NUMBERS = (LEAST, LEAST + 1, -25, -1, 0, 1, 24, 1 << 32, MOST - 1, MOST)
+
+
+def wrap(n: int) -> int:
+    return (n - LEAST) % (1 << 64) + LEAST
+
+
+def toward_zero(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+EXPECTED = {
+    "addi": lambda a, b: wrap(a + b),
+    "subi": lambda a, b: wrap(a - b),
+    "muli": lambda a, b: wrap(a * b),
+    "divsi": lambda a, b: wrap(toward_zero(a, b)),
+    "remsi": lambda a, b: a - toward_zero(a, b) * b,
+    "ceildivsi": lambda a, b: wrap(-(-a // b)),
+    "minsi": min,
+    "maxsi": max,
+    "andi": lambda a, b: a & b,
+    "ori": lambda a, b: a | b,
+}
+
+
+def test_every_word_of_arithmetic_is_tried() -> None:
+    assert {page.name for page in Binary.__subclasses__()} == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("word", EXPECTED)
+def test_arithmetic_wraps(word: str) -> None:
+    """Each result is compared with its number; the sum of what was equal comes out as a row."""
+    lines: list[str] = []
+    for n, (a, b) in enumerate((a, b) for a in NUMBERS for b in NUMBERS):
+        if not b and word in ("divsi", "remsi", "ceildivsi"):
+            continue
+        result = EXPECTED[word](a, b)
+        lines += [
+            f"%k{n} = arith.constant {a} : index",
+            f"%l{n} = arith.addi %k{n}, %i : index",  # not known before the program runs
+            f"%r{n} = arith.constant {b} : index",
+            f"%v{n} = arith.{word} %l{n}, %r{n} : index",
+            f"%e{n} = arith.constant {result} : index",
+            f"%q{n} = arith.cmpi eq, %v{n}, %e{n} : index",
+            f"scf.if %q{n} {{",
+            f"  pto.tadds ins(%t, %one : {T}, f32) outs(%t : {T})",
+            "}",
+        ]
+    body = "\n    ".join(lines)
+    text = f"""
+func.func @f(%t: {T}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %c1 step %c1 {{
+    {body}
+  }}
+  return
+}}
+"""
+    found = said(text, t=np.zeros((16, 16), np.float32))
+    assert found["t"][0][0] == len(lines) / 9
+
+
+def test_a_multiple_that_wraps_is_none() -> None:
+    """24 * i is a multiple of 24 until it wraps; the rest then tells the truth."""
+    big = toward_zero(1 << 64, 24) + 1  # 24 * big is 8 modulo 2^64
+    text = f"""
+func.func @f(%t: {T}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %big = arith.constant {big} : index
+  %n = arith.constant 24 : index
+  %last = arith.constant {big + 1} : index
+  scf.for %i = %big to %last step %c1 {{
+    %m = arith.muli %i, %n : index
+    %r = arith.remsi %m, %n : index
+    %q = arith.cmpi eq, %r, %c0 : index
+    scf.if %q {{
+      pto.tadds ins(%t, %one : {T}, f32) outs(%t : {T})
+    }}
+  }}
+  return
+}}
+"""
+    assert said(text, t=np.zeros((16, 16), np.float32))["t"][0][0] == 0
+
+
+def test_an_unknown_operation_gives_a_valid_row() -> None:
+    text = """
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+scf.for %i = %c0 to %c1 step %c1 {
+  %r = arith.shrui %c1, %i : index
+  %t = pto.alloc_tile valid_row = %r : !pto.tile_buf<vec, 16x32xf32, valid=?x32>
+}
+"""
+    assert said(text)["slug"] == "unknown-op"
+
+
+OPEN = (
+    "%dst = texp %src : !pto.tile_buf<vec, 16x32xf32, valid=16x?>"
+    " -> !pto.tile_buf<vec, 16x32xf32, valid=16x20>"
+)
+
+
+def test_the_array_gives_the_valid_region() -> None:
+    found = said(OPEN, src=np.zeros((16, 20), np.float32))
+    assert np.array(found["dst"]).shape == (16, 20)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "slug"),
+    [
+        ({}, "missing-argument"),
+        ({"src": np.zeros(20, np.float32)}, "argument-type"),
+        ({"src": np.zeros((15, 20), np.float32)}, "argument-type"),
+        ({"src": np.zeros((16, 40), np.float32)}, "tile-shape"),
+        ({"src": np.zeros((16, 21), np.float32)}, "shape"),
+    ],
+)
+def test_arrays_that_give_no_valid_region(arrays: dict[str, Any], slug: str) -> None:
+    assert said(OPEN, **arrays)["slug"] == slug
+
+
+CONV = "%dst = textract %src[16, 0] : !pto.conv_tile<{}> -> !pto.tile_buf<right, 32x32xbf16, zn>"
+
+
+@pytest.mark.parametrize(
+    ("fields", "slug"),
+    [
+        ("fractal_z, 4x0xbf16", "tile-shape"),
+        ("fractal_z, 0x2x16x16xbf16", "tile-shape"),
+        ("nc1hwc0, 1x1x4x4x16xbf16, stride=[0, 1]", "attribute"),
+    ],
+)
+def test_conv_tiles_count_from_1(fields: str, slug: str) -> None:
+    with pytest.raises(pto.PtoError) as caught:
+        pto.loads(CONV.format(fields))
+    assert caught.value.diagnostics[0].slug == slug
