@@ -53,7 +53,7 @@ def complete(
     numbers: Mapping[Value, Any],
     types: Mapping[str, Type],
 ) -> None:
-    """Give arguments and outputs of `func` what their types leave open, in place, where it follows."""
+    """Give arguments and outputs of `func` what their types leave open, in place."""
     for arg in func.args:
         given = arrays.get(arg.name)
         if isinstance(arg.type, TileType):
