@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from traceback import format_exc
@@ -76,7 +77,9 @@ class Extreme:
         self.names += 1
         return Value(name or f"v{self.names}", kind)
 
-    def put(self, page: type[Instr], given: dict[str, Binding], *results: Value, **how: Any) -> Op:
+    def put(
+        self, page: type[Instr], given: Mapping[str, Binding], *results: Value, **how: Any
+    ) -> Op:
         op = Op(page, dict(given), dict(how), results=list(results))
         self.here.append(op)
         return op

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,7 @@ def toward_zero(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-EXPECTED = {
+EXPECTED: dict[str, Callable[[int, int], int]] = {
     "addi": lambda a, b: wrap(a + b),
     "subi": lambda a, b: wrap(a - b),
     "muli": lambda a, b: wrap(a * b),

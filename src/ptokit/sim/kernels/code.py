@@ -325,6 +325,7 @@ class Int:
         if isinstance(other, int) and other > 0 and other & (other - 1) == 0:
             return self._make("and", self, other - 1, upper=other - 1, limits=(0, other - 1))
         whole = self._make("mul", self // other, other)  # may wrap: the rest does not
+        assert isinstance(other, int)
         return self._make("sub", self, whole, upper=other - 1, limits=(0, other - 1))
 
     def __rfloordiv__(self, other: Num) -> Num:

@@ -277,7 +277,8 @@ class Compiler:
             outcome = body(**{n: values[n] for n in page.body_names})
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
-        if isinstance(outcome, int | Int):  # what the program computes wraps
+        number: object = outcome
+        if isinstance(number, int | Int):  # what the program computes wraps
             self.code.unproven = of_rules
         if not op.regions:
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
