@@ -55,8 +55,10 @@ class Facts:
             return
         refine = getattr(op.page, "type_of", None)
         if refine is not None and op.results:
-            known = {k: none_if_unknown(v) for k, v in env.items()}
-            self.types[op.results[0]] = call(refine, known)
+            if _sources_known(op, env):
+                kind = call(refine, {k: none_if_unknown(v) for k, v in env.items()})
+                if kind is not None:
+                    self.types[op.results[0]] = kind
         elif op.page.handle and len(op.results) == 1 and not op.regions:
             self._fold(op, env)
 
@@ -82,6 +84,11 @@ def call(function: Any, available: Mapping[str, Any]) -> Any:  # Any: page hooks
     code = function.__code__ if hasattr(function, "__code__") else function.__func__.__code__
     names = code.co_varnames[: code.co_argcount]
     return function(**{n: available[n] for n in names if n != "cls"})
+
+
+def _sources_known(op: Op, env: Mapping[str, Any]) -> bool:  # Any: see Facts.of
+    """Whether the types of all tiles and views that the op reads are known."""
+    return not any(o.kind.name in DATA_KINDS and env[o.name] is UNKNOWN for o in op.page.ins())
 
 
 def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:

@@ -128,11 +128,12 @@ def tile(
 
     `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
     element type, else rounded half to even. Without data the tile is uninitialised: reading it is
-    an error. PtoError if the type breaks one of the rules T1 to T7.
+    an error. PtoError if the type breaks one of the rules T1 to T7. On a2a3 and a5 a boxed Left
+    tile has the one layout of that location, as in `.pto` text (`ptokit explain a5`).
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
     rows, cols = operator.index(rows), operator.index(cols)
-    kind = TileType(
+    stated = TileType(
         word(Loc, loc, "location"),
         dtype_of(dtype),
         rows,
@@ -143,7 +144,7 @@ def tile(
         pad_value,
         word(CompactMode, compact, "compact mode"),
     )
-    return _made(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
+    return _made(current_target().resolve(stated), data)
 
 
 def _made(kind: TileType, data: ArrayLike | None) -> Tile:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ptokit.convert.common import is_loop, is_tile, uses_of
-from ptokit.ir import Block, Func, Op, Value
+from ptokit.ir import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang import Role
 
 Frame: TypeAlias = "tuple[Op, int]"  # an op and which of its regions
 
@@ -32,6 +34,7 @@ class Lives:
 
     def __init__(self, func: Func) -> None:
         self.defined, self.used, self.written, self.clock = {}, {}, {}, 0
+        self.blank: dict[Value, None] = {}  # new tiles: their content is undefined
         self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
         start = Point(0, (), func.body, 0)
         self.defined |= dict.fromkeys(func.args, start)
@@ -41,7 +44,7 @@ class Lives:
         for index, op in enumerate(block.ops):
             self.clock += 1
             here = Point(self.clock, frames, block, index)
-            for value in uses_of(op):
+            for value in self._needed(op):
                 self.used.setdefault(value, []).append(here)
                 if value in self.source:
                     self.used.setdefault(self.source[value], []).append(here)
@@ -56,7 +59,18 @@ class Lives:
             if isinstance(op, Op):
                 self._results(op)
 
+    def _needed(self, op: AnyOp) -> Iterator[Value]:
+        """The values an op uses; a blank tile that it only writes to has no content to need."""
+        if not (isinstance(op, Op) and op.ssa):
+            yield from uses_of(op)
+            return
+        for name, value in op.values():
+            if value not in self.blank or op.page.operand(name).role is not Role.OUT:
+                yield value
+
     def _results(self, op: Op) -> None:
+        if op.page.allocates:
+            self.blank |= dict.fromkeys(op.results)
         if op.ssa:
             self.written |= dict.fromkeys(op.results[len(op.page.results()) :], op)
         views = op.page.aliases or (op.page.handle and not op.regions and not op.page.allocates)

@@ -23,6 +23,7 @@ from ptokit.convert.effects import Effect, first_effect, writes_inside, written
 from ptokit.diagnostics import Note
 from ptokit.ir import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang import Role
+from ptokit.text.comments import spaced, trimmed
 from ptokit.text.source import Span
 
 Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
@@ -246,10 +247,12 @@ def _without(block: Block, gone: set[Value]) -> None:
         if isinstance(op, Op) and op.page.allocates and op.results[0] in gone:
             pending = (*pending, *op.comments.before)
             continue
-        if any(pending):
-            op = replace(op, comments=Comments((*pending, *op.comments.before), op.comments.after))
+        lines = spaced((*pending, *op.comments.before), not ops)
+        if lines != op.comments.before:
+            op = replace(op, comments=Comments(lines, op.comments.after))
         pending = ()
         for region in op.regions:
             _without(region, gone)
         ops.append(op)
     block.ops = ops
+    block.trailing = trimmed(list(spaced((*pending, *block.trailing), not ops)))

@@ -22,7 +22,7 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
     `valid_row` and `valid_col` are given exactly where the type says `?`.
     """
 
-    cpp_text = "{type} {result}({valid_row}, {valid_col});"
+    cpp_text = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]"
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
@@ -41,7 +41,11 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
     )
 
     @staticmethod
-    def type_of(result: TileType, valid_row: int | None, valid_col: int | None) -> TileType:
+    def type_of(
+        result: TileType | None, valid_row: int | None, valid_col: int | None
+    ) -> TileType | None:
+        if result is None:
+            return None
         rows = result.valid.rows if valid_row is None else valid_row
         cols = result.valid.cols if valid_col is None else valid_col
         return replace(result, valid=Shape(rows, cols))

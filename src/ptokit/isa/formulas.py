@@ -70,6 +70,19 @@ class Many:
         return f"[{', '.join(texts)}]"
 
 
+@dataclass(frozen=True, eq=False)
+class Static(Many):
+    """The extents that a type states: equal to a list where each number stated is the list's."""
+
+    def __eq__(self, other: object) -> Value:
+        if not isinstance(other, Many):
+            return NotImplemented
+        stated = [(a, b) for a, b in zip(self.values, other.values, strict=False) if a is not None]
+        return _kleene("and", [True, *(UNKNOWN if _open(b) else a == b for a, b in stated)])
+
+    __hash__ = Many.__hash__
+
+
 @dataclass(frozen=True)
 class Least:
     """The smallest of several values, of which some may not be known yet."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ptokit.isa.dtypes import DType
 from ptokit.isa.extents import Extents
-from ptokit.isa.formulas import Const, Field, Many
+from ptokit.isa.formulas import Const, Field, Many, Static
 from ptokit.isa.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map, known
 from ptokit.isa.rules import Rule, named, rules_of, when
 from ptokit.isa.words import (
@@ -229,6 +229,11 @@ class GlobalType:
     def extents(self) -> Many:
         """The extents, for formulas."""
         return Many(self.shape)
+
+    @property
+    def static_extents(self) -> Static:
+        """The extents, for formulas that ask whether they agree with a list: ? always does."""
+        return Static(self.shape)
 
     @property
     def n3(self) -> int | None:

@@ -8,8 +8,10 @@ from typing import Any
 from ptokit.isa.lang import Attr, In, Instr, Result
 from ptokit.isa.rules import named
 from ptokit.isa.tiles import GlobalType
-from ptokit.isa.types import Global, Index, Ptr
+from ptokit.isa.types import Global, Index, Ptr, PtrType
 from ptokit.isa.words import GlobalLayout, S
+
+STATED = "let the result's type state these extents, or ? for them"
 
 
 class MakeTensorView(Instr, name="make_tensor_view", handle=True, typed=(), pipe=S):
@@ -25,16 +27,19 @@ class MakeTensorView(Instr, name="make_tensor_view", handle=True, typed=(), pipe
     rules = (
         named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),
         named("shape", result.rank <= 5, result.rank == shape.count, result.rank == strides.count),
+        named("shape", shape == result.static_extents, help=STATED),
         named("operand-value", shape.least >= 1, strides.least >= 0, help="elements count upward"),
     )
 
     @staticmethod
     def type_of(
-        result: GlobalType,
+        result: GlobalType | None,
+        ptr: PtrType,
         shape: tuple[int | None, ...],
         strides: tuple[int | None, ...],
         layout: GlobalLayout | None,
     ) -> GlobalType:
+        result = result or GlobalType(ptr.dtype, shape)
         return replace(result, shape=shape, stride=strides, stated=layout or result.stated)
 
     @staticmethod
@@ -57,6 +62,8 @@ class PartitionView(Instr, name="partition_view", handle=True, pipe=S):
     rules = (
         named("shape", result.dtype == view.dtype, help="a partition keeps the element type"),
         named("shape", view.rank == offsets.count, view.rank == sizes.count),
+        named("shape", result.rank == sizes.count),
+        named("shape", sizes == result.static_extents, help=STATED),
         named("operand-value", offsets.least >= 0, sizes.least >= 1, help="elements count upward"),
         named(
             "window-out-of-bounds",

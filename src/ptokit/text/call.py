@@ -6,13 +6,17 @@ groups; the generic form's parentheses; attributes; regions; types of operands a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ptokit.ir import Block, Value
+from ptokit.isa import lookup
+from ptokit.isa.lang import Instr
 from ptokit.isa.types import Type
 from ptokit.text.attributes import Given, attached, dictionary, numeral, read_value
 from ptokit.text.cursor import Cursor
 from ptokit.text.names import Names
+from ptokit.text.signature import keywords
 
 
 class Item:
@@ -42,8 +46,8 @@ class Call:
     generic: bool = False
 
 
-def read_call(cursor: Cursor, names: Names, at: int) -> Call:
-    """Read up to the end of the op: operands, attributes and types."""
+def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
+    """Read up to the end of the op, one of `forms`: operands, attributes and types."""
     call = Call(at)
     texts = cursor.texts
     comma = True  # at the start, or after a comma: an operand may follow
@@ -82,7 +86,7 @@ def read_call(cursor: Cursor, names: Names, at: int) -> Call:
         elif text == "(" and not call.items and call.outs is None:
             call.items += _group(cursor, names, call)
             comma = False
-        elif texts[cursor.i + 1] == "[" and first.isalpha():
+        elif texts[cursor.i + 1] == "[" and first.isalpha() and _is_keyword(cursor, forms):
             _keyword(cursor, names, call, width=1)
             comma = False
         elif text and texts[cursor.i + 1] == "=" and (first.isalpha() or first == "_"):
@@ -96,6 +100,14 @@ def read_call(cursor: Cursor, names: Names, at: int) -> Call:
     if texts[cursor.i] == "{" and call.outs is not None:
         call.attrs += dictionary(cursor)
     return call
+
+
+def _is_keyword(cursor: Cursor, forms: Sequence[type[Instr]]) -> bool:
+    """Whether the word before a bracket belongs to this op; else it begins the next statement."""
+    text = cursor.texts[cursor.i]
+    if any(text in keywords(page) for page in forms):
+        return True
+    return not ("." in text or cursor.begins_line() or lookup(text))
 
 
 def read_signature(cursor: Cursor, call: Call) -> None:

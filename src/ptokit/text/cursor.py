@@ -30,6 +30,12 @@ class Cursor:
     def span(self, first: int, last: int | None = None) -> Span:
         return self.tokens.span(first, last)
 
+    def begins_line(self, index: int | None = None) -> bool:
+        """Whether the token at `index`, or the current one, is the first of its line."""
+        at = self.i if index is None else index
+        tokens = self.tokens
+        return at == 0 or "\n" in tokens.source.text[tokens.end(at - 1) : tokens.starts[at]]
+
     def accept(self, text: str) -> bool:
         """Step over the token if it is `text`."""
         if self.texts[self.i] == text:

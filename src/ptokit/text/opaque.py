@@ -87,7 +87,7 @@ class _Opaque:
         if text in ("}", ";"):
             return True
         waits = p.texts[p.i - 1] in (":", ",", "->", "=")
-        return not waits and _begins_line(p, p.i) and _begins_statement(p, p.i)
+        return not waits and p.begins_line() and _begins_statement(p, p.i)
 
     def _region(self) -> None:
         p = self.p
@@ -114,11 +114,6 @@ class _Opaque:
             self.uses.append(p.names.resolve(at))
 
 
-def _begins_line(p: Parser, i: int) -> bool:
-    tokens = p.tokens
-    return "\n" in tokens.source.text[tokens.end(i - 1) : tokens.starts[i]]
-
-
 def _begins_statement(p: Parser, i: int) -> bool:
     """Whether the token can be the first of a statement."""
     text, following = p.texts[i], p.texts[i + 1]
@@ -131,7 +126,7 @@ def _begins_statement(p: Parser, i: int) -> bool:
         return True
     if not (first.isalpha() or first == "_"):
         return False
-    alone = not following or _begins_line(p, i + 1)
+    alone = not following or p.begins_line(i + 1)
     return "." in text or following[:1] == "%" or bool(lookup(text)) or alone
 
 

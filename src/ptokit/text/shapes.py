@@ -28,13 +28,13 @@ Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 
 def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Operands, attributes and types in any form."""
-    call = Call(at) if p.begins_statement() else read_call(p, p.names, at)
+    call = Call(at) if p.begins_statement() else read_call(p, p.names, forms, at)
     return build(p, p.names, forms, call, results)
 
 
 def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """As "op", but one type stands for all operands and the result."""
-    call = read_call(p, p.names, at)
+    call = read_call(p, p.names, forms, at)
     if call.types is None:
         p.fail("expected ':' and a type")
     if len(call.types) == 1:
@@ -135,7 +135,7 @@ def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     call = Call(at)
     first = p.i
     if p.texts[p.i][:1] == "%" and not p.begins_statement():
-        call = read_call(p, p.names, at)
+        call = read_call(p, p.names, forms, at)
     elif p.texts[p.i] == ":":
         read_signature(p, call)
     if call.types is not None and len(call.types) != len(call.items):

@@ -54,6 +54,12 @@ def signature(page: type[Instr]) -> Signature:
     return Signature(page, ins, outs, fresh, results, (*ins, *kept), (*ins, *memory))
 
 
+@cache
+def keywords(page: type[Instr]) -> frozenset[str]:
+    """The words that stand before an operand in text, `=` between them or not."""
+    return frozenset(s.key or s.name for s in (*signature(page).ins, *signature(page).outs))
+
+
 def _slot(page: type[Instr], operand: Operand) -> Slot:
     return Slot(
         operand,

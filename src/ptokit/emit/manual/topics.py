@@ -171,6 +171,8 @@ def target_page(target: Target) -> str:
     for loc in ALIASES:
         layout, fractal = target.alias(loc)
         lines.append(f"  {f'tile_{loc}':<17} {layout} fractal {fractal}")
+    if target.pinned_left:
+        lines += ["", f"A boxed left tile is {target.left}, whatever layout its type states."]
     return "\n".join(lines)
 
 

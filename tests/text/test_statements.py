@@ -1,0 +1,147 @@
+"""Where statements end, and what conversions keep: programs that were read or printed wrongly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.check import check
+from ptokit.convert import to_dps, to_ssa
+from ptokit.emit.cpp import print_cpp
+from ptokit.emit.manual.topics import target_page
+from ptokit.ir import Op
+from ptokit.isa import lookup, pages
+from ptokit.isa.targets import TARGETS
+from ptokit.isa.tiles import TileType
+from ptokit.isa.words import LEFT
+from ptokit.text.printer import print_module
+from ptokit.text.reader import read
+from ptokit.text.same import same
+from ptokit.text.signature import keywords
+
+V = "!pto.tile_buf<vec, 16x32xf32>"
+FLAG = "[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"pto.set_flag{FLAG}",
+        f"pto.wait_flag{FLAG}",
+        "pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %n]",
+        "pto.record_event[#pto.op<TLOAD>, #pto.op<TVEC>, <EVENT_ID0>]",
+        "pto.barrier_sync[<TVEC>]",
+        "foo.bar[1, 2]",
+    ],
+)
+@pytest.mark.parametrize(
+    "before",
+    [
+        f"pto.trelu ins(%s : {V}) outs(%d : {V})",
+        "pto.trelu %d, %s",
+        "pto.tsync",
+        f"%w = pto.subset %s[%n, %n] sizes [%n, %n] : {V}",
+    ],
+)
+def test_a_bracket_on_the_next_line_is_its_own(before: str, statement: str) -> None:
+    module = read(
+        f"func.func @f(%s: {V}, %d: {V}, %n: index) {{\n{before}\n{statement}\nreturn\n}}"
+    )
+    assert len(module.funcs[0].body.ops) == 3
+    assert same(read(print_module(module)), module)
+
+
+def test_no_keyword_is_the_name_of_an_instruction() -> None:
+    """Else nobody could say whether `word [` goes on or begins a statement."""
+    words = {word for page in pages() for word in keywords(page)}
+    assert [word for word in words if lookup(word)] == []
+
+
+def test_a_mistyped_keyword_is_still_one() -> None:
+    with pytest.raises(pto.PtoError, match="did you mean sizes"):
+        read(f"%w = pto.subset %s[0, 0] size [8, 8] : {V}")
+
+
+DYNAMIC = "!pto.tile_buf<vec, 16x32xf32, valid=?x32>"
+LOOP = f"""\
+func.func @f(%g: !pto.partition_tensor_view<16x32xf32>, %n: index) {{
+  %x = pto.alloc_tile valid_row = %n : {DYNAMIC}
+  scf.for %i = %n to %n step %n {{
+    pto.tload ins(%g : !pto.partition_tensor_view<16x32xf32>) outs(%x : {DYNAMIC})
+    pto.texp ins(%x : {DYNAMIC}) outs(%x : {DYNAMIC})
+    pto.tstore ins(%x : {DYNAMIC}) outs(%g : !pto.partition_tensor_view<16x32xf32>)
+  }}
+  return
+}}
+"""
+
+
+def test_a_dynamic_tile_of_a_loop_comes_back_from_ssa() -> None:
+    module = read(LOOP)
+    again = to_dps(read(print_module(to_ssa(module), "ssa")))
+    assert same(again, module), print_module(again)
+
+
+def test_an_elided_allocation_is_reported_or_completed() -> None:
+    alone = read("%d = pto.alloc_tile : !pto.tile_buf<...>")
+    assert [d.slug for d in check(alone, ["cpu"])] == ["type-elided"]
+    text = print_module(to_dps(read("%d = texp %s")))
+    out = pto.loads(text).run(s=np.full((16, 16), 0.5, np.float32))
+    assert (out["d"] == np.exp(np.float32(0.5))).all()
+
+
+def test_an_address_is_printed_in_cpp() -> None:
+    text = f"%a = arith.constant 4096 : i64\n%t = pto.alloc_tile addr = %a : {V}\n"
+    lines = print_cpp(read(text)).splitlines()
+    assert "  Tile<TileType::Vec, float, 16, 32> t; TASSIGN(t, a);" in lines
+
+
+@pytest.mark.parametrize("form", ["as", "ssa"])
+def test_converted_text_begins_without_a_blank_line(form: str) -> None:
+    text = (
+        f"%t = pto.alloc_tile : {V}\n\npto.trelu ins(%s : {V}) outs(%t : {V})\n\n"
+        f"%u = pto.alloc_tile : {V}\n\n\npto.trelu ins(%t : {V}) outs(%u : {V})\n"
+    )
+    once = print_module(to_ssa(read(text)), form)
+    assert once.startswith("%t")
+    assert "\n\n\n" not in once
+    assert print_module(to_ssa(read(once)), form) == once
+
+
+@pytest.mark.parametrize("rows", ["8", "?"])
+def test_extents_that_contradict_the_type_of_a_view(rows: str) -> None:
+    view = f"!pto.partition_tensor_view<{rows}x16xf32>"
+    text = (
+        "%c0 = arith.constant 0 : index\n%c16 = arith.constant 16 : index\n"
+        "%v = pto.partition_view %g, offsets = [%c0, %c0], sizes = [%c16, %c16] : "
+        f"!pto.tensor_view<16x16xf32> -> {view}"
+    )
+    found = check(read(text), ["cpu"])
+    assert [d.rule for d in found] == ["sizes == result.static_extents"] * (rows == "8")
+    text = (
+        ".arg %p : !pto.ptr<f32>\n%c16 = arith.constant 16 : index\n"
+        "%v = pto.make_tensor_view %p, shape = [%c16, %c16], "
+        f"strides = [%c16, %c16] : !pto.tensor_view<{rows}x16xf32>"
+    )
+    found = check(read(text), ["cpu"])
+    assert [d.rule for d in found] == ["shape == result.static_extents"] * (rows == "8")
+
+
+@pytest.mark.parametrize("name", ["a2a3", "a5"])
+@pytest.mark.parametrize("written", ["nz", "zz"])
+def test_a_left_tile_has_the_layout_of_its_target(name: str, written: str) -> None:
+    target = TARGETS[name]
+    layout, _ = target.alias(LEFT)
+    with pto.target(name):
+        assert pto.tile("left", pto.f16, 16, 16, layout=written).type.layout is layout
+    block = {"nz": "col_major", "zz": "row_major"}[written]
+    text = (
+        f"%t = pto.alloc_tile : !pto.tile_buf<left, 16x16xf16, blayout={block}, slayout=row_major>"
+    )
+    (op,) = read(text).funcs[0].body.ops
+    assert isinstance(op, Op)
+    kind = op.results[0].type
+    assert isinstance(kind, TileType)
+    assert target.resolve(kind).layout is layout
+    assert f"A boxed left tile is {layout}" in target_page(target)
