@@ -108,8 +108,9 @@ class _Conversion:
         for name, tile in targets.items():
             self._require_unshared(op, name, tile, live)
         operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
+        extents = any(is_dynamic(tile) for tile in targets.values())  # of one: all are named
         for name, tile in targets.items():
-            if op.page.operand(name).role is Role.INOUT or is_dynamic(tile):
+            if op.page.operand(name).role is Role.INOUT or extents:
                 operands[name] = now.get(tile, tile)
         new = [self._new(tile, now) for tile in targets.values()]
         return replace(op, operands=operands, results=[*op.results, *new])

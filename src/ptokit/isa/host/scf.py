@@ -61,7 +61,7 @@ class If(Control, syntax="if"):
     """Run the first region where `condition` is 1, the second (if any) otherwise."""
 
     cpp_text = "if ({condition})"
-    condition = In(Scalar)
+    condition = In(Scalar, scalar="i1")
 
     @staticmethod
     def run(condition: int, regions: tuple[Region, ...], flow: Flow) -> tuple[Any, ...]:
