@@ -18,7 +18,7 @@ from engines import Case
 from loops import STEPS, Told, Writer, run
 from operands import STYLES, family, sample
 from space import Placed
-from test_rules import refusals
+from witness import refusals
 
 from ptokit.check import check_func, rules_for
 from ptokit.facts import Facts

@@ -1,93 +1,22 @@
 """What the tests of this folder know by themselves: storage offsets, codes, tiles from short texts.
 
-Written from tables 1.2 and 1.3 of the spec; nothing here asks ptokit where an element lives.
+Nothing here asks ptokit where an element lives.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import en_dtypes
-import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
-
-Array = NDArray[Any]  # Any: one helper serves all element types
-
-# name -> (bits, NumPy type of an independent package)
-FORMATS: dict[str, tuple[int, Any]] = {
-    "f32": (32, np.float32),
-    "f16": (16, np.float16),
-    "bf16": (16, ml_dtypes.bfloat16),
-    "i8": (8, np.int8),
-    "u8": (8, np.uint8),
-    "i16": (16, np.int16),
-    "u16": (16, np.uint16),
-    "i32": (32, np.int32),
-    "u32": (32, np.uint32),
-    "i64": (64, np.int64),
-    "u64": (64, np.uint64),
-    "hif8": (8, en_dtypes.hifloat8),
-    "f8e4m3": (8, ml_dtypes.float8_e4m3fn),
-    "f8e5m2": (8, ml_dtypes.float8_e5m2),
-    "f8e8m0": (8, ml_dtypes.float8_e8m0fnu),
-    "f4e2m1x2": (4, ml_dtypes.float4_e2m1fn),
-    "f4e1m2x2": (4, en_dtypes.float4_e1m2),
-    "i4": (4, ml_dtypes.int4),
-}
-LAYOUTS = ("nd", "dn", "nz", "zn", "zz", "nn")
-
-
-def bits_of(dtype: str) -> int:
-    return FORMATS[dtype][0]
-
-
-def lines(dtype: str) -> int:
-    """c0 where sizeof of a four-bit type is 1: elements that fill 32 bytes."""
-    return 32 // max(bits_of(dtype) // 8, 1)
-
-
-def storage_type(dtype: str) -> Any:  # Any: an unsigned NumPy type
-    return np.dtype(f"u{max(bits_of(dtype) // 8, 1)}")
-
-
-def box(layout: str, fractal: int, c0: int) -> tuple[int, int]:
-    """Table 1.2."""
-    if layout in ("nd", "dn"):
-        return 1, 1
-    if fractal == 1024:
-        return 16, 16
-    if fractal == 32:
-        return (16, 2) if layout[1] == "z" else (2, 16)
-    return (16, c0) if layout[1] == "z" else (c0, 16)
-
-
-def offsets(layout: str, fractal: int, rows: int, cols: int, c0: int) -> NDArray[np.int64]:
-    """Table 1.3: the storage offset, in elements, of every (row, column)."""
-    r, c = np.indices((rows, cols))
-    if layout == "nd":
-        return r * cols + c
-    if layout == "dn":
-        return c * rows + r
-    r0, k0 = box(layout, fractal, c0)
-    if rows == 1:  # a single row of boxes that are one row high
-        return c
-    br, ir, bc, ic = r // r0, r % r0, c // k0, c % k0
-    inside = ir * k0 + ic if layout[1] == "z" else ic * r0 + ir
-    if layout[0] == "n":
-        return bc * rows * k0 + br * r0 * k0 + inside
-    return br * cols * r0 + bc * r0 * k0 + inside
-
-
-def elements(raw: Array, dtype: str) -> Array:
-    """The element codes in bytes, in storage order; an even element is a low nibble."""
-    if bits_of(dtype) == 4:
-        return np.stack([raw & 15, raw >> 4], axis=1).reshape(-1)
-    return raw.view(storage_type(dtype))
+from oracles.formats import Array
+from oracles.formats import typed as typed
+from oracles.storage import LAYOUTS as LAYOUTS
+from oracles.storage import elements, lines, offsets
 
 
 class Shape(NamedTuple):
@@ -147,17 +76,6 @@ def noise(tile: pto.Tile, seed: int) -> Array:
     raw = np.random.default_rng(seed).integers(0, 256, tile.storage().size, dtype=np.uint8)
     poke(tile, raw)
     return raw
-
-
-def typed(codes: Array, dtype: str) -> Array:
-    """Codes as an array of the independent package's type, bit for bit."""
-    return np.ascontiguousarray(codes.astype(storage_type(dtype))).view(FORMATS[dtype][1])
-
-
-def codes_of(values: Array, dtype: str) -> Array:
-    """Values rounded by the independent package, as codes."""
-    with np.errstate(all="ignore"):
-        return values.astype(FORMATS[dtype][1]).view(storage_type(dtype))
 
 
 def result(tile: pto.Tile, text: str) -> Array:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-from operands import Bytes, content, numbers, random_bytes
+from operands import (
+    STYLES,
+    Bytes,
+    content,
+    family,
+    numbers,
+    parameters,
+    random_bytes,
+    varied,
+)
 from space import Placed, Space, State
+from witness import HARDEST, refusals
 
 from ptokit.diagnostics import PtoError
 from ptokit.ir import Op, Value
@@ -18,6 +29,7 @@ from ptokit.isa.lang import Instr
 from ptokit.isa.targets import SPACES, TARGETS
 from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.types import INDEX
+from ptokit.isa.words import SCALING
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import WRITTEN, Memory
@@ -83,8 +95,8 @@ class _Layout:
         self, name: str, kind: TileType | ConvTileType, address: int | None
     ) -> tuple[str, int, Any]:
         space, around = SPACES[kind.loc], kind
-        if self.case.place == "part" and isinstance(kind, TileType):
-            around = _around(kind)
+        if self.case.place == "part" and isinstance(kind, TileType) and not self.case.page.aliases:
+            around = surrounding(kind)
         others = [(a, k) for s, a, k in self.found.values() if s == space]
         if address is None:
             address = self._address(others)
@@ -104,7 +116,7 @@ class _Layout:
         return (-(-end // LINE) + self.random.choice((0, 0, 1, 5))) * LINE
 
 
-def _around(kind: TileType) -> TileType:
+def surrounding(kind: TileType) -> TileType:
     """A tile twice as large that `kind` is the last quarter of."""
     return replace(kind, rows=2 * kind.rows, cols=2 * kind.cols)
 
@@ -175,7 +187,10 @@ def _fill(case: Case, side: Side, noise: np.random.Generator) -> None:
         else:
             first, last = handle.elements.address, handle.elements.address + handle.type.nbytes
         count = (last - first) * 8 // dtype.bits
-        raw = content(style, dtype, count, below, noise)
+        if handle.type.size == 8 and getattr(handle.type, "loc", None) is SCALING:
+            raw = parameters(count, noise)
+        else:
+            raw = content(style, dtype, count, below, noise)
         memory.data[first : first + raw.size] = raw
 
 
@@ -225,6 +240,30 @@ def case_of(space: Space, state: State, random: Random, **how: Any) -> Case:  # 
             n: _padded(v, random) if isinstance(v, GlobalType) else v for n, v in given.items()
         }
     return Case(space.page, space.target.name, given, **how)
+
+
+@cache
+def targets(page: type[Instr]) -> list[str]:
+    """The targets that have the instruction, the strictest first."""
+    return [t for t in HARDEST if not refusals(page, t)]
+
+
+def drawn(page: type[Instr], number: int) -> Case:
+    """One of a row of cases, the same each time; where operands may not lie so, they lie apart."""
+    every, random = targets(page), Random(f"{page.__name__} case {number}")
+    target = every[number % len(every)]
+    state = varied(page, target, number // len(every))
+    case = case_of(
+        *(family(page, target).space, state, random),
+        place=random.choice(PLACES),
+        array=random.choice(ARRAYS),
+        styles=tuple(random.choices(STYLES, k=random.randint(1, 3))),
+        holes=random.choice((0, 0, 0, 0, 1, 2)),
+        seed=random.getrandbits(30),
+        hardware=random.random() < 0.5,
+        registers=random.random() < 0.7,
+    )
+    return case if legal(case) else replace(case, place="apart")
 
 
 def _padded(kind: GlobalType, random: Random) -> GlobalType:

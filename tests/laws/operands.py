@@ -39,7 +39,7 @@ class Family:
         assert self.first is not None
         fixed = self._ends(random)
         knobs = random.sample(list(self.space.domains), min(changes, len(self.space.domains)))
-        moved = {knob: self._choice(knob, random) for knob in knobs}
+        moved = {knob: self.choice(knob, random) for knob in knobs}
         some = [] if random.random() < 0.1 else self.full  # or operands may be empty
         goal = [*some, *self.found.keep.values(), *self.found.types]
         start = {**self.first, **moved, **fixed}
@@ -62,7 +62,8 @@ class Family:
             fixed |= {random.choice(typed): random.choice(DTYPES)}
         return fixed
 
-    def _choice(self, knob: Knob, random: Random) -> Any:  # Any: see State
+    def choice(self, knob: Knob, random: Random) -> Any:  # Any: see State
+        """A value a knob may have; any extent up to 70."""
         domain = self.space.domains[knob]
         if knob[1] in SIDES and random.random() < 0.7:
             return random.randint(1, 70)
@@ -79,6 +80,35 @@ def sample(page: type[Instr], target: str, number: int) -> State:
     """One of a row of states, the same each time."""
     random = Random(f"{page.__name__} {target} {number}")
     return family(page, target).draw(random, number % 3)
+
+
+JOINTLY = ("dtype", "vrows", "vcols", "rows", "cols", "layout")
+
+
+def varied(page: type[Instr], target: str, number: int, moves: int = 12) -> State:
+    """A legal state some steps away from a sample; each step is taken if all rules still hold.
+
+    A step changes an operand, or together all operands that agree: as fast as the rules, where
+    another sample is a search.
+    """
+    kin, random = family(page, target), Random(f"{page.__name__} {target} varied {number}")
+    state, space = sample(page, target, number // 8), kin.space
+    for _ in range(moves):
+        name, word = random.choice(list(space.domains))
+        if random.random() < 0.6:
+            word = random.choice(JOINTLY)
+        knobs = [k for k in space.domains if k[1] == word]
+        if not knobs:
+            continue
+        first = (name, word) if (name, word) in knobs else random.choice(knobs)
+        alike = [k for k in knobs if state[k] == state[first] or random.random() < 0.1]
+        value = kin.choice(first, random)
+        for some in (alike, [first]):
+            moved = {**state, **{k: value for k in some if value in space.domains[k] or k == first}}
+            if kin.found.meets(moved):
+                state = moved
+                break
+    return state
 
 
 # --- data ---
@@ -122,6 +152,16 @@ def content(style: str, dtype: DType, count: int, below: int, random: np.random.
         low, high = {"inside": (0, below), "beside": (-2, below + 2)}.get(style, (-100, 100))
         codes = encode(random.integers(low, max(high, low + 1), count), dtype)
     return pack(codes) if dtype.packed else codes.view(np.uint8)
+
+
+def parameters(count: int, random: np.random.Generator) -> Bytes:
+    """The bytes of fix-pipe parameters (3.1.3): scales about 1, and any offset, shift and sign."""
+    scales = random.standard_normal(count).astype(np.float32).view(np.uint32).astype(np.uint64)
+    upper = random.integers(0, 1 << 17, count, np.uint64) << np.uint64(32)
+    small = (upper >> np.uint64(40)) << np.uint64(40) ^ upper  # offsets below 8
+    upper = np.where(random.random(count) < 0.5, small, upper)
+    signed = random.integers(0, 2, count, np.uint64) << np.uint64(46)
+    return (scales | upper & ~np.uint64(1 << 46) | signed).view(np.uint8)
 
 
 def _edges(dtype: DType, count: int, random: np.random.Generator) -> NDArray[Any]:

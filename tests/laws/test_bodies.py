@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from programs import handles, randomise
 from rows import rows, witness_of
 from space import Space, State
-from witness import HARDEST, search
+from witness import HARDEST, refusals, search
 
 from ptokit import settings
 from ptokit.diagnostics import PtoError
@@ -53,8 +53,6 @@ def title(page: type[Instr]) -> str:
 
 
 def lacks(page: type[Instr], target: str) -> bool:
-    from test_rules import refusals
-
     return bool(refusals(page, target))
 
 

@@ -7,13 +7,12 @@ them is idle: it repeats another one, contradicts one, or its condition never ho
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import pytest
 from programs import checked, refused, said
 from space import Space, State
-from witness import HARDEST, Pair, search, witnesses
+from witness import HARDEST, Pair, refusals, search, witnesses
 
 from ptokit.diagnostics import Diagnostic
 from ptokit.isa import pages
@@ -25,18 +24,11 @@ from ptokit.isa.tiles import ConvTileType
 from ptokit.isa.types import Tile
 from ptokit.isa.words import VEC
 
-# The rule of an instruction that a target lacks: nothing satisfies it there.
-REFUSAL = re.compile(r"only (CPU|A2/A3|A5)( and (CPU|A2/A3|A5))? ha(s|ve) ")
-
 CASES = [(page, target) for page in pages() for target in HARDEST if search(page, target).rules]
 
 
 def name(page: type[Instr]) -> str:
     return page.__name__
-
-
-def refusals(page: type[Instr], target: str) -> list[Rule]:
-    return [r for r in search(page, target).rules if REFUSAL.match(r.help or "")]
 
 
 def complaints(space: Space, state: State, wanted: list[Rule]) -> Iterator[str]:

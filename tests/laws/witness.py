@@ -7,6 +7,7 @@ best. Broken constraints grow heavier while the search is stuck. Everything is d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -311,6 +312,14 @@ HARDEST = ("a5", "a2a3", "cpu")
 @cache
 def search(page: type[Instr], target: str) -> Search:
     return Search(page, TARGETS[target])
+
+
+# The rule of an instruction that a target lacks: nothing satisfies it there.
+REFUSAL = re.compile(r"only (CPU|A2/A3|A5)( and (CPU|A2/A3|A5))? ha(s|ve) ")
+
+
+def refusals(page: type[Instr], target: str) -> list[Rule]:
+    return [r for r in search(page, target).rules if REFUSAL.match(r.help or "")]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from random import Random
 import pytest
 from engines import Case, Outcome, build, case_of, differences, instruction, legal, outcome
 from operands import family
-from test_rules import refusals
-from witness import HARDEST
+from witness import HARDEST, refusals
 
 from ptokit.isa import pages
 from ptokit.isa.lang import Instr

@@ -238,9 +238,11 @@ class Tile(Matrix):
         return self._read_as(Elements(self.memory, self.address, u8, line), 1, count)
 
     def octets(self) -> Matrix:
-        """A row-major tile as bytes."""
-        width = self.cols * self.dtype.size
-        rows = IndexMap(Axis(((self.rows, width),)), Axis(((width, 1),)))
+        """A row-major tile as bytes; the rows of a window are as far apart as its tile's."""
+        size = self.dtype.size
+        width = self.cols * size
+        (_, step), *_ = self.elements.map.rows.digits
+        rows = IndexMap(Axis(((self.rows, step * size),)), Axis(((width, 1),)))
         elements = Elements(self.memory, self.address, u8, rows)
         return self._read_as(elements, self.rows, width)
 

@@ -247,7 +247,7 @@ class TGatherB(Instr, pipe=V):
         rows, blocks = dst.valid.rows, dst.valid.cols * dst.dtype.size // 32
         source = src.raw()
         _, within = dst.iota(1, 32 * blocks)
-        start = offsets[:rows, :blocks].cast(i64).repeated(32)
+        start = offsets[:rows, :blocks].bitcast(u32).cast(i64).repeated(32)  # of any 4-byte type
         inside = (start + 32) <= source.cols
         found = source.take(start + within % 32, where=inside)
         dst.octets().put((slice(0, rows), slice(0, 32 * blocks)), found, inside)

@@ -1,0 +1,78 @@
+"""TGATHER in its three forms, and TGATHERB (3.11 to 3.14)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracles.conversions import converted
+from oracles.formats import Array, bits_of, storage_type, typed
+from oracles.registry import InStorage, Refused, Result, Seen, Undefined, meaning
+
+PERIOD = {
+    **{"P1111": (0, 1), "P0101": (0, 2), "P1010": (1, 2)},
+    **{"P0001": (0, 4), "P0010": (1, 4), "P0100": (2, 4), "P1000": (3, 4)},
+}
+
+
+@meaning("TGather")
+def by_index(dst: Seen, src0: Seen, indices: Seen, outside: str | None, target: str) -> Array:
+    """3.11: indices count the declared shape row by row; the simulator wraps, hardware must not."""
+    rows, cols = dst.valid
+    table, index = src0.all.reshape(-1), indices.all[:rows, :cols].astype(np.int64)
+    out = (index < 0) | (index >= table.size)
+    policy = outside or ("WRAP" if target == "cpu" else "ERROR")
+    if policy == "ERROR" and out.any():
+        raise Refused("gather-out-of-bounds")
+    held = index % table.size if policy == "WRAP" else index.clip(0, table.size - 1)
+    found = table[held]
+    if policy == "ZERO":
+        found = np.where(out, typed(np.zeros(1, int), dst.dtype), found)
+    return found
+
+
+@meaning("TGatherMask")
+def by_mask(dst: Seen, src: Seen, pattern: str, axis: str) -> Result:
+    """3.12: whole rows; or columns, whose elements follow one another in the storage."""
+    first, step = PERIOD[pattern]
+    rows, cols = src.valid
+    codes = src.codes[:rows, :cols]
+    if axis == "COL":
+        return typed(codes[first::step], dst.dtype)
+    return InStorage(typed(codes[:, first::step].reshape(-1), dst.dtype))
+
+
+def by_row(tile: Seen, rows: int) -> Array:
+    """A value for each row, from a column or from the first row."""
+    return tile.all[:rows, 0] if tile.valid[1] == 1 else tile.all[0, :rows]
+
+
+@meaning("TGatherCompare")
+def by_comparison(
+    dst: Seen, src0: Seen, k_value: Seen, cdst: Seen, offset: int, cmp: str
+) -> Result:
+    """3.13: flat indices of the matches; what follows them stays."""
+    rows = src0.valid[0]
+    limits = converted(by_row(k_value, rows), k_value.dtype, src0.dtype)
+    matches = src0.values > limits[:, None] if cmp == "GT" else src0.values == limits[:, None]
+    out, counts = dst.codes.copy(), matches.sum(1)
+    for r, line in enumerate(matches):
+        found = offset + r * src0.codes.shape[1] + np.flatnonzero(line)
+        out[r, : found.size] = found.astype(np.uint32)
+    column = typed(counts.astype(storage_type(cdst.dtype))[:, None], cdst.dtype)
+    return {"dst": typed(out, dst.dtype), "cdst": column if cdst.valid[1] == 1 else column.T}
+
+
+@meaning("TGatherB")
+def by_block(dst: Seen, src: Seen, offsets: Seen) -> Array:
+    """3.14: blocks of 32 bytes; one that would reach past the source is left as it is."""
+    if {dst.kind.layout.name, offsets.kind.layout.name} != {"ND"}:
+        raise Undefined("3.14 speaks of row-major storage only")
+    size = bits_of(dst.dtype) // 8
+    source = src.octets if bits_of(src.dtype) >= 8 else src.storage[0::2] | src.storage[1::2] << 4
+    out = np.ascontiguousarray(dst.codes).view(np.uint8).copy()
+    for r in range(dst.valid[0]):
+        for b in range(dst.valid[1] * size // 32):
+            start = int(offsets.codes[r, b])  # u32, whatever the type of four bytes
+            if start + 32 <= source.size:
+                out[r, 32 * b : 32 * b + 32] = source[start : start + 32]
+    return typed(out.view(storage_type(dst.dtype)), dst.dtype)

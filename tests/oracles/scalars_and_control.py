@@ -1,0 +1,213 @@
+"""Numbers, control flow, handles and flags: what is only seen in programs (1.7, 4.1, 4.6, 4.8)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from oracles.registry import NoData, Numbers, Program, say
+
+
+def toward_zero(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def selected(condition: int, yes: int, no: int) -> int:
+    return yes if condition else no
+
+
+def compared(a: int, b: int, predicate: str) -> int:
+    """`cmpi` of the arith dialect; u: as unsigned numbers of 64 bits."""
+    if predicate[0] == "U":
+        a, b = a % (1 << 64), b % (1 << 64)
+    name = predicate.lower() if predicate in ("EQ", "NE") else predicate[1:].lower()
+    return int(getattr(operator, name)(a, b))
+
+
+UNARY = ("Constant", "IndexCast", "ExtSI", "TruncI")  # the same number, in the result's type
+BINARY: dict[str, Callable[[int, int], int]] = {
+    "AddI": lambda a, b: a + b,
+    "SubI": lambda a, b: a - b,
+    "MulI": lambda a, b: a * b,
+    "DivSI": toward_zero,
+    "RemSI": lambda a, b: a - b * toward_zero(a, b),
+    "CeilDivSI": lambda a, b: -(-a // b),
+    "MinSI": lambda a, b: min(a, b),
+    "MaxSI": lambda a, b: max(a, b),
+    "AndI": lambda a, b: a & b,
+    "OrI": lambda a, b: a | b,
+}
+for page, f in BINARY.items():
+    say(page, Numbers(f))
+for page in UNARY:
+    say(page, Numbers(int))
+say("CmpI", Numbers(compared))
+say("Select", Numbers(selected))
+
+T = "!pto.tile_buf<vec, 1x8xi32>"
+PLANE = "!pto.tile_buf<vec, 4x8xi32>"
+PART = "!pto.tile_buf<vec, 4x8xi32, valid=2x4>"
+NUMBERS = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (0, 1, 2, 3, 4, 8))
+ONE = "  %one = arith.constant 1 : i32\n  %two = arith.constant 2 : i32\n"
+ADD_K = f"pto.tadds ins(%out, %i : {T}, i32) outs(%out : {T})"
+ZEROS = np.zeros((1, 8), np.int32)
+COUNT = np.arange(32, dtype=np.int32)
+
+
+def program(arguments: str, lines: str) -> str:
+    return f"func.func @f({arguments}) {{\n{NUMBERS}{ONE}{lines}\n  return\n}}\n"
+
+
+say(
+    "For",
+    Program(
+        program(
+            f"%out: {T}",
+            f"""
+  %sum = scf.for %k = %c1 to %c8 step %c3 iter_args(%s = %c2) -> (index) {{
+    %n = arith.addi %s, %k : index
+    scf.yield %n : index
+  }}
+  %i = arith.index_cast %sum : index to i32
+  {ADD_K}""",
+        ),
+        {"out": [[2 + 1 + 4 + 7] * 8]},
+        {"out": ZEROS},
+    ),
+)
+CHOICE = Program(
+    program(
+        f"%out: {T}, %a: i32",
+        f"""
+  %q = arith.cmpi slt, %a, %two : i32
+  %i = scf.if %q -> (i32) {{
+    %x = arith.addi %a, %two : i32
+    scf.yield %x : i32
+  }} else {{
+    scf.yield %a : i32
+  }}
+  {ADD_K}
+  scf.if %q {{
+    pto.tadds ins(%out, %two : {T}, i32) outs(%out : {T})
+  }}""",
+    ),
+    {"out": [[-5 + 2 + 2] * 8]},
+    {"out": ZEROS, "a": -5},
+)
+say("If", CHOICE)
+say("Yield", CHOICE)
+say("Return", Program(f"func.func @f(%out: {T}) {{\n  return\n}}\n", {}, {"out": ZEROS}))
+say(
+    "AllocTile",
+    Program(
+        program(
+            f"%x: {T}, %out: {T}",
+            f"""
+  %near = arith.constant 64 : i64
+  %t = pto.alloc_tile addr = %near : {T}
+  %u = pto.alloc_tile addr = %near : {T}
+  %v = pto.alloc_tile : {T}
+  pto.tadds ins(%x, %one : {T}, i32) outs(%t : {T})
+  pto.tadds ins(%x, %two : {T}, i32) outs(%v : {T})
+  pto.tadd ins(%u, %v : {T}, {T}) outs(%out : {T})""",
+        ),
+        {"out": [[2 * n + 3 for n in range(8)]]},
+        {"x": COUNT[:8].reshape(1, 8), "out": ZEROS},
+    ),
+)
+say(
+    "TAssign",
+    Program(
+        program(
+            f"%x: {T}, %out: {T}",
+            f"""
+  %near = arith.constant 64 : i64
+  %far = arith.constant 4096 : i64
+  %t = pto.alloc_tile addr = %near : {T}
+  %s = pto.alloc_tile addr = %far : {T}
+  %u = pto.tassign %t, %far : {T} -> {T}
+  pto.tadds ins(%x, %one : {T}, i32) outs(%t : {T})
+  pto.tadds ins(%x, %two : {T}, i32) outs(%s : {T})
+  pto.tadd ins(%u, %u : {T}, {T}) outs(%out : {T})""",
+        ),
+        {"out": [[2 * n + 4 for n in range(8)]]},
+        {"x": COUNT[:8].reshape(1, 8), "out": ZEROS},
+    ),
+)
+WINDOW = [
+    [8 * r + c + (2 if r in (1, 2) and c in (2, 3, 4, 5) else 0) for c in range(8)]
+    for r in range(4)
+]
+say(
+    "SubSet",
+    Program(
+        program(
+            f"%x: {PLANE}",
+            f"""
+  %w = pto.subset %x[%c1, %c2] sizes [2, 4] : {PLANE}
+  pto.tadds ins(%w, %two : {PART}, i32) outs(%w : {PART})""",
+        ),
+        {"x": WINDOW},
+        {"x": COUNT.reshape(4, 8)},
+    ),
+)
+VIEW, PIECE = "!pto.tensor_view<?x?xi32>", "!pto.partition_tensor_view<?x?xi32>"
+TO_PART = f"""
+  %v = pto.make_tensor_view %g, shape = [%c4, %c8], strides = [%c8, %c1] : {VIEW}
+  %p = pto.partition_view %v, offsets = [%c2, %c4], sizes = [%c2, %c4] : {VIEW} -> {PIECE}
+  pto.tstore ins(%x : {PART}) outs(%p : {PIECE})"""
+PARTITION = Program(
+    program(f"%x: {PART}, %g: !pto.ptr<i32>", TO_PART),
+    {
+        "g": [
+            *([n for n in range(20)]),
+            *(100, 101, 102, 103, 24, 25, 26, 27, 104, 105, 106, 107),
+        ]
+    },
+    {"x": 100 + np.arange(8, dtype=np.int32).reshape(2, 4), "g": COUNT},
+)
+say("PartitionView", PARTITION)
+say(
+    "MakeTensorView",
+    Program(
+        program(
+            f"%x: {T}, %g: !pto.ptr<i32>",
+            f"""
+  %v = pto.make_tensor_view %g, shape = [%c1, %c8], strides = [%c0, %c4] : {VIEW}
+  pto.tstore ins(%x : {T}) outs(%v : {VIEW})""",
+        ),
+        {"g": [100 + n // 4 if n % 4 == 0 else n for n in range(32)]},
+        {"x": 100 + COUNT[:8].reshape(1, 8), "g": COUNT},
+    ),
+)
+
+
+def on_blocks(query: str, wanted: list[int]) -> Program:
+    """Every block of three writes what it asks for into its own row."""
+    lines = f"""
+  %block = pto.get_block_idx
+  %row = arith.index_cast %block : i64 to index
+  %asked = pto.{query}
+  %i = arith.trunci %asked : i64 to i32
+  %v = pto.make_tensor_view %g, shape = [%c3, %c8], strides = [%c8, %c1] : {VIEW}
+  %p = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c1, %c8] : {VIEW} -> {PIECE}
+  %t = pto.alloc_tile : {T}
+  pto.tload ins(%p : {PIECE}) outs(%t : {T})
+  pto.tadds ins(%t, %i : {T}, i32) outs(%t : {T})
+  pto.tstore ins(%t : {T}) outs(%p : {PIECE})"""
+    out = [n for number in wanted for n in [number] * 8]
+    zeros = np.zeros(24, np.int32)
+    return Program(program("%g: !pto.ptr<i32>", lines), {"g": out}, {"g": zeros}, blocks=3)
+
+
+say("GetBlockIdx", on_blocks("get_block_idx", [0, 1, 2]))
+say("GetBlockNum", on_blocks("get_block_num", [3, 3, 3]))
+say("GetSubblockIdx", on_blocks("get_subblock_idx", [0, 0, 0]))
+say("GetSubblockNum", on_blocks("get_subblock_num", [1, 1, 1]))
+
+for page in ("SetFlag", "WaitFlag", "SetFlagDyn", "WaitFlagDyn", "RecordEvent", "WaitEvent"):
+    say(page, NoData("orders two pipes (C3.3); the engines run instructions in program order"))
+for page in ("Barrier", "BarrierSync", "TSync", "TSyncOp"):
+    say(page, NoData("waits for pipes (C3.3); the engines run instructions in program order"))

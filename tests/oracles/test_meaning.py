@@ -1,0 +1,73 @@
+"""The law of meaning: every page does in both engines what its oracle says, byte for byte."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+import pytest
+
+from oracles import cases, harness, registry
+from oracles.cases import check
+from oracles.registry import MEANINGS, binary
+from ptokit.isa import pages
+from ptokit.isa.arrays import Array
+from ptokit.isa.elementwise import TILES, Binary, pointwise
+from ptokit.isa.lang import Instr
+from ptokit.isa.vectors import VEC_A2A3, VEC_A5
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
+def test_the_page_means_what_its_oracle_says(page: type[Instr]) -> None:
+    check(page)
+
+
+def declared(f: Callable[[Array, Array], Array]) -> type[Instr]:
+    """TMin as one line of its family, in this process only."""
+    from ptokit.isa import lang
+
+    rules = pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)
+    try:
+        return cast("type[Instr]", type("TMin", (Binary,), {"__doc__": "a"}, f=f, rules=rules))
+    finally:
+        lang.PAGES.pop()
+
+
+@pytest.fixture
+def no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {n: m for n, m in MEANINGS.items() if n != "TMin"}
+    monkeypatch.setattr(cases, "MEANINGS", known)
+
+
+@pytest.fixture
+def an_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line of `binary`, in a table of this test."""
+    known = {n: m for n, m in MEANINGS.items() if n != "TMin"}
+    for user in (registry, cases, harness):
+        monkeypatch.setattr(user, "MEANINGS", known)
+    binary(TMin=lambda a, b: np.where(b < a, b, a))
+
+
+@pytest.mark.usefixtures("an_oracle")
+def test_a_new_member_of_a_family_is_one_line_and_its_meaning() -> None:
+    check(declared(Array.minimum))
+
+
+@pytest.mark.usefixtures("an_oracle")
+def test_a_body_that_does_something_else_fails() -> None:
+    with pytest.raises(AssertionError, match=r"dst\[\d+, \d+\] \(\w+\) is 0x\w+, the oracle says"):
+        check(declared(operator.sub))
+
+
+@pytest.mark.usefixtures("no_oracle")
+def test_a_page_without_meaning_is_told_what_to_write_and_where() -> None:
+    with pytest.raises(pytest.fail.Exception) as failure:
+        check(declared(Array.minimum))
+    assert "`TMin=lambda a, b: ...` in `binary` of vectors.py" in str(failure.value)
+
+
+def test_a_page_with_data_is_not_without_meaning() -> None:
+    with pytest.raises(AssertionError, match=r"has data \(dst, src0, src1"):
+        cases.check_no_data(declared(Array.minimum))

@@ -1,0 +1,44 @@
+"""Between global memory and tiles (4.2, 4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from oracles.formats import Array
+from oracles.movement import by_column, out_of, padded
+from oracles.registry import Seen, arithmetic, meaning
+
+
+@meaning("TLoad")
+def load(dst: Seen, src: Seen) -> Array:
+    """4.2: bits move; the whole of dst's storage outside takes the pad."""
+    rows, cols = dst.valid
+    return padded(dst, src.codes[:rows, :cols].astype(dst.codes.dtype))
+
+
+def stored(dst: Seen, new: Array, atomic: str) -> Array:
+    """4.3: assigned, or added in dst's type."""
+    if atomic == "NONE":
+        return new
+    old = dst.all[: new.shape[0], : new.shape[1]]
+    with np.errstate(all="ignore"):
+        return arithmetic(np.add)(old, new)
+
+
+@meaning("TStore")
+def store(
+    dst: Seen, src: Seen, quant: Any, atomic: str, relu: str, target: str, fixpipe: Any
+) -> Array:
+    return stored(dst, out_of(src.values, src, dst, quant, relu, target, fixpipe), atomic)
+
+
+@meaning("TStoreFp")
+def store_by_column(
+    dst: Seen, src: Seen, fp: Seen, atomic: str, relu: str, target: str, fixpipe: Any
+) -> Array:
+    """D4: a parameter for each column."""
+    params = fp.codes[:1, : src.valid[1]]
+    new = by_column(src.values, src, dst, params, relu, target, fixpipe)
+    return stored(dst, new, atomic)
