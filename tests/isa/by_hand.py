@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 import ptokit as pto
 from oracles.formats import Array
-from oracles.formats import typed as typed
-from oracles.storage import LAYOUTS as LAYOUTS
 from oracles.storage import elements, lines, offsets
 
 

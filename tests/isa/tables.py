@@ -7,13 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import (
-    Array,
-    parameter,
-    slugs,
-)
+from by_hand import parameter, slugs
 
 import ptokit as pto
+from oracles.formats import Array
 
 ALL = "cpu a2a3 a5"
 BOTH = "a2a3 a5"

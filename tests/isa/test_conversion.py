@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import FORMATS, made, slugs, zeros
+from by_hand import made, slugs, zeros
 from tables import verdict
 
 import ptokit as pto
+from oracles.formats import FORMATS
 
 TARGETS = ("cpu", "a2a3", "a5")
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import FORMATS, Array, codes_of, made, parameter, result
+from by_hand import made, parameter, result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, codes_of
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
 F32 = np.float32

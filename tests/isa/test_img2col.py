@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import offsets
 from numpy.typing import NDArray
 
 import ptokit as pto
+from oracles.storage import offsets
 from ptokit.settings import current_core
 
 Array = NDArray[Any]  # Any: one helper serves all element types

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import FORMATS, Array, made, slugs, typed
+from by_hand import made, slugs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, typed
 
 TARGETS = ("cpu", "a2a3", "a5")
 LEFT = {"cpu": "nz", "a2a3": "zz", "a5": "nz"}

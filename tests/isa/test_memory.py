@@ -8,29 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import (
-    FORMATS,
-    LAYOUTS,
-    Array,
-    bits_of,
-    codes_of,
-    elements,
-    lines,
-    made,
-    noise,
-    offsets,
-    parameter,
-    poke,
-    result,
-    shape_of,
-    slugs,
-    storage_type,
-    typed,
-)
+from by_hand import made, noise, parameter, poke, result, shape_of, slugs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type, typed
+from oracles.storage import LAYOUTS, elements, lines, offsets
 from ptokit.isa.tiles import CustomPad
 
 Five = tuple[int, int, int, int, int]

@@ -6,20 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import (
-    FORMATS,
-    Array,
-    bits_of,
-    elements,
-    lines,
-    made,
-    noise,
-    poke,
-    shape_of,
-    slugs,
-    storage_type,
-    typed,
-)
+from by_hand import made, noise, poke, shape_of, slugs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import (
@@ -33,6 +20,8 @@ from tables import (
 )
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, bits_of, storage_type, typed
+from oracles.storage import elements, lines
 
 ALL = "cpu a2a3 a5"
 BOTH = "a2a3 a5"

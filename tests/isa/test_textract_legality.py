@@ -7,20 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import (
-    FORMATS,
-    Array,
-    bits_of,
-    codes_of,
-    elements,
-    lines,
-    made,
-    offsets,
-    parameter,
-    poke,
-    shape_of,
-    storage_type,
-)
+from by_hand import made, parameter, poke, shape_of
 from tables import (
     CUBE_A2A3,
     CUBE_A5,
@@ -33,6 +20,8 @@ from tables import (
 )
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type
+from oracles.storage import elements, lines, offsets
 
 ALL = "cpu a2a3 a5"
 BOTH = "a2a3 a5"

@@ -6,21 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import (
-    FORMATS,
-    LAYOUTS,
-    Array,
-    elements,
-    lines,
-    made,
-    noise,
-    offsets,
-    parameter,
-    poke,
-    result,
-    slugs,
-    typed,
-)
+from by_hand import made, noise, parameter, poke, result, slugs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import (
@@ -28,6 +14,8 @@ from tables import (
 )
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, typed
+from oracles.storage import LAYOUTS, elements, lines, offsets
 
 ALL = "cpu a2a3 a5"
 BOTH = "a2a3 a5"

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import FORMATS, Array, made, noise, storage_type, typed, zeros
+from by_hand import made, noise, zeros
 from tables import verdict
 
 import ptokit as pto
+from oracles.formats import FORMATS, Array, storage_type, typed
 
 A2A3 = {"i16", "i32", "f16", "f32"}
 INTS = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}
