@@ -7,18 +7,17 @@ executor, which evaluates the very same rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptokit.catalogue import CATALOGUE
 from ptokit.diagnostics import Diagnostic, Severity
-from ptokit.facts import Facts
-from ptokit.ir import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.facts import Facts, call
+from ptokit.ir import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa import pages
-from ptokit.isa.formulas import fields, seen
+from ptokit.isa.formulas import UNKNOWN, Many, fields, seen
 from ptokit.isa.lang import Instr
 from ptokit.isa.rules import Rule
-from ptokit.isa.targets import TARGETS, Target
+from ptokit.isa.targets import Target
 from ptokit.isa.tiles import TILE_RULES, TileType
 from ptokit.isa.types import Elided, OpaqueType
 from ptokit.place import check_addresses
@@ -56,7 +55,11 @@ def rules_for(page: type[Instr], target: Target) -> tuple[Rule, ...]:
 
 
 class Checker:
-    """Checks one function for one target and collects diagnostics in text order."""
+    """Checks one function for one target and collects diagnostics in text order.
+
+    It executes control: pages of loops and branches run their bodies on it (`isa.host.scf.Flow`).
+    Code that constants keep from running is looked at blindly: only types are judged there.
+    """
 
     def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
         self.facts = Facts(target, dict(numbers or {}))
@@ -73,20 +76,74 @@ class Checker:
 
     def op(self, op: AnyOp) -> None:
         if isinstance(op, OpaqueOp):
-            self.found.append(unknown_op(op))
+            self.opaque(op)
             return
         env = self.facts.environment(op)
-        for rule in rules_for(op.page, self.facts.target):
-            if rule.holds(env) is False:
-                where = blamed(op, rule)
-                self.found.append(violation(op.page, rule, env, self.facts.target, where))
+        for rule in self.rules(op):
+            outcome = rule.holds(env)
+            if outcome is not True:
+                self.judge(op, rule, env, outcome)
         self.facts.learn(op, env)
         for result in op.results:
             self.value(result)
-        for region in op.regions:
-            for arg in region.args:
-                self.value(arg)
-            self.block(region)
+        if op.regions:
+            self.control(op, env)
+
+    def opaque(self, op: OpaqueOp) -> None:
+        self.found.append(unknown_op(op))
+
+    def rules(self, op: Op) -> Iterable[Rule]:
+        return rules_for(op.page, self.facts.target)
+
+    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+        """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
+        if outcome is False:
+            where = blamed(op, rule)
+            self.found.append(violation(op.page, rule, env, self.facts.target, where))
+
+    def control(self, op: Op, env: Mapping[str, Any]) -> None:
+        """An op with regions: its body says when they run."""
+        given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
+        regions = tuple(Turn(self, block) for block in op.regions)
+        body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
+        outcome = call(body, {**given, "regions": regions, "flow": self})
+        for result, number in zip(op.results, outcome, strict=False):
+            self.facts.numbers[result] = number
+
+    def loop(
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+    ) -> tuple[Any, ...]:
+        """A loop, for any of its turns. Any: numbers, or UNKNOWN."""
+        if isinstance(lower, int) and isinstance(upper, int) and lower >= upper:
+            self.never(region)
+        else:
+            region()
+        return ()
+
+    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+        """A branch: every side, but for what the condition excludes. Any: as for `loop`."""
+        for number, region in enumerate(regions):
+            if isinstance(condition, int) and bool(condition) == bool(number):
+                self.never(region)
+            else:
+                region()
+        return ()
+
+    def never(self, region: Turn) -> None:
+        """Look at a region that never runs."""
+        before, self.facts.blind = self.facts.blind, True
+        region()
+        self.facts.blind = before
+
+    def region(self, block: Block, numbers: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Walk over a region whose arguments are these numbers; what its terminator passes on."""
+        for arg in block.args:
+            self.value(arg)
+        self.facts.numbers.update(zip(block.args, numbers, strict=False))
+        self.block(block)
+        last = block.ops[-1] if block.ops else None
+        passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
+        return tuple(self.facts.numbers.get(value, UNKNOWN) for value in passed)
 
     def value(self, value: Value) -> None:
         """Check the type of a newly defined value."""
@@ -97,6 +154,16 @@ class Checker:
             self.found.append(unknown_type(value, kind))
         if isinstance(kind, TileType):
             self.found += tile_type_errors(kind, value.span, self.facts.target, f"%{value.name}")
+
+
+class Turn(NamedTuple):
+    """A region as control pages call it."""
+
+    checker: Checker
+    block: Block
+
+    def __call__(self, *numbers: Any) -> tuple[Any, ...]:  # Any: numbers, or UNKNOWN
+        return self.checker.region(self.block, numbers)
 
 
 def tile_type_errors(
@@ -166,17 +233,3 @@ def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:
     checker = Checker(target, numbers)
     checker.func(func)
     return checker.facts
-
-
-def check(module: Module, targets: Iterable[str]) -> list[Diagnostic]:
-    """Everything wrong with a module; what several targets refuse alike is said once."""
-    merged: dict[tuple[object, ...], Diagnostic] = {}
-    for name in targets:
-        for func in module.funcs:
-            for found in check_func(func, TARGETS[name]):
-                key = (found.slug, found.message, str(found.span), found.rule, found.seen)
-                if key in merged:
-                    both = dict.fromkeys((*merged[key].targets, *found.targets))
-                    found = replace(merged[key], targets=tuple(both))
-                merged[key] = found
-    return list(merged.values())

@@ -67,10 +67,7 @@ class Diagnostic:
 
     def to_json(self) -> dict[str, object]:
         """The same facts for other tools."""
-        place: dict[str, object] = {}
-        if self.span is not None:
-            line, column = self.span.source.position(self.span.start)
-            place = {"file": self.span.source.name, "line": line, "column": column}
+        place = {} if self.span is None else self.span.to_json()
         return {
             "slug": self.slug,
             "severity": self.severity.value,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ptokit.analysis.ranges import Range
 from ptokit.ir import Op, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN, Many, Missing
@@ -19,12 +20,16 @@ from ptokit.isa.types import Elided, OpaqueType, Type
 class Facts:
     """What is known of values before the program runs: numbers, and types with more detail.
 
-    `numbers` starts with the scalar arguments that were bound.
+    `numbers` starts with the scalar arguments that were bound. A number may be a Range; `varying`
+    are values whose types would say more if it were one number. `blind`: code that never runs is
+    looked at, where only what types say counts.
     """
 
     target: Target
     numbers: dict[Value, Any] = field(default_factory=dict[Value, Any])  # Any: int or float
     types: dict[Value, Type] = field(default_factory=dict[Value, Type])
+    varying: set[Value] = field(default_factory=set[Value])
+    blind: bool = False
 
     def type_of(self, value: Value) -> Type:
         kind = self.types.get(value, value.type)
@@ -35,7 +40,9 @@ class Facts:
         kind = self.type_of(value)
         if isinstance(kind, Elided | OpaqueType):
             return UNKNOWN
-        return kind if operand.kind.name in DATA_KINDS else self.numbers.get(value, UNKNOWN)
+        if operand.kind.name in DATA_KINDS:
+            return kind
+        return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
 
     def environment(self, op: Op) -> dict[str, Any]:  # Any: what a rule may read
         """Operand name -> type or number, outputs in either form included."""
@@ -59,8 +66,22 @@ class Facts:
                 kind = call(refine, {k: none_if_unknown(v) for k, v in env.items()})
                 if kind is not None:
                     self.types[op.results[0]] = kind
+            if self.varies(op, env):
+                self.varying.add(op.results[0])
         elif op.page.handle and len(op.results) == 1 and not op.regions:
             self._fold(op, env)
+
+    def forget(self, value: Value) -> None:
+        """The value is about to be defined again."""
+        self.numbers.pop(value, None)
+        self.types.pop(value, None)
+        self.varying.discard(value)
+
+    def varies(self, op: Op, env: Mapping[str, Any]) -> bool:
+        """Whether an operand is a range, or has a type that depends on one."""
+        if self.varying and any(value in self.varying for _, value in op.values()):
+            return True
+        return any(isinstance(number, Range) for number in _numbers(env))
 
     def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
         result = op.page.results()[0]
@@ -91,6 +112,11 @@ def _sources_known(op: Op, env: Mapping[str, Any]) -> bool:  # Any: see Facts.of
     return not any(o.kind.name in DATA_KINDS and env[o.name] is UNKNOWN for o in op.page.ins())
 
 
+def _numbers(env: Mapping[str, Any]) -> Iterator[Any]:  # Any: see Facts.of
+    for value in env.values():
+        yield from value.values if isinstance(value, Many) else (value,)
+
+
 def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:
     values = op.bound(operand.name)
     if values:
@@ -105,4 +131,4 @@ def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:
 def none_if_unknown(value: Any) -> Any:  # Any: see Facts.of
     if isinstance(value, Many):
         return tuple(none_if_unknown(v) for v in value.values)
-    return None if isinstance(value, Missing) else value
+    return None if isinstance(value, Missing | Range) else value

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ptokit.bind import Bound, bind
 from ptokit.catalogue import CATALOGUE
-from ptokit.check import check, check_func
+from ptokit.analysis.legality import Verdict, merged, verdicts
+from ptokit.check import check_func
 from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
 from ptokit.files import read_text_bytes
 from ptokit.fills import filled
@@ -22,6 +23,7 @@ from ptokit.isa.targets import TARGETS, Target
 from ptokit.isa.types import Type
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.settings import current_target, engine_named, reading, target_named
+from ptokit.sim.blank import first_blank_read
 from ptokit.text.reader import read
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -46,16 +48,22 @@ class Program:
     def __repr__(self) -> str:
         return f"<Program {', '.join('@' + f.name for f in self.module.funcs)}>"
 
-    def check(self, *targets: str) -> list[Diagnostic]:
+    def check(self, *targets: str, allow_unknown: bool = False) -> list[Diagnostic]:
         """What is wrong on each of `targets` (default: the current one), in text order.
 
-        "all" stands for every target.
+        "all" stands for every target. Loops with constant bounds are judged over all iterations. An
+        unknown op or type is an error, or with `allow_unknown` a warning. An empty list does not
+        say that the program is legal: `verdicts` tells what is left to the run.
         """
+        return merged(self.verdicts(*targets, allow_unknown=allow_unknown))
+
+    def verdicts(self, *targets: str, allow_unknown: bool = False) -> list[Verdict]:
+        """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`."""
         names = targets or (current_target().name,)
         every = tuple(TARGETS) if "all" in names else names
         for name in every:
             target_named(name)
-        return check(self.module, every)
+        return verdicts(self.module, every, first_blank_read, allow_unknown=allow_unknown)
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, or the only one."""

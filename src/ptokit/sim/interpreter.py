@@ -17,7 +17,6 @@ from ptokit.diagnostics import PtoError, Severity, error
 from ptokit.facts import Facts
 from ptokit.ir import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
-from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.tiles import ConvTileType, TileType
 from ptokit.place import Planned, address_errors
 from ptokit.sim.execute import Core, fetch, given, refined, run_body
@@ -133,7 +132,7 @@ class _Execution:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
         rules = rules_for(op.page, run.facts.target)
-        self.pending = [r for r in rules if r.holds(static) is UNKNOWN and not r.warning]
+        self.pending = [r for r in rules if r.holds(static) is not True and not r.warning]
         run.facts.learn(op, static)
         self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name
         self.result = next((r.name for r in op.page.results()), None)

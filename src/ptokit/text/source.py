@@ -51,6 +51,11 @@ class Span(NamedTuple):
         line, column = self.source.position(self.start)
         return f"{self.source.name}:{line}:{column}"
 
+    def to_json(self) -> dict[str, object]:
+        """Where it starts, for other tools."""
+        line, column = self.source.position(self.start)
+        return {"file": self.source.name, "line": line, "column": column}
+
     def picture(self) -> list[str]:
         """The line of the span with carets below it."""
         line, column = self.source.position(self.start)

@@ -209,7 +209,7 @@ class Compiler:
             return
         static = self.facts.environment(op)
         rules = rules_for(op.page, self.facts.target)
-        pending = [r for r in rules if r.holds(static) is UNKNOWN and not r.warning]
+        pending = [r for r in rules if r.holds(static) is not True and not r.warning]
         self.facts.learn(op, static)
         self.recording, self.code.unproven = Recording(), {}
         if not op.results and not op.regions and not op.page.handle:

@@ -1,0 +1,135 @@
+"""The verdict on a program, for each target: legal, refused or undecided, with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from ptokit.analysis.initial import Trial, uninitialised
+from ptokit.analysis.search import Search
+from ptokit.analysis.survey import Left, Survey
+from ptokit.diagnostics import Diagnostic, Severity
+from ptokit.facts import Facts
+from ptokit.ir import Func, Module, Value
+from ptokit.isa.targets import TARGETS, Target
+from ptokit.place import check_addresses
+from ptokit.text.source import Span
+
+UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
+
+
+class Word(Enum):
+    """What is known of a program on a target before it runs."""
+
+    LEGAL = "legal"
+    REFUSED = "refused"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` says of a program on one target.
+
+    `word`: refused if there is an error; else undecided if something in it is not known (an op or
+    a type that was allowed to be unknown, a rule that waits for a number of the running program);
+    else legal. `reason` says why in a line, empty if legal. `left` are the rules left to the run.
+    """
+
+    target: str
+    word: Word
+    reason: str
+    diagnostics: tuple[Diagnostic, ...]
+    left: tuple[Left, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.word.value}{': ' if self.word is Word.UNDECIDED else ', '}{self.reason}".rstrip(
+                ", "
+            )
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """The word and the reasons, for other tools; diagnostics are listed elsewhere."""
+        return {
+            "target": self.target,
+            "verdict": self.word.value,
+            "reason": self.reason,
+            "left": [left.to_json() for left in self.left],
+        }
+
+
+def verdicts(
+    module: Module, targets: Iterable[str], trial: Trial, *, allow_unknown: bool
+) -> list[Verdict]:
+    """A verdict for each target; `trial` tells what instructions read."""
+    return [_verdict(module, TARGETS[name], trial, allow_unknown) for name in targets]
+
+
+def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
+    """Everything wrong; what several targets refuse alike is said once."""
+    together: dict[tuple[object, ...], Diagnostic] = {}
+    for diagnostic in (d for verdict in found for d in verdict.diagnostics):
+        d = diagnostic
+        key = (d.slug, d.message, str(d.span), d.rule, d.seen)
+        if key in together:
+            both = dict.fromkeys((*together[key].targets, *d.targets))
+            d = replace(d, targets=tuple(both))
+        together[key] = d
+    return list(together.values())
+
+
+def _verdict(module: Module, target: Target, trial: Trial, allow_unknown: bool) -> Verdict:
+    found: list[Diagnostic] = []
+    left: list[Left] = []
+    for func in module.funcs:
+        here, waiting = judged(func, target, trial)
+        found += here
+        left += waiting
+    unknown = Severity.WARNING if allow_unknown else Severity.ERROR
+    found = [
+        replace(d, severity=unknown) if d.slug in UNKNOWN_SLUGS and not d.rule else d for d in found
+    ]
+    word, reason = _said(found, left)
+    return Verdict(target.name, word, reason, tuple(found), tuple(left))
+
+
+def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Word, str]:
+    errors = sum(d.is_error for d in found)
+    if errors:
+        return Word.REFUSED, _count(errors, "error")
+    unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS and not d.rule]
+    elided = [d.message for d in found if d.slug == "type-elided"]
+    reasons = [*unknown[:1], *elided[:1]]
+    if left:
+        reasons.append(f"{_count(len(left), 'rule')} left to the run, {left[0].why}")
+    return (Word.UNDECIDED if reasons else Word.LEGAL), "; ".join(reasons)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def judged(func: Func, target: Target, trial: Trial) -> tuple[list[Diagnostic], list[Left]]:
+    """Everything wrong with a function on a target, and what is left to the run."""
+    survey = Survey(target)
+    survey.func(func)
+    found, left = survey.found, survey.left
+    if survey.open:
+        search = Search(target, {}, func, survey.open)
+        search.search(func)
+        found, left = found + search.found, left + search.left
+    facts = Facts(target, _numbers(survey.facts), survey.facts.types)
+    blank, waiting = uninitialised(func, facts, trial)
+    found, left = found + blank, left + waiting
+    found.sort(key=lambda d: _line(d.span))
+    return found + list(check_addresses(func, facts)), left
+
+
+def _numbers(facts: Facts) -> dict[Value, Any]:  # Any: int or float
+    return {value: n for value, n in facts.numbers.items() if isinstance(n, int | float)}
+
+
+def _line(span: Span | None) -> int:
+    return 0 if span is None else span.source.position(span.start)[0]

@@ -1,0 +1,213 @@
+"""Numbers of which only a range is known: loop counters, and what is computed from them.
+
+A Range stands for the integers low, low + step, ..., high (strided intervals). Arithmetic gives a
+range that holds every result, so a comparison that is True or False is so for all of the numbers;
+otherwise it is MAYBE. Ranges take part in bodies and formulas as `isa.scalars` asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from math import gcd
+from typing import Any, TypeAlias
+
+from ptokit.isa.formulas import UNKNOWN
+from ptokit.isa.scalars import quotient
+
+Number: TypeAlias = "int | Range"
+
+
+class Maybe:
+    """A condition that holds for some of the numbers, as far as is known."""
+
+    def __and__(self, other: object) -> object:
+        return False if other is False else self
+
+    def __or__(self, other: object) -> object:
+        return True if other is True else self
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Maybe:
+        return self
+
+    def __bool__(self) -> bool:
+        raise AssertionError("a condition over a range was taken for a bool")
+
+    def number(self) -> Number:
+        return Range(0, 1)
+
+
+MAYBE = Maybe()
+Truth: TypeAlias = "bool | Maybe"
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """At least two integers: low, low + step, ..., high."""
+
+    low: int
+    high: int
+    step: int = 1
+
+    def __add__(self, other: Number) -> Number:
+        return between(self.low + low(other), self.high + high(other), gcd(self.step, step(other)))
+
+    def __neg__(self) -> Number:
+        return Range(-self.high, -self.low, self.step)
+
+    def __sub__(self, other: Number) -> Number:
+        return self + -other
+
+    def __rsub__(self, other: Number) -> Number:
+        return -self + other
+
+    def __mul__(self, other: Number) -> Number:
+        a, b, s, t = self.low, low(other), self.step, step(other)
+        return _corners(self, other, lambda x, y: x * y, gcd(a * t, b * s, s * t))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __floordiv__(self, other: Number) -> Number:
+        if isinstance(other, int) and self.low % other == 0 and self.step % other == 0:
+            return _corners(self, other, lambda x, y: x // y, self.step // abs(other))
+        return self._divided(other, lambda x, y: x // y)
+
+    def __rfloordiv__(self, other: int) -> Number:
+        return self._dividing(other, lambda x, y: x // y)
+
+    def __mod__(self, other: Number) -> Number:
+        if not isinstance(other, int):
+            return EVERY
+        if self.step % other == 0:
+            return self.low % other
+        if self.low // other == self.high // other:
+            return between(self.low % other, self.high % other, self.step)
+        g = gcd(self.step, other)
+        return between(self.low % g, abs(other) - g + self.low % g, g) if other > 0 else EVERY
+
+    def __rmod__(self, other: int) -> Number:
+        return EVERY
+
+    def _divided(self, by: Number, divide: Callable[[int, int], int]) -> Number:
+        if isinstance(by, int) and by == 0:
+            raise ZeroDivisionError
+        return EVERY if low(by) <= 0 <= high(by) else _corners(self, by, divide, 1)
+
+    def _dividing(self, other: int, divide: Callable[[int, int], int]) -> Number:
+        return EVERY if self.low <= 0 <= self.high else _corners(other, self, divide, 1)
+
+    def quotient_of(self, a: Number, b: Number) -> Number:
+        """Division toward zero, of which this range is a side."""
+        if isinstance(a, Range):
+            return a._divided(b, quotient)
+        return self._dividing(a, quotient)
+
+    def __and__(self, other: Number) -> Number:
+        both_positive = self.low >= 0 and low(other) >= 0
+        return between(0, min(self.high, high(other))) if both_positive else EVERY
+
+    def __or__(self, other: Number) -> Number:
+        if self.low < 0 or low(other) < 0:
+            return EVERY
+        bits = max(self.high, high(other)).bit_length()
+        return between(max(self.low, low(other)), (1 << bits) - 1)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def least(self, other: Number) -> Number:
+        return between(min(self.low, low(other)), min(self.high, high(other)), _shared(self, other))
+
+    def most(self, other: Number) -> Number:
+        return between(max(self.low, low(other)), max(self.high, high(other)), _shared(self, other))
+
+    def choice(self, yes: Any, no: Any) -> Any:  # Any: what `joined` takes
+        """One or the other."""
+        return joined(yes, no)
+
+    def wrapped(self, bits: int) -> Number:
+        """As a signed integer of so many bits; one bit is 0 or 1."""
+        half = 1 << (bits - 1)
+        least, most = (0, 1) if bits == 1 else (-half, half - 1)
+        return self if least <= self.low and self.high <= most else Range(least, most)
+
+    def number(self) -> Number:
+        return self
+
+    def __lt__(self, other: Number) -> Truth:
+        return _decided(self.high < low(other), self.low >= high(other))
+
+    def __le__(self, other: Number) -> Truth:
+        return _decided(self.high <= low(other), self.low > high(other))
+
+    def __gt__(self, other: Number) -> Truth:
+        return ~(self <= other) if isinstance(self <= other, Maybe) else not (self <= other)
+
+    def __ge__(self, other: Number) -> Truth:
+        return ~(self < other) if isinstance(self < other, Maybe) else not (self < other)
+
+    def __eq__(self, other: object) -> Any:  # Any: a Truth, where Python expects a bool
+        if not isinstance(other, int | Range):
+            return False
+        apart = self.high < low(other) or self.low > high(other)
+        return False if apart or (self.low - low(other)) % gcd(self.step, step(other)) else MAYBE
+
+    def __ne__(self, other: object) -> Any:  # Any: as above
+        same = self == other
+        return MAYBE if same is MAYBE else not same
+
+    __hash__ = object.__hash__
+
+
+EVERY = Range(-(1 << 63), (1 << 63) - 1)
+
+
+def between(low: int, high: int, step: int = 1) -> Number:
+    """The numbers from `low` to `high` by `step`; of one number, the number."""
+    return low if low == high else Range(low, high, step)
+
+
+def low(number: Number) -> int:
+    return number if isinstance(number, int) else number.low
+
+
+def high(number: Number) -> int:
+    return number if isinstance(number, int) else number.high
+
+
+def step(number: Number) -> int:
+    """How far neighbours are apart; 0 of a single number, as `gcd` wants it."""
+    return 0 if isinstance(number, int) else number.step
+
+
+def joined(a: Any, b: Any) -> Any:  # Any: a Number, or a number that says nothing: UNKNOWN
+    """A number that is one of two."""
+    if not (isinstance(a, int | Range) and isinstance(b, int | Range)):
+        return UNKNOWN
+    return between(min(low(a), low(b)), max(high(a), high(b)), _shared(a, b))
+
+
+def counters(lower: Number, upper: Number, by: int) -> Number:
+    """The values of a loop counter; the loop runs for at least some of the bounds."""
+    last = high(upper) - 1
+    if isinstance(lower, int):
+        return between(lower, lower + (last - lower) // by * by, by)
+    apart = gcd(lower.step, by)
+    return between(lower.low, lower.low + (last - lower.low) // apart * apart, apart)
+
+
+def _decided(yes: bool, no: bool) -> Truth:
+    return True if yes else False if no else MAYBE
+
+
+def _shared(a: Number, b: Number) -> int:
+    """A step that leads from any number of either to any other."""
+    return gcd(step(a), step(b), low(a) - low(b))
+
+
+def _corners(a: Number, b: Number, f: Callable[[int, int], int], apart: int) -> Number:
+    """The range of a function that is monotonic in both arguments."""
+    ends = [f(x, y) for x, y in product((low(a), high(a)), (low(b), high(b)))]
+    return between(min(ends), max(ends), apart)

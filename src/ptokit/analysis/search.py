@@ -1,0 +1,207 @@
+"""The first iteration that breaks a rule, found without trying all of them.
+
+A loop is walked for all its iterations at once, with a range as its counter. Where that does not
+prove the open rules it is cut in half, down to single iterations, in the order in which they run:
+what is left to find is found in a number of steps that grows with the logarithm of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ptokit.analysis.ranges import Range
+from ptokit.analysis.survey import Survey, counter, left, widened
+from ptokit.check import Turn, blamed, violation
+from ptokit.ir import AnyOp, Block, Func, Op, Value
+from ptokit.isa.formulas import UNKNOWN
+from ptokit.isa.rules import Rule
+from ptokit.isa.targets import Target
+
+STEPS = 10_000  # instructions looked at before the rest is left to the run
+TOO_LONG = f"the iterations are too many to decide it in {STEPS} steps"
+
+
+class Unproven(Exception):
+    """A rule does not hold for a whole range, as far as is known."""
+
+
+class Exhausted(Exception):
+    """The steps are used up."""
+
+
+class Frame(NamedTuple):
+    """An iteration: the counter and its value, and the number of the iteration from 0."""
+
+    counter: str
+    value: int
+    iteration: int
+
+
+class Search(Survey):
+    """Looks for iterations that break rules of `wanted`; `path` are the ops that matter."""
+
+    def __init__(
+        self, target: Target, numbers: Mapping[Value, Any], func: Func, wanted: dict[Op, list[Rule]]
+    ) -> None:
+        super().__init__(target, numbers)
+        self.wanted = wanted
+        self.path = slice_of(func, wanted)
+        self.exact = True  # one iteration of every loop around, and it surely runs
+        self.frames: list[Frame] = []
+        self.steps = 0
+
+    def search(self, func: Func) -> None:
+        """Fill `found` and `left`."""
+        try:
+            self.block(func.body)
+        except (Exhausted, Unproven):
+            rest = [(op, rule) for op, rules in self.wanted.items() for rule in rules]
+            self.left += [left(op, rule, TOO_LONG) for op, rule in rest]
+
+    def block(self, block: Block) -> None:
+        for op in self.path.get(block, ()):
+            self.op(op)
+
+    def op(self, op: AnyOp) -> None:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise Exhausted
+        for result in op.results:
+            self.facts.forget(result)
+        super().op(op)
+
+    def value(self, value: Value) -> None:
+        """Types were checked before."""
+
+    def rules(self, op: Op) -> tuple[Rule, ...]:
+        return tuple(self.wanted.get(op, ()))
+
+    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+        if not self.exact:
+            raise Unproven
+        self.wanted[op].remove(rule)
+        if outcome is False:
+            self.found.append(
+                self._at(violation(op.page, rule, env, self.facts.target, blamed(op, rule)))
+            )
+        else:
+            why = "a number is known only when it runs"
+            self.left.append(left(op, rule, why))
+
+    def loop(
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+    ) -> tuple[Any, ...]:
+        numbers = [n for n in (lower, upper, step) if isinstance(n, int)]
+        if not self.exact or len(numbers) < 3 or step <= 0:
+            turns = counter(lower, upper, step)
+            return carried if turns is None else self._together(turns, carried, region)
+        turns = range(lower, upper, step)
+        return self._turns(turns, range(len(turns)), carried, region)
+
+    def _turns(
+        self, turns: range, numbers: range, carried: tuple[Any, ...], region: Turn
+    ) -> tuple[Any, ...]:
+        """Iterations in order; `numbers` are theirs."""
+        if len(turns) == 0 or not self._matters(region.block):
+            return carried
+        if len(turns) == 1:
+            self.frames.append(Frame(region.block.args[0].name, turns[0], numbers[0]))
+            carried = region(turns[0], *carried)
+            self.frames.pop()
+            return carried
+        if not any(isinstance(n, int | Range) for n in carried):
+            try:
+                return self._together(Range(turns[0], turns[-1], turns.step), carried, region)
+            except Unproven:
+                pass
+        half = len(turns) // 2
+        carried = self._turns(turns[:half], numbers[:half], carried, region)
+        return self._turns(turns[half:], numbers[half:], carried, region)
+
+    def _together(self, turns: Any, carried: tuple[Any, ...], region: Turn) -> tuple[Any, ...]:
+        """All iterations at once."""
+        around = widened(carried)
+        self._loosely(region, turns, *around)
+        return around
+
+    def _loosely(self, region: Turn, *numbers: Any) -> tuple[Any, ...]:
+        """A region that stands for many ways to run it, or may not run."""
+        before, self.exact = self.exact, False
+        try:
+            return region(*numbers)
+        finally:
+            self.exact = before
+
+    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+        if isinstance(condition, int):
+            taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
+            return taken() if taken else ()
+        for region in regions:
+            self._loosely(region)
+        return ()
+
+    def _matters(self, block: Block) -> bool:
+        """Whether something open stands in a block, or it passes on what is needed."""
+        ops = self.path.get(block, ())
+        return any(
+            self.wanted.get(op) or op.page.terminator or any(map(self._matters, op.regions))
+            for op in ops
+        )
+
+    def _at(self, found: Any) -> Any:  # Any: a Diagnostic
+        """The iteration in the numbers that were seen."""
+        if not self.frames:
+            return found
+        values = ", ".join(f"%{f.counter} = {f.value}" for f in self.frames)
+        which = f"{values}, iteration {self.frames[-1].iteration}"
+        inner = " of the innermost loop" if len(self.frames) > 1 else ""
+        return replace(found, seen=f"{found.seen} at {which}{inner}")
+
+
+def slice_of(func: Func, wanted: Mapping[Op, Any]) -> dict[Block, list[Op]]:
+    """The ops that the operands of `wanted` depend on, and those around them, by block."""
+    made: dict[Value, Op] = {}
+    ends: dict[Value, list[Op]] = {}
+    around: dict[Op, Op | None] = {}
+    order = list(_placed(func.body, None, made, ends, around))
+    needed, todo = set[Op](), list(wanted)
+    while todo:
+        op = todo.pop()
+        if op in needed:
+            continue
+        needed.add(op)
+        outer = around[op]
+        todo += [outer] if outer else []
+        for _, value in op.values():
+            todo += [made[value]] if value in made else []
+            todo += ends.get(value, ())
+    path: dict[Block, list[Op]] = {}
+    for block, op in order:
+        if op in needed:
+            path.setdefault(block, []).append(op)
+    return path
+
+
+def _placed(
+    block: Block,
+    outer: Op | None,
+    made: dict[Value, Op],
+    ends: dict[Value, list[Op]],
+    around: dict[Op, Op | None],
+) -> Iterator[tuple[Block, Op]]:
+    """Every op with its block; who makes values, what ends regions that pass them on."""
+    for op in block.ops:
+        if not isinstance(op, Op):
+            continue
+        around[op] = outer
+        yield block, op
+        made |= dict.fromkeys(op.results, op)
+        last = [r.ops[-1] for r in op.regions if r.ops]
+        passing = [end for end in last if isinstance(end, Op) and end.page.terminator]
+        for value in (*op.results, *(a for r in op.regions for a in r.args[1:])):
+            if passing:
+                ends[value] = passing
+        for region in op.regions:
+            yield from _placed(region, op, made, ends, around)

@@ -1,0 +1,137 @@
+"""One walk over a function with ranges for loop counters: what holds, what does not, what is open.
+
+A rule that is True over ranges holds in every iteration. One that breaks with constants alone is an
+error. Where only the iteration decides, `open` keeps it for `analysis.search`; where a number does
+that only the running program knows, `left` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ptokit.analysis.ranges import EVERY, Range, counters, high, joined, low
+from ptokit.check import Checker, Turn, blamed
+from ptokit.ir import Op, Value
+from ptokit.isa.formulas import UNKNOWN, Expr, SameStorage, fields
+from ptokit.isa.rules import Rule
+from ptokit.isa.targets import Target
+from ptokit.text.source import Span
+
+GUARDED = "a condition or a loop bound around it is known only when it runs"
+
+
+class Left(NamedTuple):
+    """A rule that is left to the run, and why."""
+
+    span: Span | None
+    instruction: str
+    rule: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.span}: {self.instruction}: {self.rule}: {self.why}"
+
+    def to_json(self) -> dict[str, object]:
+        """The same facts for other tools."""
+        place = {} if self.span is None else self.span.to_json()
+        return {**place, "instruction": self.instruction, "rule": self.rule, "why": self.why}
+
+
+class Survey(Checker):
+    """The rules of a function over ranges of its counters."""
+
+    def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
+        super().__init__(target, numbers)
+        self.open: dict[Op, list[Rule]] = {}
+        self.left: list[Left] = []
+        self.guards = 0  # regions around that run if the running program wants it
+
+    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+        varies = self.facts.varies(op, env)
+        if outcome is False and not varies:
+            super().judge(op, rule, env, outcome)
+        elif self.facts.blind or rule.warning or same_value(op, rule.formula):
+            return
+        elif varies and not self.guards:
+            self.open.setdefault(op, []).append(rule)
+        else:
+            why = unknowns(op, rule, env) if outcome is UNKNOWN else ""
+            self.left.append(left(op, rule, why or GUARDED))
+
+    def loop(
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+    ) -> tuple[Any, ...]:
+        turns = counter(lower, upper, step)
+        if turns is None:
+            self.never(region)
+            return carried
+        around = widened(carried)
+        passed = self.guarded((region,), turns, *around, guard=turns is UNKNOWN)[0]
+        unknown = [UNKNOWN in (n, c) for n, c in zip(passed, around, strict=False)]
+        return tuple(UNKNOWN if u else EVERY for u in unknown)
+
+    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+        if isinstance(condition, int):
+            taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
+            for region in regions:
+                if region is not taken:
+                    self.never(region)
+            return taken() if taken else ()
+        ways = self.guarded(regions, guard=condition is UNKNOWN)
+        return tuple(
+            UNKNOWN if condition is UNKNOWN else joined(*n)
+            for n in zip(*ways, strict=False)
+            if len(n) > 1
+        )
+
+    def guarded(
+        self, regions: tuple[Turn, ...], *numbers: Any, guard: bool
+    ) -> list[tuple[Any, ...]]:
+        """What regions pass on that run, with `guard`, only if the running program wants it."""
+        self.guards += guard
+        passed = [region(*numbers) for region in regions]
+        self.guards -= guard
+        return passed
+
+
+def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNOWN
+    """The values of a loop counter as a range; None if there are none, UNKNOWN if not known."""
+    sides = (lower, upper)
+    if not isinstance(step, int) or step <= 0 or not all(isinstance(n, int | Range) for n in sides):
+        return UNKNOWN
+    if low(lower) >= high(upper):
+        return None
+    turns = counters(lower, upper, step)
+    return Range(turns, turns + step, step) if isinstance(turns, int) else turns
+
+
+def widened(carried: tuple[Any, ...]) -> tuple[Any, ...]:  # Any: numbers, or UNKNOWN
+    """What passes round a loop, in any iteration: constants decide it if they decide the first."""
+    return tuple(EVERY if isinstance(n, int | Range) else UNKNOWN for n in carried)
+
+
+def same_value(op: Op, formula: Expr) -> bool:
+    """Whether a formula asks for one tile where the text gives one value."""
+    if not isinstance(formula, SameStorage):
+        return False
+    sides = [op.bound(side.operand) for side in (formula.left, formula.right)]
+    return sides[0] == sides[1]
+
+
+def left(op: Op, rule: Rule, why: str) -> Left:
+    return Left(blamed(op, rule), op.page.mnemonic(), str(rule), why)
+
+
+def unknowns(op: Op, rule: Rule, env: Mapping[str, Any]) -> str:
+    """What the running program must tell before the rule is decided."""
+    return "; ".join(dict.fromkeys(_unknown(op, rule, env)))
+
+
+def _unknown(op: Op, rule: Rule, env: Mapping[str, Any]) -> Iterator[str]:
+    for formula in (rule.formula, *((rule.condition,) if rule.condition is not None else ())):
+        for field in fields(formula):
+            names = [f"%{value.name}" for value in op.bound(field.operand)]
+            if names and field.eval(env) is UNKNOWN:
+                path = f"{'.'.join(field.path)} of " if field.path else ""
+                yield f"{path}{', '.join(names)} is known only when it runs"
