@@ -64,6 +64,7 @@ class Checker:
     def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
         self.facts = Facts(target, dict(numbers or {}))
         self.found: list[Diagnostic] = []
+        self.dead: set[Block] = set()  # regions that never run
 
     def func(self, func: Func) -> None:
         for arg in func.args:
@@ -131,6 +132,7 @@ class Checker:
 
     def never(self, region: Turn) -> None:
         """Look at a region that never runs."""
+        self.dead.add(region.block)
         before, self.facts.blind = self.facts.blind, True
         region()
         self.facts.blind = before

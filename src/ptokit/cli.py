@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ptokit.diagnostics import CallError, Diagnostic, PtoError
+from ptokit.diagnostics import CallError, PtoError
 from ptokit.isa.targets import TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -198,26 +198,26 @@ def _report(instructions: dict[str, int], target: str, seconds: float) -> str:
 @KERNEL
 @TARGET
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
+@click.option("-v", "--verbose", is_flag=True, help="List the rules that are left to the run.")
+@click.option("--allow-unknown", is_flag=True, help="An unknown op or type is no error.")
 @program_errors
-def check(kernel: Path, target: str, style: str) -> None:
-    """Check KERNEL (a file, or - for standard input); status 1 if it has errors."""
-    from ptokit.emit.verdicts import table, verdict
+def check(kernel: Path, target: str, style: str, verbose: bool, allow_unknown: bool) -> None:
+    """Check KERNEL (a file, or - for standard input) before it runs.
+
+    The verdict is legal, refused (status 1), or undecided (status 0): something in it is not known,
+    an op or type that --allow-unknown lets pass, or a number that only the running program knows.
+    """
+    from ptokit.analysis.legality import Word
+    from ptokit.emit.verdicts import report, report_json
 
     program = read_program(kernel)
     names = tuple(TARGETS) if target == "all" else (target,)
-    found: list[Diagnostic] = program.check(*names)
+    found = program.verdicts(*names, allow_unknown=allow_unknown)
     if style == "json":
-        import json
-
-        click.echo(json.dumps([d.to_json() for d in found], indent=2))
+        click.echo(report_json(found))
     else:
-        for diagnostic in found:
-            click.echo(diagnostic.render() + "\n")
-        if len(names) > 1:
-            click.echo("\n".join([*table(program.module, names, found), ""]))
-        for name in names:
-            click.echo(verdict(name, found))
-    if any(d.is_error for d in found):
+        click.echo("\n".join(report(program.module, found, verbose=verbose)))
+    if any(verdict.word is Word.REFUSED for verdict in found):
         sys.exit(1)
 
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.bind import Bound, bind
 from ptokit.catalogue import CATALOGUE
-from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.check import check_func
 from ptokit.diagnostics import Diagnostic, PtoError, call_error, error
 from ptokit.files import read_text_bytes

@@ -67,8 +67,11 @@ def test_an_elided_type_can_be_given(matrices: Path) -> None:
 def test_standard_input_and_json() -> None:
     text = Path(ROOT / "examples" / "overrun.pto").read_text()
     result = ptokit("check", "-", "--target", "all", "--format", "json", stdin=text)
-    (found,) = json.loads(result.output)
+    said = json.loads(result.output)
+    (found,) = said["diagnostics"]
     assert result.exit_code == 1
+    assert [v["target"] for v in said["verdicts"]] == ["cpu", "a2a3", "a5"]
+    assert {v["verdict"] for v in said["verdicts"]} == {"refused"}
     assert found["slug"] == "window-out-of-bounds"
     assert found["line"] == 9
     assert found["targets"] == ["cpu", "a2a3", "a5"]

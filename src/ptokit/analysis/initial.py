@@ -9,7 +9,7 @@ of a tile that was never written while another was is left to the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ from ptokit.analysis.survey import GUARDED, Left, same_value
 from ptokit.check import Turn, rules_for
 from ptokit.diagnostics import Diagnostic
 from ptokit.facts import Facts
-from ptokit.ir import STORED, AnyOp, Func, Op, OpaqueOp, Value
+from ptokit.ir import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.lang import Role
 from ptokit.isa.tiles import ConvTileType, TileType
@@ -28,10 +28,15 @@ from ptokit.isa.tiles import ConvTileType, TileType
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
-def uninitialised(func: Func, facts: Facts, trial: Trial) -> tuple[list[Diagnostic], list[Left]]:
-    """The tiles that are surely read first, and those that are if a condition holds."""
+def uninitialised(
+    func: Func, facts: Facts, dead: Container[Block], trial: Trial
+) -> tuple[list[Diagnostic], list[Left]]:
+    """The tiles that are surely read first, and those that are if a condition holds.
+
+    `dead` are the regions that never run.
+    """
     storage = Storage(func, facts)
-    suspects = dict(_suspects(func, storage))
+    suspects = dict(_suspects(func, storage, dead))
     if not suspects:
         return [], []
     walk = FirstTurns(func, facts, suspects, storage, trial)
@@ -39,10 +44,12 @@ def uninitialised(func: Func, facts: Facts, trial: Trial) -> tuple[list[Diagnost
     return walk.found, walk.left
 
 
-def _suspects(func: Func, storage: Storage) -> Iterator[tuple[Op, dict[str, Value]]]:
+def _suspects(
+    func: Func, storage: Storage, dead: Container[Block]
+) -> Iterator[tuple[Op, dict[str, Value]]]:
     """Instructions with the operands that nothing before them wrote."""
     written = {storage.of(arg) for arg in func.args}
-    for op in func.body.walk():
+    for op in _living(func.body, dead):
         if isinstance(op, OpaqueOp):
             return  # it may write anything
         if op.page.handle or op.page.aliases:
@@ -51,6 +58,15 @@ def _suspects(func: Func, storage: Storage) -> Iterator[tuple[Op, dict[str, Valu
         if blank:
             yield op, blank
         written |= {storage.of(value) for _, value in _written(op)}
+
+
+def _living(block: Block, dead: Container[Block]) -> Iterator[AnyOp]:
+    """Every op that may run, in text order."""
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            if region not in dead:
+                yield from _living(region, dead)
 
 
 def _read(op: Op) -> Iterator[tuple[str, Value]]:

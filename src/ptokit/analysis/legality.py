@@ -44,11 +44,8 @@ class Verdict:
     left: tuple[Left, ...]
 
     def __str__(self) -> str:
-        return (
-            f"{self.word.value}{': ' if self.word is Word.UNDECIDED else ', '}{self.reason}".rstrip(
-                ", "
-            )
-        )
+        mark = {Word.LEGAL: "", Word.REFUSED: ", ", Word.UNDECIDED: ": "}[self.word]
+        return f"{self.word.value}{mark}{self.reason}"
 
     def to_json(self) -> dict[str, object]:
         """The word and the reasons, for other tools; diagnostics are listed elsewhere."""
@@ -121,7 +118,7 @@ def judged(func: Func, target: Target, trial: Trial) -> tuple[list[Diagnostic], 
         search.search(func)
         found, left = found + search.found, left + search.left
     facts = Facts(target, _numbers(survey.facts), survey.facts.types)
-    blank, waiting = uninitialised(func, facts, trial)
+    blank, waiting = uninitialised(func, facts, survey.dead, trial)
     found, left = found + blank, left + waiting
     found.sort(key=lambda d: _line(d.span))
     return found + list(check_addresses(func, facts)), left

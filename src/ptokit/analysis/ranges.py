@@ -143,10 +143,10 @@ class Range:
         return _decided(self.high <= low(other), self.low > high(other))
 
     def __gt__(self, other: Number) -> Truth:
-        return ~(self <= other) if isinstance(self <= other, Maybe) else not (self <= other)
+        return _decided(self.low > high(other), self.high <= low(other))
 
     def __ge__(self, other: Number) -> Truth:
-        return ~(self < other) if isinstance(self < other, Maybe) else not (self < other)
+        return _decided(self.low >= high(other), self.high < low(other))
 
     def __eq__(self, other: object) -> Any:  # Any: a Truth, where Python expects a bool
         if not isinstance(other, int | Range):

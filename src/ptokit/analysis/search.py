@@ -15,7 +15,6 @@ from ptokit.analysis.ranges import Range
 from ptokit.analysis.survey import Survey, counter, left, widened
 from ptokit.check import Turn, blamed, violation
 from ptokit.ir import AnyOp, Block, Func, Op, Value
-from ptokit.isa.formulas import UNKNOWN
 from ptokit.isa.rules import Rule
 from ptokit.isa.targets import Target
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ptokit.analysis.ranges import EVERY, Range, counters, high, joined, low
 from ptokit.check import Checker, Turn, blamed
 from ptokit.ir import Op, Value
-from ptokit.isa.formulas import UNKNOWN, Expr, SameStorage, fields
+from ptokit.isa.formulas import UNKNOWN, Expr, Many, SameStorage, fields
 from ptokit.isa.rules import Rule
 from ptokit.isa.targets import Target
 from ptokit.text.source import Span
@@ -30,7 +30,8 @@ class Left(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        return f"{self.span}: {self.instruction}: {self.rule}: {self.why}"
+        place = "" if self.span is None else f"{self.span}: "
+        return f"{place}{self.instruction}: {self.rule}: {self.why}"
 
     def to_json(self) -> dict[str, object]:
         """The same facts for other tools."""
@@ -131,7 +132,9 @@ def unknowns(op: Op, rule: Rule, env: Mapping[str, Any]) -> str:
 def _unknown(op: Op, rule: Rule, env: Mapping[str, Any]) -> Iterator[str]:
     for formula in (rule.formula, *((rule.condition,) if rule.condition is not None else ())):
         for field in fields(formula):
-            names = [f"%{value.name}" for value in op.bound(field.operand)]
-            if names and field.eval(env) is UNKNOWN:
-                path = f"{'.'.join(field.path)} of " if field.path else ""
-                yield f"{path}{', '.join(names)} is known only when it runs"
+            bound, given = op.bound(field.operand), env.get(field.operand)
+            several = given.values if isinstance(given, Many) else (given,)
+            names = [f"%{v.name}" for v, n in zip(bound, several, strict=False) if n is UNKNOWN]
+            if not names and bound and field.eval(env) is UNKNOWN:
+                names = [f"{'.'.join(field.path)} of %{bound[0].name}"]
+            yield from (f"{name} is known only when it runs" for name in names)

@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 
+from ptokit.analysis.legality import Verdict, merged
+from ptokit.analysis.survey import Left
 from ptokit.diagnostics import Diagnostic
 from ptokit.ir import Module, Op
 from ptokit.text.source import Span
 
 
-def verdict(target: str, found: Sequence[Diagnostic]) -> str:
-    """One line: legal, or how many errors."""
-    here = [d for d in found if not d.targets or target in d.targets]
-    errors = sum(d.is_error for d in here)
-    warnings = len(here) - errors
-    also = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
-    said = f"refused, {errors} error{'s' * (errors != 1)}" if errors else "legal"
-    return f"{target + ':':<6} {said}{also}"
+def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterator[str]:
+    """The lines that `check` prints: what is wrong, of several targets a table, the verdicts.
+
+    `verbose` lists the rules that are left to the run, of several targets each with its own.
+    """
+    diagnostics = merged(found)
+    for diagnostic in diagnostics:
+        yield diagnostic.render() + "\n"
+    if len(found) > 1:
+        yield from (*table(module, [v.target for v in found], diagnostics), "")
+    if verbose:
+        yield from _left(found)
+    for verdict in found:
+        warnings = sum(not d.is_error for d in verdict.diagnostics)
+        also = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
+        yield f"{verdict.target + ':':<6} {verdict}{also}"
+
+
+def report_json(found: Sequence[Verdict]) -> str:
+    """{"verdicts": a list with one for each target, "diagnostics": a list, targets merged}."""
+    facts = {
+        "verdicts": [verdict.to_json() for verdict in found],
+        "diagnostics": [d.to_json() for d in merged(found)],
+    }
+    return json.dumps(facts, indent=2)
+
+
+def _left(found: Sequence[Verdict]) -> Iterator[str]:
+    targets: dict[Left, list[str]] = {}
+    for verdict in found:
+        for left in verdict.left:
+            targets.setdefault(left, []).append(verdict.target)
+    if targets:
+        yield "left to the run:"
+        yield from (f"  {left} ({', '.join(names)})" for left, names in targets.items())
+        yield ""
 
 
 def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -> list[str]:
@@ -39,7 +70,7 @@ def _reason(target: str, found: Sequence[Diagnostic]) -> str:
     """The first refusal in words, without the mnemonic."""
     for diagnostic in found:
         if target in diagnostic.targets:
-            return diagnostic.message.partition(": ")[2]
+            return diagnostic.message.partition(": ")[2] or diagnostic.message
     return "ok"
 
 
