@@ -147,8 +147,9 @@ def program(seed: int) -> str:
 def stopped(source: Program) -> PtoError | None:
     """What a run says that goes wrong."""
     arrays = {f"small{n}": np.ones((ROWS, n), np.float32) for n in (8, 64)}
+    arrays["wide"] = np.ones((ROWS, WIDE), np.float32)
     try:
-        source.run(wide=np.ones((ROWS, WIDE), np.float32), engine="reference", **arrays)
+        source.execute(arrays, engine="reference")
     except PtoError as problem:
         return problem
     return None
