@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from ptokit.analysis.aliases import AliasClasses
 from ptokit.analysis.search import Search
-from ptokit.analysis.storage import Storage
 from ptokit.analysis.survey import GUARDED, Left, same_value
 from ptokit.check import Turn, rules_for
 from ptokit.diagnostics import Diagnostic
@@ -35,7 +35,7 @@ def uninitialised(
 
     `dead` are the regions that never run.
     """
-    storage = Storage(func, facts)
+    storage = AliasClasses(func, facts)
     suspects = dict(_suspects(func, storage, dead))
     if not suspects:
         return [], []
@@ -45,7 +45,7 @@ def uninitialised(
 
 
 def _suspects(
-    func: Func, storage: Storage, dead: Container[Block]
+    func: Func, storage: AliasClasses, dead: Container[Block]
 ) -> Iterator[tuple[Op, dict[str, Value]]]:
     """Instructions with the operands that nothing before them wrote."""
     written = {storage.of(arg) for arg in func.args}
@@ -95,7 +95,7 @@ class FirstTurns(Search):
         func: Func,
         facts: Facts,
         suspects: dict[Op, dict[str, Value]],
-        storage: Storage,
+        storage: AliasClasses,
         trial: Trial,
     ) -> None:
         super().__init__(facts.target, {}, func, {op: [] for op in suspects})

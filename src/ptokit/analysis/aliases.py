@@ -14,7 +14,7 @@ from ptokit.isa.targets import SPACES
 from ptokit.isa.tiles import ConvTileType, TileType
 
 
-class Storage:
+class AliasClasses:
     """The classes of a function's values; `of` gives the value that stands for a class."""
 
     def __init__(self, func: Func, facts: Facts) -> None:
