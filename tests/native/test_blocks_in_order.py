@@ -64,6 +64,13 @@ MEETINGS = {
     "each reads what the one before made of the sum": (
         load("top") + store("there") + load("here") + store("top", ADD)
     ),
+    "the place of each is 0 modulo 2^64": (
+        f"  %far = arith.constant {1 << 60} : index\n"
+        "  %e = arith.muli %k, %c16 : index\n  %w = arith.muli %e, %far : index\n"
+        + part("meet", "vy", "w")
+        + load("here")
+        + store("meet")
+    ),
     "they share nothing": load("here") + RELU + store("here"),
 }
 

@@ -25,6 +25,7 @@ Condition: TypeAlias = "bool | Truth"
 
 NAMES = re.compile(r"%\w+")
 DISTINCT = ("add", "sub", "mul")  # other words may give several blocks the same number
+FEW = 1 << 48  # 64 bits hold 2^16 of its multiples: a launch may have one block for each
 EXTREMES: Limits = (-(1 << 63), (1 << 63) - 1)  # of 64 bits
 
 
@@ -293,7 +294,10 @@ class Int:
     def __mul__(self, other: Num) -> Num:
         if isinstance(other, int) and other in (0, 1):
             return self if other else 0
-        return self._exactly("mul", self, other, self.multiple * _multiple(other))
+        product = self._exactly("mul", self, other, self.multiple * _multiple(other))
+        if product.multiple & -product.multiple >= FEW:  # so many blocks meet modulo 2^64
+            self.code.by_block.discard(product.text)
+        return product
 
     __rmul__ = __mul__
 
