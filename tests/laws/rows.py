@@ -9,7 +9,7 @@ from itertools import product
 from random import Random
 from typing import Any, TypeAlias
 
-from evaluation import Env, holds
+from evaluation import Env
 from space import Knob, Space, State
 from witness import Constraint, Search, knobs_of
 
@@ -94,7 +94,7 @@ def _free(space: Space, about: About, fixed: State) -> list[Knob]:
 def _extends(space: Space, about: About, fixed: State, free: list[Knob]) -> bool:
     """Whether the free knobs can be turned such that the rules about these knobs hold."""
     env: Env = space.env({**space.start, **fixed})
-    if not all(holds(rule)(env) for knobs, rule in about if knobs <= fixed.keys()):
+    if not all(rule.holds(env) is not False for knobs, rule in about if knobs <= fixed.keys()):
         return False
     if not free:
         return True

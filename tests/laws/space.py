@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, TypeAlias
 
-from evaluation import Env, holds
+from evaluation import Env
 
 from ptokit.isa import pages
 from ptokit.isa.dtypes import DTYPES, DType, f16
@@ -322,7 +322,7 @@ def broken_type_rules(
     if rows <= 0 or cols <= 0:
         return len(TILE_RULES)
     kind = TileType(loc, dtype, rows, cols, Shape(vrows, vcols), layout, fractal, wide4=wide4)
-    return sum(not holds(rule)({"tile": kind}) for rule in TILE_RULES)
+    return sum(rule.holds({"tile": kind}) is False for rule in TILE_RULES)
 
 
 def illegal(kind: Any) -> int:  # Any: a tile type, or an absent operand

@@ -14,7 +14,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from evaluation import Env, compiled, distance, holds, suggested
+from evaluation import Env, distance, suggested
 from space import Knob, Space, State, illegal, limits, unwieldy
 
 from ptokit.isa.formulas import ABSENT, UNKNOWN, Expr, Many, fields
@@ -60,7 +60,7 @@ def knobs_of(space: Space, *exprs: Expr) -> tuple[Knob, ...]:
 
 def wanted(space: Space, expr: Expr, want: bool, weight: float = 1) -> Constraint:
     """The formula must have this very value: neither absent nor unknown."""
-    check = compiled(expr)
+    check = expr.eval
 
     def cost(env: Env) -> float:
         return 0 if check(env) is want else max(1.0, distance(expr, env, want))
@@ -70,11 +70,10 @@ def wanted(space: Space, expr: Expr, want: bool, weight: float = 1) -> Constrain
 
 def kept(space: Space, rule: Rule) -> Constraint:
     """The rule must hold, be it because it does not apply."""
-    check = holds(rule)
     exprs = (rule.formula,) if rule.condition is None else (rule.formula, rule.condition)
 
     def cost(env: Env) -> float:
-        if check(env):
+        if rule.holds(env) is not False:
             return 0
         away = distance(rule.formula, env, True)
         if rule.condition is not None:

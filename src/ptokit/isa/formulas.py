@@ -8,10 +8,11 @@ executor has numbers that it does not know yet, the value is a condition of its 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import reduce
+from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 
@@ -30,6 +31,7 @@ UNKNOWN, ABSENT = Missing.UNKNOWN, Missing.ABSENT
 # The value of a formula may be a number, a type, a location, ...: whatever the field holds.
 Value = Any
 Env = Mapping[str, Value]
+Evaluate = Callable[[Env], Value]
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Many:
         return Many(tuple(self._each(operator.add, other)))
 
     def __le__(self, other: Many) -> Value:
-        return _kleene("and", list(self._each(operator.le, other)))
+        return _kleene(False, self._each(operator.le, other))
 
     def _each(self, function: Callable[..., Value], other: Many) -> Iterator[Value]:
         for a, b in zip(self.values, other.values, strict=False):
@@ -90,7 +92,7 @@ class Least:
     values: tuple[Value, ...]
 
     def __ge__(self, other: Value) -> Value:
-        return _kleene("and", [UNKNOWN if _open(v) else v >= other for v in self.values])
+        return _kleene(False, (UNKNOWN if _open(v) else v >= other for v in self.values))
 
     def __str__(self) -> str:
         return str(min((v for v in self.values if isinstance(v, int)), default="?"))
@@ -101,12 +103,20 @@ def _open(value: Value) -> bool:
 
 
 class Expr:
-    """A node of a formula. Operators build larger formulas; nothing is evaluated until `eval`."""
+    """A node of a formula. Operators build larger formulas; nothing is evaluated until `eval`.
+
+    `eval` gives the value under an environment (operand name -> what it is bound to), UNKNOWN or
+    ABSENT. It is a closure, made when it is first asked for: rules are evaluated for every op.
+    """
 
     __hash__ = object.__hash__
 
-    def eval(self, env: Env) -> Value:
-        """The value under `env` (operand name -> what it is bound to), UNKNOWN or ABSENT."""
+    @cached_property
+    def eval(self) -> Evaluate:
+        return self.compile()
+
+    def compile(self) -> Evaluate:
+        """The closure that `eval` is."""
         raise NotImplementedError
 
     def children(self) -> tuple[Expr, ...]:
@@ -178,20 +188,12 @@ def _never(*_: Value) -> Value:
     raise AssertionError("`and` and `or` have three values: see _kleene")
 
 
-def _either(a: Value, b: Value) -> Value:
-    return a | b
-
-
-def _both(a: Value, b: Value) -> Value:
-    return a & b
-
-
 def _inverse(value: Value) -> Value:
     return not value if isinstance(value, bool) else ~value
 
 
 def _contains(value: Value, options: tuple[Value, ...]) -> Value:
-    return _kleene("or", [value == option for option in options])
+    return _kleene(True, (value == option for option in options))
 
 
 # operator -> (binding strength for printing, function)
@@ -221,8 +223,8 @@ class Const(Expr):
 
     value: Value
 
-    def eval(self, env: Env) -> Value:
-        return self.value
+    def compile(self) -> Evaluate:
+        return lambda env: self.value
 
     def __str__(self) -> str:
         if isinstance(self.value, tuple):
@@ -247,15 +249,20 @@ class Field(Expr):
             raise AttributeError(name)
         return Field("", (*self.path, name), self._root)
 
-    def eval(self, env: Env) -> Value:
-        value = env.get(self.operand, ABSENT)
-        if self.path == ("given",):
-            return value is not ABSENT
-        for step in self.path:
-            if isinstance(value, Missing):
-                return value
-            value = getattr(value, step)
-        return UNKNOWN if value is None else value
+    def compile(self) -> Evaluate:
+        name, path = self.operand, self.path
+        if path == ("given",):
+            return lambda env: env.get(name, ABSENT) is not ABSENT
+
+        def read(env: Env) -> Value:
+            value = env.get(name, ABSENT)
+            for step in path:
+                if value is ABSENT or value is UNKNOWN:
+                    return value
+                value = getattr(value, step)
+            return UNKNOWN if value is None else value
+
+        return read
 
     def __str__(self) -> str:
         return ".".join((self.operand, *self.path))
@@ -270,9 +277,12 @@ class SameStorage(Expr):
     def children(self) -> tuple[Expr, ...]:
         return (self.left.address, self.right.address)
 
-    def eval(self, env: Env) -> Value:
-        places = [getattr(part.eval(env), "place", None) for part in (self.left, self.right)]
-        return UNKNOWN if None in places else places[0] == places[1]
+    def compile(self) -> Evaluate:
+        def same(env: Env) -> Value:
+            places = [getattr(part.eval(env), "place", None) for part in (self.left, self.right)]
+            return UNKNOWN if None in places else places[0] == places[1]
+
+        return same
 
     def __str__(self) -> str:
         return f"{self.left} and {self.right} are one tile"
@@ -289,14 +299,12 @@ class Node(Expr):
     def children(self) -> tuple[Expr, ...]:
         return self.args
 
-    def eval(self, env: Env) -> Value:
-        values = [a.eval(env) for a in self.args]
+    def compile(self) -> Evaluate:
+        parts = tuple(a.eval for a in self.args)
         if self.op in ("and", "or"):
-            return _kleene(self.op, values)
-        for missing in (ABSENT, UNKNOWN):
-            if missing in values:
-                return missing
-        return self.function(*values)
+            decisive = self.op == "or"
+            return lambda env: _kleene(decisive, map(operator.call, parts, repeat(env)))
+        return _applied(self.function, *parts)
 
     def __str__(self) -> str:
         right = self.strength + (self.op in ("-", "*", "//", "%"))  # a * (b // c) keeps its own
@@ -308,15 +316,43 @@ class Node(Expr):
         return f" {self.op} ".join(texts)
 
 
-def _kleene(op: str, values: list[Value]) -> Value:
-    """Three-valued `and` / `or`. What speaks of an absent operand decides nothing: ABSENT."""
-    decisive = op == "or"
-    if any(v is decisive for v in values):
-        return decisive
-    for missing in (ABSENT, UNKNOWN):
-        if missing in values:
-            return missing
-    return reduce(_either if decisive else _both, values)
+def _kleene(decisive: bool, values: Iterable[Value]) -> Value:
+    """Three-valued `and` (False decides) or `or` (True does).
+
+    What speaks of an absent operand decides nothing: ABSENT. A value may also be a condition that
+    only an executor can decide: then so is the whole.
+    """
+    result: Value = not decisive
+    for value in values:
+        if value is decisive:
+            return decisive
+        if value is (not decisive) or result is ABSENT:
+            continue
+        if value is ABSENT or value is UNKNOWN:
+            result = value
+        elif result is not UNKNOWN:
+            result = value if result is (not decisive) else _joined(decisive, result, value)
+    return result
+
+
+def _joined(decisive: bool, a: Value, b: Value) -> Value:
+    return a | b if decisive else a & b
+
+
+def _applied(function: Callable[..., Value], first: Evaluate, *rest: Evaluate) -> Evaluate:
+    """An operator on one or two parts: missing where a part is."""
+
+    def one(env: Env) -> Value:
+        value = first(env)
+        return value if value is ABSENT or value is UNKNOWN else function(value)
+
+    def two(env: Env) -> Value:
+        left, right = first(env), rest[0](env)
+        if left is ABSENT or right is ABSENT:
+            return ABSENT
+        return UNKNOWN if left is UNKNOWN or right is UNKNOWN else function(left, right)
+
+    return two if rest else one
 
 
 def _wrapped(expr: Expr, strength: int) -> str:

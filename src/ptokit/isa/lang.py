@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from ptokit.isa.formulas import UNKNOWN, Const, Env, Expr, Field, Missing
+from ptokit.isa.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
 from ptokit.isa.types import Kind
 from ptokit.isa.words import Loc, Pipe, Word
@@ -159,11 +159,17 @@ class OneOfPaths(Expr):
     def children(self) -> tuple[Expr, ...]:
         return (self.source.loc, self.target.loc)
 
-    def eval(self, env: Env) -> bool | Missing:
-        pair = (self.source.loc.eval(env), self.target.loc.eval(env))
-        if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
-            return UNKNOWN
-        return any((p.source, p.target) == pair for p in self.paths)
+    def compile(self) -> Evaluate:
+        pairs = {(p.source, p.target) for p in self.paths}
+        source, target = self.source.loc.eval, self.target.loc.eval
+
+        def one_of(env: Env) -> bool | Missing:
+            pair = (source(env), target(env))
+            if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
+                return UNKNOWN
+            return pair in pairs
+
+        return one_of
 
     def __str__(self) -> str:
         rows = ", ".join(dict.fromkeys(str(p) for p in self.paths))

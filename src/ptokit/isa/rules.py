@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from ptokit.isa.formulas import ABSENT, Const, Env, Expr, Value, fields, operators
+from ptokit.isa.formulas import ABSENT, Env, Expr, Value, fields, operators
 
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 TARGET_NAMES = (CPU, A2A3, A5)
@@ -49,14 +49,16 @@ class Rule:
 
     def holds(self, env: Env) -> Value:
         """True, False, or UNKNOWN until the program runs; or a condition, see `formulas`."""
-        if self.condition is None:
-            result = self.formula.eval(env)
-        else:
-            met = self.condition.eval(env)
-            if met is ABSENT or met is False:
-                return True
-            result = either(~Const(met), self.formula).eval(env)
+        met = True if self.condition is None else self.condition.eval(env)
+        if met is ABSENT or met is False:
+            return True
+        result = self.formula.eval(env) if met is True else self._implied.eval(env)
         return True if result is ABSENT else result
+
+    @cached_property
+    def _implied(self) -> Expr:
+        assert self.condition is not None
+        return ~self.condition | self.formula
 
     def __str__(self) -> str:
         if self.condition is None:

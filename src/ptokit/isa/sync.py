@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from ptokit.isa import lookup
-from ptokit.isa.formulas import ABSENT, UNKNOWN, Env, Expr, Field, Value
+from ptokit.isa.formulas import ABSENT, UNKNOWN, Env, Evaluate, Expr, Field, Value
 from ptokit.isa.lang import Attr, In, Instr
 from ptokit.isa.rules import A5, HARDWARE, Ruled, named, on, warns
 from ptokit.isa.types import Any_, Index
@@ -77,9 +77,12 @@ class PipeOf(Expr):
     def children(self) -> tuple[Expr, ...]:
         return (self.operation,)
 
-    def eval(self, env: Env) -> Value:
-        name = self.operation.eval(env)
-        return (pipe_of(name) or UNKNOWN) if isinstance(name, str) else ABSENT
+    def compile(self) -> Evaluate:
+        def pipe(env: Env) -> Value:
+            name = self.operation.eval(env)
+            return (pipe_of(name) or UNKNOWN) if isinstance(name, str) else ABSENT
+
+        return pipe
 
     def __str__(self) -> str:
         return f"pipe of {self.operation}"
@@ -88,9 +91,12 @@ class PipeOf(Expr):
 class Known(PipeOf):
     """The formula 'this names an operation'."""
 
-    def eval(self, env: Env) -> Value:
-        name = self.operation.eval(env)
-        return pipe_of(name) is not None if isinstance(name, str) else ABSENT
+    def compile(self) -> Evaluate:
+        def is_known(env: Env) -> Value:
+            name = self.operation.eval(env)
+            return pipe_of(name) is not None if isinstance(name, str) else ABSENT
+
+        return is_known
 
     def __str__(self) -> str:
         return f"{self.operation} is an operation with one pipe"
