@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 
@@ -303,7 +302,7 @@ class Node(Expr):
         parts = tuple(a.eval for a in self.args)
         if self.op in ("and", "or"):
             decisive = self.op == "or"
-            return lambda env: _kleene(decisive, map(operator.call, parts, repeat(env)))
+            return lambda env: _kleene(decisive, [part(env) for part in parts])
         return _applied(self.function, *parts)
 
     def __str__(self) -> str:
