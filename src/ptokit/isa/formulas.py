@@ -79,7 +79,7 @@ class Static(Many):
         if not isinstance(other, Many):
             return NotImplemented
         stated = [(a, b) for a, b in zip(self.values, other.values, strict=False) if a is not None]
-        return _kleene("and", [True, *(UNKNOWN if _open(b) else a == b for a, b in stated)])
+        return _kleene(False, [True, *(UNKNOWN if _open(b) else a == b for a, b in stated)])
 
     __hash__ = Many.__hash__
 
