@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ptokit import intrinsics
     from ptokit.diagnostics import CallError, Diagnostic, PtoError
     from ptokit.events import Event
+    from ptokit.host import ConvTile, Tensor, Tile, UnwrittenWarning
     from ptokit.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
     from ptokit.isa.dtypes import (
         DType,
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from ptokit.program import Program, load, loads
     from ptokit.settings import target
     from ptokit.tensors import (
-        ConvTile,
-        Tensor,
-        Tile,
         conv_tile,
         tensor,
         tile,
@@ -60,6 +58,7 @@ if TYPE_CHECKING:
         "PtoError",
         "Tensor",
         "Tile",
+        "UnwrittenWarning",
         "bf16",
         "conv_tile",
         "f4e1m2x2",
@@ -103,7 +102,8 @@ else:
         "numerics.fixpipe": "FixPipe",
         "program": "Program load loads",
         "settings": "target",
-        "tensors": "ConvTile Tensor Tile conv_tile tensor tile tile_acc tile_left tile_left_scale "
+        "host": "ConvTile Tensor Tile UnwrittenWarning",
+        "tensors": "conv_tile tensor tile tile_acc tile_left tile_left_scale "
         "tile_right tile_right_scale",
     }
     HOME = {name: home for home, names in HOMES.items() for name in names.split()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ptokit.text.source import Span
 
@@ -90,14 +90,17 @@ class PtoError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = many
         super().__init__("\n\n".join(d.render() for d in many))
 
-    def at(self, span: Span | None) -> PtoError:
-        """The same error, with `span` where a diagnostic has no place yet."""
-        return PtoError([d if d.span else replace(d, span=span) for d in self.diagnostics])
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
+        return type(self), (self.diagnostics,)  # by default, the text that `args` holds
 
-    def noted(self, message: str) -> PtoError:
+    def at(self, span: Span | None) -> Self:
+        """The same error, with `span` where a diagnostic has no place yet."""
+        return type(self)([d if d.span else replace(d, span=span) for d in self.diagnostics])
+
+    def noted(self, message: str) -> Self:
         """The same error with a further note."""
         note = Note(message)
-        return PtoError([replace(d, notes=(*d.notes, note)) for d in self.diagnostics])
+        return type(self)([replace(d, notes=(*d.notes, note)) for d in self.diagnostics])
 
 
 class CallError(PtoError, ValueError):

@@ -16,6 +16,7 @@ from ptokit.callsite import caller
 from ptokit.check import rules_for, violation
 from ptokit.diagnostics import PtoError
 from ptokit.events import Event
+from ptokit.host import ConvTile, HostArray, Tensor, Tile
 from ptokit.isa import pages
 from ptokit.isa.facts import environment
 from ptokit.isa.lang import Attr, Instr, Operand
@@ -24,11 +25,11 @@ from ptokit.isa.words import Word
 from ptokit.settings import current_core, current_target
 from ptokit.sim.execute import run_body
 from ptokit.sim.reference import scalar
-from ptokit.sim.tile import ConvTile, GlobalView, Tile
+from ptokit.sim.tile import Matrix
 from ptokit.tensors import place_at, word
 
 EVENTS = "events"
-HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: GlobalView, Kind.CONV: ConvTile}
+HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: Tensor, Kind.CONV: ConvTile}
 
 
 def signature(page: type[Instr]) -> inspect.Signature:
@@ -73,11 +74,11 @@ def _fits(form: inspect.Signature, page: type[Instr], args: Sequence[Any], names
 def _operand(operand: Operand, value: Any, name: str) -> Any:  # Any: what a user passed
     """A user's argument as the value a rule and a body take; TypeError says what it should be."""
     wanted = HANDLES.get(operand.kind)
-    if operand.kind is Kind.ANY:
-        return value
-    if wanted is not None and not isinstance(value, wanted):
+    if isinstance(value, wanted or HostArray) and operand.kind in (*HANDLES, Kind.ANY):
+        return value.handle
+    if wanted is not None:
         raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {value!r}")
-    return value if wanted is not None else _number(operand, value, name)
+    return value if operand.kind is Kind.ANY else _number(operand, value, name)
 
 
 def _in_range(operand: Operand, number: int, name: str) -> int:
@@ -136,7 +137,7 @@ def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> 
         kind = ScalarType(operand.scalar or "").dtype
         if kind is not None and value is not None:
             value = scalar(value, kind)
-        if isinstance(value, Tile | GlobalView | ConvTile):
+        if isinstance(value, Matrix):
             value.label = operand.name
         available[operand.name] = value
     try:
@@ -165,9 +166,15 @@ def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
         execute(page, bound.arguments)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = "\n\n".join(documentation(page) for page in forms)
+    call.__doc__ = "\n\n".join(_chapter(name, page, len(forms) > 1) for page in forms)
     call.__dict__["__signature__"] = public_signature(forms[0])
     return call
+
+
+def _chapter(name: str, page: type[Instr], several: bool) -> str:
+    """The docstring of a form, below its call where there are others."""
+    call = f"{name}{public_signature(page)}\n\n" if several else ""
+    return call + documentation(page)
 
 
 def documentation(page: type[Instr]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, overload
 
 from ptokit.events import Event
-from ptokit.sim.tile import ConvTile, GlobalView, Tile
+from ptokit.host import ConvTile, Tensor, Tile
 
 AccToVecModeWord = Literal[
     "single_mode_vec0",
@@ -473,12 +473,12 @@ def tmatmul_bias(
 ) -> None: ...
 def tload(
     dst: Tile,
-    src: GlobalView,
+    src: Tensor,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore(
-    dst: GlobalView,
+    dst: Tensor,
     src: Tile,
     *,
     quant: int | None = ...,
@@ -488,7 +488,7 @@ def tstore(
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore_fp(
-    dst: GlobalView,
+    dst: Tensor,
     src: Tile,
     fp: Tile,
     *,

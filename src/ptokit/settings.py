@@ -90,7 +90,8 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
 
     `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
-    Inside, registers are not set and no event is recorded yet.
+    Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
+    and registers of its own: one that starts inside `with` begins, as any other, with "cpu".
     """
     core = Core(target_named(name), reading(fixpipe))
     token = _core.set(core)

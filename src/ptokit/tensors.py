@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ptokit.callsite import caller
 from ptokit.check import tile_type_errors
 from ptokit.diagnostics import PtoError
+from ptokit.host import OWN, ConvTile, SupportsDLPack, Tensor, Tile, host_array, tensor_of
 from ptokit.isa.dtypes import DType, dtype_named
 from ptokit.isa.layouts import Layout
 from ptokit.isa.tiles import (
@@ -34,7 +35,7 @@ from ptokit.isa.words import (
     PadValue,
     Word,
 )
-from ptokit.numerics.arrays import is_of, is_raw, rounded, values_of
+from ptokit.numerics.arrays import is_of, is_raw, rounded
 from ptokit.place import address_errors
 from ptokit.settings import current_core, current_target
 from ptokit.sim import tile as handles
@@ -42,51 +43,8 @@ from ptokit.sim.memory import Elements, Memory
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
-
+Data: TypeAlias = "ArrayLike | SupportsDLPack"
 LARGEST = 1 << 30  # bytes: far above any on-chip memory
-
-
-class Tile(handles.Tile):
-    """A tile with bytes of its own. Make one with `ptokit.tile` or an alias like `tile_left`."""
-
-    def numpy(self) -> AnyArray:
-        """The valid region as values, in logical order: a copy."""
-        return values_of(self.codes(), self.dtype)
-
-    def storage(self) -> NDArray[np.uint8]:
-        """All bytes of the tile, in hardware order: a copy."""
-        return self.bytes().copy()
-
-    def __repr__(self) -> str:
-        return f"<Tile {self.type}>"
-
-
-class Tensor(handles.GlobalView):
-    """A view of a NumPy array as global memory; stores write into the array."""
-
-    array: AnyArray
-
-    def numpy(self) -> AnyArray:
-        """The array."""
-        return self.array
-
-    def __repr__(self) -> str:
-        return f"<Tensor {self.type}>"
-
-
-class ConvTile(handles.ConvTile):
-    """A convolution tile with bytes of its own."""
-
-    def numpy(self) -> AnyArray:
-        """All elements as values, in the extents of the layout: a copy."""
-        return values_of(self.codes(), self.dtype)
-
-    def storage(self) -> NDArray[np.uint8]:
-        """All bytes, in hardware order: a copy."""
-        return self.memory.data.copy()
-
-    def __repr__(self) -> str:
-        return f"<ConvTile {self.type}>"
 
 
 N = TypeVar("N", Loc, PadValue, CompactMode, ConvLayout, GlobalLayout, Layout, Word)
@@ -122,14 +80,15 @@ def tile(
     fractal: int = 512,
     pad: PadValue | CustomPad | str = "null",
     compact: CompactMode | str = "null",
-    data: ArrayLike | None = None,
+    data: Data | None = None,
 ) -> Tile:
     """A new tile of `rows` x `cols` elements; `valid` is its valid region (default: all of it).
 
     `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
-    element type, else rounded half to even. Without data the tile is uninitialised: reading it is
-    an error. PtoError if the type breaks one of the rules T1 to T7. On a2a3 and a5 a boxed Left
-    tile has the one layout of that location, as in `.pto` text (`ptokit explain a5`).
+    element type, else rounded half to even. It may be what NumPy reads or what has `__dlpack__` (a
+    PyTorch tensor on the CPU). Without data the tile is uninitialised: reading it is an error.
+    PtoError if the type breaks one of the rules T1 to T7. On a2a3 and a5 a boxed Left tile has the
+    one layout of that location, as in `.pto` text (`ptokit explain a5`).
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
     rows, cols = operator.index(rows), operator.index(cols)
@@ -147,18 +106,18 @@ def tile(
     return _made(current_target().resolve(stated), data)
 
 
-def _made(kind: TileType, data: ArrayLike | None) -> Tile:
+def _made(kind: TileType, data: Data | None) -> Tile:
     for problem in tile_type_errors(kind, caller(), current_target(), "the tile"):
         raise PtoError(problem)
     if kind.nbytes > LARGEST:
         raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
-    made = Tile(kind, Memory.blank("tile", kind.nbytes), 0)
+    made = handles.Tile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
-        array = np.asarray(data)
+        array = host_array(data)
         if array.shape != tuple(made.valid):
             raise ValueError(f"data has shape {array.shape}, the valid region {made.valid}")
         made.assign(rounded(array, kind.dtype))
-    return made
+    return Tile(made)
 
 
 class Alias(Protocol):
@@ -171,7 +130,7 @@ class Alias(Protocol):
         cols: int,
         *,
         valid: tuple[int, int] | None = None,
-        data: ArrayLike | None = None,
+        data: Data | None = None,
     ) -> Tile: ...
 
 
@@ -182,7 +141,7 @@ def _alias(loc: Loc, name: str) -> Alias:
         cols: int,
         *,
         valid: tuple[int, int] | None = None,
-        data: ArrayLike | None = None,
+        data: Data | None = None,
     ) -> Tile:
         layout, fractal = current_target().alias(loc)
         return tile(loc, dtype, rows, cols, layout=layout, fractal=fractal, valid=valid, data=data)
@@ -210,7 +169,7 @@ def place_at(tile: Tile, address: int) -> None:
     for problem in address_errors(tile.type, operator.index(address), core.target, None):
         raise PtoError(replace(problem, span=caller()))
     memory = core.space(tile.type.loc)
-    tile.elements = Elements(memory, address, tile.dtype, tile.type.map)
+    tile.handle.elements = Elements(memory, address, tile.dtype, tile.type.map)
 
 
 def tensor(
@@ -239,10 +198,7 @@ def tensor(
     stated = None if layout is None else word(GlobalLayout, layout, "layout")
     if offset < 0 or min(steps) < 0:
         raise ValueError("offset and strides of a tensor count upward from the array's start")
-    memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True)
-    made = Tensor(GlobalType(element, extents, steps, stated), memory, offset)
-    made.array = array
-    return made
+    return tensor_of(GlobalType(element, extents, steps, stated), offset, array)
 
 
 def _element(array: AnyArray, dtype: DType | str | None) -> DType:
@@ -277,7 +233,7 @@ def conv_tile(
     pad_value: float = 0,
     repeat: tuple[int, int, int] = (0, 1, 0),
     into: tuple[int, int] = (0, 0),
-    data: AnyArray | None = None,
+    data: Data | None = None,
 ) -> ConvTile:
     """A new convolution tile whose `shape` is stored row-major; see `tile` for data.
 
@@ -302,12 +258,13 @@ def conv_tile(
         repeat,
         into,
     )
-    made = ConvTile(kind, Memory.blank("tile", kind.nbytes), 0)
+    made = handles.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
-        if data.shape != shape:
-            raise ValueError(f"data has shape {data.shape}, the tile {shape}")
-        made.assign(rounded(data, kind.dtype))
-    return made
+        array = host_array(data)
+        if array.shape != shape:
+            raise ValueError(f"data has shape {array.shape}, the tile {shape}")
+        made.assign(rounded(array, kind.dtype))
+    return ConvTile(made)
 
 
 def _pair(given: Pair) -> tuple[int, int]:
@@ -315,9 +272,6 @@ def _pair(given: Pair) -> tuple[int, int]:
 
 
 __all__ = [
-    "ConvTile",
-    "Tensor",
-    "Tile",
     "conv_tile",
     "tensor",
     "tile",

@@ -65,8 +65,8 @@ def made(text: str, data: Array | None = None) -> pto.Tile:
 
 def poke(tile: pto.Tile, raw: Array) -> None:
     """Set every byte of a tile's storage, valid or not."""
-    tile.bytes()[:] = raw
-    tile.memory.shadow[:] = 0xFF
+    tile.handle.bytes()[:] = raw
+    tile.handle.memory.shadow[:] = 0xFF
 
 
 def noise(tile: pto.Tile, seed: int) -> Array:
@@ -98,6 +98,6 @@ def parameter(
 def zeros(text: str) -> pto.Tile:
     """A tile whose every byte is zero."""
     tile = made(text)
-    tile.bytes()[:] = 0
-    tile.memory.shadow[:] = 0xFF
+    tile.handle.bytes()[:] = 0
+    tile.handle.memory.shadow[:] = 0xFF
     return tile

@@ -238,7 +238,7 @@ def test_only_m_by_n_of_the_accumulator_changes(target: str, kind: str) -> None:
         left, right, c = tiles(kind, 5, 7, 3, target=target)
         out = c()
         before = np.arange(out.storage().size, dtype=np.uint64).astype(np.uint8)
-        out.bytes()[:] = before
+        out.handle.bytes()[:] = before
         pto.tmatmul(out, left(a), right(a.T[:, :3]))
     after = out.storage().view(np.uint32).reshape(16, 16)
     wanted = before.view(np.uint32).reshape(16, 16).copy()
@@ -288,8 +288,8 @@ def test_the_element_that_is_missing_is_named() -> None:
     """A left tile of which only the first two columns were ever written."""
     a = made("left f32 16x16 nz valid 4x2", np.ones((4, 2), np.float32))
     wider = made("left f32 16x16 nz valid 4x3")
-    wider.bytes()[:] = a.storage()
-    wider.memory.shadow[:] = a.memory.shadow
+    wider.handle.bytes()[:] = a.storage()
+    wider.handle.memory.shadow[:] = a.handle.memory.shadow
     _, right, c = tiles("f32", 4, 3, 4)
     with pytest.raises(pto.PtoError) as problem:
         pto.tmatmul(c(), wider, right(np.ones((3, 4), np.float32)))
@@ -324,15 +324,15 @@ def attempt(target: str, c: str, a: str, b: str, bias: str = "", acc: str = "") 
     with pto.target(target):
         x, y, z = made(a), made(b), made(c)
         for tile in (x, y):
-            tile.bytes()[:] = 0
-            tile.memory.shadow[:] = 0xFF
+            tile.handle.bytes()[:] = 0
+            tile.handle.memory.shadow[:] = 0xFF
         if bias:
             more = made(bias)
-            more.memory.shadow[:] = 0xFF
+            more.handle.memory.shadow[:] = 0xFF
             pto.tmatmul_bias(z, x, y, more)
         elif acc:
             more = made(acc)
-            more.memory.shadow[:] = 0xFF
+            more.handle.memory.shadow[:] = 0xFF
             pto.tmatmul_acc(z, more, x, y)
         else:
             pto.tmatmul(z, x, y)

@@ -176,7 +176,7 @@ def test_a_load_moves_the_matrix_of_table_4_1(layout: str, dtype: str) -> None:
         dst = made(text)
         noise(dst, 1)
         pto.tload(dst, tensor(array, view, dtype))
-        wanted = np.zeros(dst.rows * dst.cols, storage_type(dtype))
+        wanted = np.zeros(dst.type.rows * dst.type.cols, storage_type(dtype))
         wanted[shape_of(text).offsets[:rows, :cols]] = codes(array, dtype)[view.places]
         assert np.array_equal(elements(dst.storage(), dtype), wanted), (view, text)
         assert array.tobytes() == before.tobytes()
@@ -454,7 +454,7 @@ def test_storing_an_uninitialised_tile_is_reported() -> None:
 def test_a_loaded_tile_is_initialised_everywhere() -> None:
     tile = made("vec f32 4x8 valid 2x3")
     pto.tload(tile, pto.tensor(np.ones((2, 3), np.float32)))
-    assert tile.memory.shadow.all()
+    assert tile.handle.memory.shadow.all()
 
 
 # Legality ----------------------------------------------------------------------------------------

@@ -165,8 +165,8 @@ def test_a_tile_may_extract_from_itself() -> None:
     """The window is read before it is written."""
     tile = made("vec f32 8x8", np.arange(64, dtype=np.float32).reshape(8, 8))
     part = made("vec f32 8x8 valid 4x4")
-    part.elements = tile.elements
-    part.memory.shadow[:] = 0xFF
+    part.handle.elements = tile.handle.elements
+    part.handle.memory.shadow[:] = 0xFF
     pto.textract(part, tile, 1, 1)
     old = np.arange(64).reshape(8, 8)
     new = old.copy()
@@ -177,8 +177,8 @@ def test_a_tile_may_extract_from_itself() -> None:
 def test_reading_what_was_never_written_is_reported() -> None:
     src = made("mat f16 32x32 nz valid 16x32", np.ones((16, 32), np.float16))
     whole = made("mat f16 32x32 nz")
-    whole.bytes()[:] = src.storage()
-    whole.memory.shadow[:] = src.memory.shadow
+    whole.handle.bytes()[:] = src.storage()
+    whole.handle.memory.shadow[:] = src.handle.memory.shadow
     pto.textract(made("mat f16 16x16 nz"), whole, 0, 16)
     with pytest.raises(pto.PtoError) as problem:
         pto.textract(made("mat f16 16x16 nz"), whole, 4, 16)
@@ -201,7 +201,7 @@ def test_pattern_1_the_left_block_of_a_matrix(target: str) -> None:
         block = left(pto.f32, 64, 64)
         pto.textract(block, mat, 0, 0)
     assert np.array_equal(block.numpy(), values[:, :64])
-    assert str(block.layout) == ("zz" if target == "a2a3" else "nz")
+    assert str(block.type.layout) == ("zz" if target == "a2a3" else "nz")
 
 
 @pytest.mark.parametrize("target", BOTH.split())

@@ -54,8 +54,8 @@ def bits(text: str, seed: int = 0) -> pto.Tile:
     """A tile whose bytes are all random."""
     tile = made(text)
     raw = np.random.default_rng(seed).integers(0, 256, tile.storage().size, dtype=np.uint8)
-    tile.bytes()[:] = raw
-    tile.memory.shadow[:] = 0xFF
+    tile.handle.bytes()[:] = raw
+    tile.handle.memory.shadow[:] = 0xFF
     return tile
 
 

@@ -66,7 +66,7 @@ def test_nothing_is_copied(target: str) -> None:
         assert np.array_equal(src.numpy(), x)
         pto.tinsert(src, made("vec f32 1x8", ramp(1, 8, start=900)), 5, 8)
     assert np.array_equal(dst.numpy()[1], ramp(1, 8, start=900)[0])
-    assert dst.memory is src.memory
+    assert dst.handle.memory is src.handle.memory
 
 
 def test_only_metadata() -> None:
@@ -78,7 +78,7 @@ def test_only_metadata() -> None:
             before = src.storage()
             pto.subview(dst, src, 4, 8)
             assert np.array_equal(src.storage(), before)
-        assert dst.elements.address - src.elements.address == (4 * 16 + 8) * 4
+        assert dst.handle.elements.address - src.handle.elements.address == (4 * 16 + 8) * 4
 
 
 def test_no_synchronisation() -> None:

@@ -77,7 +77,7 @@ def test_window_is_the_valid_region() -> None:
         with pto.target(target):
             pto.textract(dst, src, 2, 8)
             assert np.array_equal(dst.numpy(), window(x, 2, 8, 3, 5))
-    written = dst.memory.shadow.astype(bool).sum()
+    written = dst.handle.memory.shadow.astype(bool).sum()
     assert written == 3 * 5 * 4
 
 

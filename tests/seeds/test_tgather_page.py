@@ -291,7 +291,7 @@ def test_illegal_operands_are_refused() -> None:
     refused("shape", pto.tgather, dst, src, made("vec i32 1x8", ramp(1, 8)))
     refused("layout", pto.tgather, made("vec f32 8x2 dn"), src, pattern="P0101")
     refused("attribute", pto.tgather, dst, src)
-    assert not dst.memory.shadow.any()
+    assert not dst.handle.memory.shadow.any()
     with pytest.raises(TypeError):
         pto.tgather(dst, src, 3)  # type: ignore[call-overload]  # pyright: ignore
     with pytest.raises(ValueError, match="P0101"):

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from typing import Literal, overload
 
 from ptokit.events import Event
-from ptokit.sim.tile import ConvTile, GlobalView, Tile
+from ptokit.host import ConvTile, Tensor, Tile
 '''
-TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "GlobalView", Kind.CONV: "ConvTile"}
+TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "Tensor", Kind.CONV: "ConvTile"}
 
 
 def stub() -> str:

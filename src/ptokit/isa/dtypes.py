@@ -45,6 +45,11 @@ class DType:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """A copy of a type of the table is that type itself: bodies compare by identity."""
+        known = SPELLINGS.get(self.name) is self
+        return (dtype_named, (self.name,)) if known else super().__reduce__()
+
     @property
     def is_float(self) -> bool:
         return self.kind is Kind.FLOAT

@@ -58,6 +58,11 @@ class Target:
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """A copy of a target of the table is that target itself."""
+        known = TARGETS.get(self.name) is self
+        return (_of_table, (self.name,)) if known else super().__reduce__()
+
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
 
@@ -98,5 +103,10 @@ CPU_TARGET = Target(
 )
 A2A3_TARGET = Target("a2a3", "Ascend A2/A3", _sizes(192, 128, 1, 2, 0), left=ZZ, wide4=False)
 A5_TARGET = Target("a5", "Ascend A5", _sizes(256, 256, 4, 4, 4), left=NZ, wide4=True)
+
+
+def _of_table(name: str) -> Target:
+    return TARGETS[name]
+
 
 TARGETS: dict[str, Target] = {t.name: t for t in (CPU_TARGET, A2A3_TARGET, A5_TARGET)}

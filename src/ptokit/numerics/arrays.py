@@ -42,7 +42,7 @@ def is_of(array: AnyArray, dtype: DType) -> bool:
 
 def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
     """Whether elements are that many bytes without a meaning: no record, whose fields have one."""
-    return kind.type is np.void and kind.names is None and kind.itemsize == size
+    return kind.kind == "V" and kind.names is None and kind.itemsize == size
 
 
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:

@@ -150,14 +150,18 @@ class Elements:
             packed = pack(view)
             memory[self.address : self.address + packed.size] = packed
 
+    def written(self, rows: range, cols: range) -> NDArray[np.bool_]:
+        """Which elements of a window were written."""
+        shadow = _read(self._view(self.memory.shadow), self.map, self.origin, rows, cols)
+        return shadow == self._full
+
     def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
         """Row and column of the first element of a window that was never written."""
         low, high = self.reach(rows, cols)
         first, last = low * self.dtype.bits // 8, self.dtype.nbytes(high)
         if self.memory.shadow[self.address + first : self.address + last].all():
             return None
-        codes = _read(self._view(self.memory.shadow), self.map, self.origin, rows, cols)
-        missing = np.argwhere(codes != self._full)
+        missing = np.argwhere(~self.written(rows, cols))
         if not missing.size:
             return None
         row, col = missing[0]

@@ -218,7 +218,7 @@ class Tile(Matrix):
         codes = np.full(self.type.numel, bits, self.dtype.storage)
         raw = pack(codes) if self.dtype.packed else codes.view(np.uint8)
         self.bytes()[:] = raw
-        self._range(self.memory.shadow)[:] = WRITTEN
+        self.shadow()[:] = WRITTEN
 
     def alias(self, other: Tile, row: int, col: int) -> None:
         """Become a handle on the bytes of `other`, from its element (row, col) on."""
@@ -249,6 +249,10 @@ class Tile(Matrix):
     def bytes(self) -> Codes:
         """The bytes of the storage, in hardware order: a view."""
         return self._range(self.memory.data)
+
+    def shadow(self) -> Codes:
+        """The shadow of `bytes`: a view."""
+        return self._range(self.memory.shadow)
 
     def _range(self, memory: Codes) -> Codes:
         return memory[self.address : self.address + self.type.nbytes]
