@@ -358,3 +358,37 @@ def test_modules_keep_everything_else() -> None:
     module = read(f"!t = {T}\nmodule attributes {{x = 1}} {{\n  func.func private @g()\n}}\n")
     assert isinstance(to_ssa(module), Module)
     assert same(to_dps(to_ssa(module)), module)
+
+
+def test_a_dynamic_view_comes_back_from_ssa() -> None:
+    kind = "!pto.tile_buf<vec, 16x16xf16, valid=?x16>"
+    text = (
+        f"func.func @f(%g: {P}, %s: {T}, %n: index) {{\n"
+        f"%t = pto.alloc_tile valid_row = %n : {kind}\n"
+        f"pto.subview ins(%s : {T}) outs(%t : {kind})\n"
+        f"pto.tstore ins(%t : {kind}) outs(%g : {P})\nreturn\n}}\n"
+    )
+    module = read(text)
+    assert same(to_dps(read(print_module(to_ssa(module), "ssa"))), module)
+
+
+def test_writing_a_view_of_an_argument_is_no_value() -> None:
+    text = (
+        f"func.func @f(%g: {P}, %s: {T}) {{\n%t = pto.alloc_tile : {T}\n"
+        f"pto.subview ins(%s : {T}) outs(%t : {T})\npto.tload ins(%g : {P}) outs(%t : {T})\n"
+        "return\n}\n"
+    )
+    with pytest.raises(PtoError, match="writing %t changes %s, which is a view of its bytes"):
+        to_ssa(read(text))
+
+
+def test_outputs_of_which_one_is_dynamic_are_all_named() -> None:
+    kind = "!pto.tile_buf<vec, 16x16xf16, valid=?x16>"
+    text = (
+        f"func.func @f(%s: {T}, %n: index) {{\n%t = pto.alloc_tile valid_row = %n : {kind}\n"
+        f"%u = pto.alloc_tile : {T}\n"
+        f"pto.tconcat ins(%s, %s, %s, %s : {T}, {T}, {T}, {T}) outs(%t, %u : {kind}, {T})\n"
+        "return\n}\n"
+    )
+    module = read(text)
+    assert same(to_dps(read(print_module(to_ssa(module), "ssa"))), module)

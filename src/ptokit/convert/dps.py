@@ -13,6 +13,7 @@ from ptokit.convert.effects import written
 from ptokit.convert.lives import Lives, Point
 from ptokit.diagnostics import Note
 from ptokit.ir import STORED, AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.isa.lang import Role
 from ptokit.isa.tiles import ConvTileType
 from ptokit.isa.types import Kind
 
@@ -37,6 +38,8 @@ class _Conversion:
         self.parent: dict[Value, Value] = {}
         self.tile: dict[Value, Value] = {}  # the value that stands for the class of another
         self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before
+        ops = (op for op in func.body.walk() if isinstance(op, Op))
+        self.makers = {result: op for op in ops for result in op.results}
         self._unite_all()
         self._choose_tiles()
 
@@ -58,9 +61,16 @@ class _Conversion:
                 continue
             for name, value in op.named_results():
                 if op.ssa and name in op.operands:
-                    self._unite(op.bound(name)[0], value)
+                    old = op.bound(name)[0]
+                    if op.page.operand(name).role is not Role.OUT or not self._is_view(old):
+                        self._unite(old, value)  # else a tile of its own with the same extents
             if op.regions:
                 self._unite_region(op)
+
+    def _is_view(self, value: Value) -> bool:
+        """Whether the value names bytes of another tile."""
+        maker = self.lives.written.get(value)
+        return maker is not None and maker.page.aliases
 
     def _unite_region(self, op: Op) -> None:
         """What flows in, around and out of a loop, or out of a branch."""
@@ -124,8 +134,9 @@ class _Conversion:
                 raise refuse(message, getattr(op, "span", None), "use one form for this tile")
             if write not in self.lives.written:
                 continue
-            if self.lives.written[write].page.aliases:
-                raise self._conflict(write, members[0], "the first is a view of other bytes")
+            others = [v for v in members if v is not write and v not in self.lives.blank]
+            if others and self._is_view(write):
+                raise self._conflict(write, others[0], "the first is a view of other bytes")
             for value in members:
                 if self.lives.needed_after(value, write):
                     raise self._conflict(write, value, "its old content is still needed")
@@ -155,17 +166,27 @@ class _Conversion:
         self.places.setdefault((id(block), index), []).append(op)
 
     def _extents(self, op: Op, tile: Value) -> None:
-        """The valid extents of a dynamic tile: those of an input of the same type."""
+        """The valid extents of a dynamic tile: those it starts from, or of an input of its type."""
         writer = self.lives.written.get(tile)
-        makers = {r: o for o in self.func.body.walk() if isinstance(o, Op) for r in o.results}
-        for source in () if writer is None else [v for _, v in writer.values()]:
-            maker = makers.get(source)
-            if source.type == tile.type and maker is not None and maker.page.allocates:
+        inputs = [] if writer is None else [v for _, v in writer.values() if v.type == tile.type]
+        for source in (self._start(tile), *inputs):
+            maker = self.makers.get(source)
+            if maker is not None and maker.page.allocates:
                 op.operands |= maker.operands
                 return
         message = f"%{tile.name}: its valid region is dynamic, and nothing here says what it is"
         help = "give it a tile to start from: outs(%tile : T) -> T"
         raise refuse(message, tile.span, help)
+
+    def _start(self, value: Value) -> Value:
+        """The tile at the start of the writes that give `value`, each of which names the last."""
+        while value in self.lives.written:
+            writer = self.lives.written[value]
+            name = next(n for n, v in writer.named_results() if v is value)
+            if not writer.bound(name):
+                break
+            value = writer.bound(name)[0]
+        return value
 
     # rewriting
 

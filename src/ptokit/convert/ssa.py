@@ -118,7 +118,8 @@ class _Conversion:
     def _require_unshared(self, op: Op, name: str, tile: Value, live: Live) -> None:
         """Writing a tile must not change another that names the same bytes and is still needed."""
         for other in self.shared.get(tile, ()):
-            if other is not tile and not op.page.aliases and live(other):
+            needed = live(other) or other in self.func.args  # the caller sees its tiles
+            if other is not tile and not op.page.aliases and needed:
                 message = (
                     f"writing %{tile.name} changes %{other.name}, which is a view of its bytes"
                 )

@@ -1,0 +1,347 @@
+"""Random programs of every page, for the law of text: what prints reads back.
+
+Operands, attributes and shape come from the page, so a new instruction takes part by itself. A
+page of a new shape in text (`syntax`) needs an entry in MAKERS. The programs are not legal for any
+target; reading and printing do not care.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from ptokit.ir import STORED, AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa import pages
+from ptokit.isa.dtypes import DTYPES
+from ptokit.isa.lang import Attr, Instr, Operand, Role
+from ptokit.isa.layouts import Layout
+from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.types import ELISIONS, I1, INDEX, Kind, PtrType, ScalarType, Type
+from ptokit.isa.words import CompactMode, ConvLayout, Loc, PadValue, Word
+from ptokit.text.source import Source, Span
+
+SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
+NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))
+NOWHERE = Span(Source("random", ""), 0, 0)
+DEEPEST = 2
+STATEMENTS = [p for p in pages() if not p.terminator]
+REMARKS = ("", "// one", "# two", "// !a %b {", "// [<PIPE_V>]")
+
+
+@dataclass
+class Scope:
+    """The values that a statement may use, and the program's choices."""
+
+    random: Random
+    form: str
+    values: list[Value] = field(default_factory=list[Value])
+    args: list[Value] = field(default_factory=list[Value])
+    count: list[int] = field(default_factory=lambda: [0])
+    depth: int = 0
+
+    def chance(self, percent: int) -> bool:
+        return self.random.random() * 100 < percent
+
+    def new(self, kind: Type) -> Value:
+        self.count[0] += 1
+        return Value(f"v{self.count[0]}", kind)
+
+    def argument(self, kind: Type) -> Value:
+        value = self.new(kind)
+        self.args.append(value)
+        self.values.append(value)
+        return value
+
+    def use(self, operand: Operand) -> Value:
+        """A value that `operand` may be; now and then, or if there is none, a new argument."""
+        fit = [v for v in self.values if operand.kind.accepts(v.type)]
+        if fit and self.chance(75):
+            return self.random.choice(fit)
+        return self.argument(some_type(self.random, operand.kind))
+
+    def of(self, kind: Type) -> Value:
+        """A value of exactly this type."""
+        fit = [v for v in self.values if v.type == kind]
+        return self.random.choice(fit) if fit and self.chance(75) else self.argument(kind)
+
+    def results(self, kinds: list[Type]) -> list[Value]:
+        made = [self.new(kind) for kind in kinds]
+        self.values += made
+        return made
+
+    def inner(self) -> Scope:
+        """The scope of a region."""
+        return Scope(self.random, self.form, [*self.values], self.args, self.count, self.depth + 1)
+
+
+# --- types and attributes ---
+
+
+def some_type(random: Random, kind: Kind) -> Type:
+    """A type of this kind; in one of eight cases it is left out."""
+    stored = kind in (Kind.TILE, Kind.GLOBAL)
+    return ELISIONS[kind] if stored and random.random() < 0.12 else TYPES[kind](random)
+
+
+def tile(random: Random) -> TileType:
+    rows, cols = random.randint(1, 512), random.randint(1, 512)
+    pads = [*PadValue, CustomPad(random.getrandbits(32))]
+    return TileType(
+        random.choice(list(Loc)),
+        random.choice(DTYPES),
+        rows,
+        cols,
+        Shape(*(random.choice((n, n, None, random.randint(1, 64))) for n in (rows, cols))),
+        random.choice(list(Layout)),
+        random.choice((512, 512, 1024, 32)),
+        random.choice(pads),
+        random.choice(list(CompactMode)),
+    )
+
+
+def view(random: Random) -> GlobalType:
+    shape = tuple(random.choice((None, 1, 16, 300)) for _ in range(random.randint(1, 5)))
+    return GlobalType(random.choice(DTYPES), shape, partition=random.random() < 0.5)
+
+
+def conv(random: Random) -> ConvTileType:
+    shape = tuple(random.randint(1, 64) for _ in range(random.randint(4, 5)))
+    return ConvTileType(random.choice(DTYPES), shape, random.choice(list(ConvLayout)))
+
+
+TYPES: dict[Kind, Callable[[Random], Type]] = {
+    Kind.TILE: tile,
+    Kind.GLOBAL: view,
+    Kind.CONV: conv,
+    Kind.PTR: lambda random: PtrType(random.choice(DTYPES)),
+    Kind.INDEX: lambda _: INDEX,
+    Kind.SCALAR: lambda random: random.choice(SCALARS),
+    Kind.ANY: lambda random: random.choice(SCALARS),
+}
+
+
+def attribute(random: Random, attr: Attr, bare: bool) -> object:
+    """A value of the attribute; `bare`: a string that stands without quotes."""
+    if issubclass(attr.kind, Word):
+        return random.choice(list(attr.kind))
+    if attr.kind is str:
+        letters = "TMV_2" if bare else 'ab\\"\n '
+        return "T" + "".join(random.choice(letters) for _ in range(random.randint(0, 4)))
+    return random.choice((True, False)) if attr.kind is bool else random.randint(-9, 9)
+
+
+def attributes(scope: Scope, page: type[Instr], bare: bool = False) -> dict[str, object]:
+    given = {a.name: attribute(scope.random, a, bare) for a in page.attrs}
+    return {
+        a.name: given[a.name]
+        for a in page.attrs
+        if a.required or (scope.chance(50) and given[a.name] != a.default)
+    }
+
+
+# --- statements, by the shape of a page in text ---
+
+
+def operation(scope: Scope, page: type[Instr]) -> Op:
+    """An instruction: what is positional is given only where all before it is."""
+    op = Op(page, attrs=attributes(scope, page))
+    given = True
+    for operand in page.ins():
+        if operand.many:
+            values = tuple(scope.use(operand) for _ in range(scope.random.randint(1, 3)))
+            op.operands[operand.name] = values
+        elif operand.required or page.indexed:
+            op.operands[operand.name] = scope.use(operand)
+        elif operand.key:
+            if scope.chance(50):
+                op.operands[operand.name] = scope.use(operand)
+        else:
+            given = given and scope.chance(50)
+            if given:
+                op.operands[operand.name] = scope.use(operand)
+    for operand in page.outs():
+        if scope.form == "dps" or operand.kind not in STORED or operand.role is Role.INOUT:
+            op.operands[operand.name] = scope.use(operand)
+    fresh = [o for o in page.outs() if scope.form != "dps" and o.kind in STORED]
+    kinds = [
+        ScalarType(o.scalar) if o.scalar else some_type(scope.random, o.kind)
+        for o in (*page.results(), *fresh)
+    ]
+    op.results = scope.results(kinds)
+    return op
+
+
+def same(scope: Scope, page: type[Instr]) -> Op:
+    kind = scope.random.choice(NUMBERS)
+    operands: dict[str, Binding] = {o.name: scope.of(kind) for o in page.ins()}
+    return Op(page, operands, attributes(scope, page), scope.results([kind]))
+
+
+def constant(scope: Scope, page: type[Instr]) -> Op:
+    kind = scope.random.choice(NUMBERS)
+    number = scope.random.choice((0, 1, -1, 2**31 - 1, -(2**31)))
+    floats = (float(number), 0.1, -0.0, 1e30, float("inf"), float("nan"))
+    value = scope.random.choice(floats) if kind.is_float else number
+    return Op(page, attrs={page.attrs[0].name: value}, results=scope.results([kind]))
+
+
+def compare(scope: Scope, page: type[Instr]) -> Op:
+    kind = scope.random.choice(NUMBERS)
+    operands: dict[str, Binding] = {o.name: scope.of(kind) for o in page.ins()}
+    attr = page.attrs[0]
+    word = attribute(scope.random, attr, bare=True)
+    given = {} if word == attr.default else {attr.name: word}
+    return Op(page, operands, given, scope.results([I1]))
+
+
+def select(scope: Scope, page: type[Instr]) -> Op:
+    kind = scope.random.choice(NUMBERS)
+    first, *others = page.ins()
+    operands: dict[str, Binding] = {first.name: scope.of(I1)}
+    operands |= {o.name: scope.of(kind) for o in others}
+    return Op(page, operands, results=scope.results([kind]))
+
+
+def cast(scope: Scope, page: type[Instr]) -> Op:
+    operands: dict[str, Binding] = {page.ins()[0].name: scope.of(scope.random.choice(NUMBERS))}
+    return Op(page, operands, results=scope.results([scope.random.choice(NUMBERS)]))
+
+
+def words(scope: Scope, page: type[Instr]) -> Op:
+    """Flags, events and barriers: all words, and perhaps an operand."""
+    operands: dict[str, Binding] = {o.name: scope.use(o) for o in page.ins()}
+    return Op(page, operands, attributes(scope, page, bare=True))
+
+
+def loop(scope: Scope, page: type[Instr]) -> Op:
+    *bounds, carried = page.ins()
+    op = Op(page, {o.name: scope.of(INDEX) for o in bounds})
+    inits = [v for v in scope.values if scope.chance(10)][:2]
+    inner = scope.inner()
+    args = [inner.new(INDEX), *(inner.new(v.type) for v in inits)]
+    inner.values += args
+    if inits:
+        op.operands[carried.name] = tuple(inits)
+    kinds = [v.type for v in inits]
+    op.regions = [region(inner, page, args, kinds)]
+    op.results = scope.results(kinds)
+    return op
+
+
+def branch(scope: Scope, page: type[Instr]) -> Op:
+    op = Op(page, {page.ins()[0].name: scope.of(I1)})
+    kinds = [v.type for v in scope.values if scope.chance(8)][:2]
+    sides = 2 if kinds else scope.random.randint(1, 2)
+    op.regions = [region(scope.inner(), page, [], kinds) for _ in range(sides)]
+    op.results = scope.results(kinds)
+    return op
+
+
+def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]) -> Block:
+    """A region of an op of `page` that gives values of these types."""
+    block = Block(args, statements(scope, scope.random.randint(0, 3)), remarks(scope))
+    if kinds:
+        end = next(p for p in pages() if p.terminator and p.dialect == page.dialect)
+        block.ops.append(Op(end, {end.ins()[0].name: tuple(scope.of(k) for k in kinds)}))
+    if not block.ops:
+        block.trailing = tuple(line for line in block.trailing if line)
+    return block
+
+
+MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
+    "op": operation,
+    "same": same,
+    "constant": constant,
+    "compare": compare,
+    "select": select,
+    "cast": cast,
+    "for": loop,
+    "if": branch,
+    "bracketed": words,
+    "angled": words,
+    "yield": lambda _, page: Op(page),
+}
+
+
+def unknown(scope: Scope) -> OpaqueOp:
+    """An op that nobody knows."""
+    op = OpaqueOp("foo.bar", "foo.bar {x = 1}", [], [], NOWHERE)
+    if scope.values and scope.chance(50):
+        value = scope.random.choice(scope.values)
+        op.text, op.uses = f"foo.bar[%{value.name}, 4] : f16", [value]
+    return op
+
+
+def remarks(scope: Scope) -> tuple[str, ...]:
+    """Comments on lines of their own, never two blank lines together, none at the end."""
+    lines = [scope.random.choice(REMARKS) for _ in range(scope.random.choice((0, 0, 0, 1, 2)))]
+    kept = [x for i, x in enumerate(lines) if x or (i and lines[i - 1])]
+    while kept and not kept[-1]:
+        kept.pop()
+    return tuple(kept)
+
+
+def commented(scope: Scope, op: AnyOp, first: bool) -> AnyOp:
+    blank = ("",) if not first and scope.chance(20) else ()
+    after = scope.random.choice(("// after", "# after")) if scope.chance(15) else None
+    op.comments = Comments((*blank, *(x for x in remarks(scope) if x)), after)
+    return op
+
+
+def statements(
+    scope: Scope, count: int, pages_first: list[type[Instr]] | None = None
+) -> list[AnyOp]:
+    """Some statements; those of `pages_first` among them."""
+    ops: list[AnyOp] = []
+    wanted = [*(pages_first or ())]
+    while len(ops) < count or wanted:
+        page = wanted.pop() if wanted else scope.random.choice(STATEMENTS)
+        if MAKERS[page.syntax] in (loop, branch) and scope.depth >= DEEPEST:
+            page = STATEMENTS[0]
+        op: AnyOp = (
+            unknown(scope) if scope.chance(4) and not wanted else MAKERS[page.syntax](scope, page)
+        )
+        ops.append(commented(scope, op, not ops))
+    return ops
+
+
+# --- programs ---
+
+
+def function(scope: Scope, name: str, pages_first: list[type[Instr]]) -> Func:
+    body = statements(scope, scope.random.randint(2, 6), pages_first)
+    given = [
+        scope.random.choice(scope.values) for _ in range(2) if scope.values and scope.chance(20)
+    ]
+    end = next(p for p in pages() if p.terminator and p.dialect == "func")
+    last = Op(end, {end.ins()[0].name: tuple(given)} if given else {})
+    attrs: dict[str, object] = {"pto.entry": True} if scope.chance(30) else {}
+    func = Func(name, Block(scope.args, [*body, last]), tuple(v.type for v in given), attrs)
+    func.comments = Comments((), "// body" if scope.chance(20) else None)
+    if scope.args and scope.chance(20):
+        func.arg_attrs[0] = {"pto.hint": 5}
+    return func
+
+
+def declaration(random: Random, name: str) -> Func:
+    kinds = [some_type(random, random.choice(list(TYPES))) for _ in range(random.randint(0, 3))]
+    args = [Value(f"arg{i}", kind) for i, kind in enumerate(kinds)]
+    results = tuple(INDEX for _ in range(random.randint(0, 2)))
+    return Func(name, Block(args), results, visibility="private", declared=True)
+
+
+def module(seed: int, form: str, pages_first: list[type[Instr]]) -> Module:
+    """The program of a seed: flat, or functions; with statements of the given pages."""
+    random = Random(f"{form} {seed}")
+    if random.random() < 0.15:
+        scope = Scope(random, form)
+        body = statements(scope, random.randint(2, 6), pages_first)
+        return Module([Func("main", Block(scope.args, body), flat=True)], wrapped=False)
+    funcs = [function(Scope(random, form), "f", pages_first)]
+    if random.random() < 0.3:
+        funcs.append(declaration(random, "g"))
+    if random.random() < 0.3:
+        funcs.append(function(Scope(random, form), "h", []))
+    attrs: dict[str, object] = {"pto.target_arch": "a5"} if random.random() < 0.5 else {}
+    return Module(funcs, attrs)
