@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.check import check
 from ptokit.convert import to_dps, to_ssa
 from ptokit.emit.cpp import print_cpp
 from ptokit.emit.manual.topics import target_page
@@ -85,7 +84,7 @@ def test_a_dynamic_tile_of_a_loop_comes_back_from_ssa() -> None:
 
 def test_an_elided_allocation_is_reported_or_completed() -> None:
     alone = read("%d = pto.alloc_tile : !pto.tile_buf<...>")
-    assert [d.slug for d in check(alone, ["cpu"])] == ["type-elided"]
+    assert [d.slug for d in pto.Program(alone).check("cpu")] == ["type-elided"]
     text = print_module(to_dps(read("%d = texp %s")))
     out = pto.loads(text).run(s=np.full((16, 16), 0.5, np.float32))
     assert (out["d"] == np.exp(np.float32(0.5))).all()
@@ -117,14 +116,14 @@ def test_extents_that_contradict_the_type_of_a_view(rows: str) -> None:
         "%v = pto.partition_view %g, offsets = [%c0, %c0], sizes = [%c16, %c16] : "
         f"!pto.tensor_view<16x16xf32> -> {view}"
     )
-    found = check(read(text), ["cpu"])
+    found = pto.loads(text).check("cpu")
     assert [d.rule for d in found] == ["sizes == result.static_extents"] * (rows == "8")
     text = (
         ".arg %p : !pto.ptr<f32>\n%c16 = arith.constant 16 : index\n"
         "%v = pto.make_tensor_view %p, shape = [%c16, %c16], "
         f"strides = [%c16, %c16] : !pto.tensor_view<{rows}x16xf32>"
     )
-    found = check(read(text), ["cpu"])
+    found = pto.loads(text).check("cpu")
     assert [d.rule for d in found] == ["shape == result.static_extents"] * (rows == "8")
 
 
