@@ -149,6 +149,18 @@ CATALOGUE: dict[str, Entry] = {
         "A wait consumes one record of the same two pipes and the same id. Without one before it, "
         "the waiting pipe hangs on hardware.",
     ),
+    "instruction-limit": Entry(
+        "the run ends at its limit of instructions",
+        "The option max-instructions ends a run that executes more. What a report counts is "
+        "counted; an iteration of a loop that executes none counts as one, so that every loop "
+        "ends. With this limit the blocks of a launch run in order. Nothing is written.",
+    ),
+    "time-limit": Entry(
+        "the run ends at its limit of time",
+        "The option timeout ends a run that takes more seconds. The message names the loop or the "
+        "instruction that it had come to, and how far the loops around it were. Nothing is "
+        "written.",
+    ),
     "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
     "unknown-op": Entry(
         "this version does not know this operation",

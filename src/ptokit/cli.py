@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from ptokit import signals
 from ptokit.diagnostics import CallError, PtoError
 from ptokit.isa.targets import TARGETS
 
@@ -37,10 +38,21 @@ def usage(message: str) -> NoReturn:
 
 
 def program_errors(command: F) -> F:
-    """Show a PtoError as diagnostics with status 1; a wrong call as one line with status 2."""
+    """Show a PtoError as diagnostics with status 1; a wrong call as one line with status 2.
+
+    A signal ends the command with one line, too.
+    """
 
     @wraps(command)
     def wrapped(*args: Any, **options: Any) -> None:  # Any: click's parameters
+        with signals.raising():
+            try:
+                shown(*args, **options)
+            except signals.Ended as ended:
+                click.echo(ended, err=True)
+                sys.exit(ended.status)
+
+    def shown(*args: Any, **options: Any) -> None:  # Any: as above
         try:
             command(*args, **options)
         except PtoError as problem:
@@ -84,6 +96,10 @@ def main() -> None:
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of NAME=random.")
 @ENGINE
+@click.option(
+    "--max-instructions", type=int, metavar="N", help="End the run where it executes more."
+)
+@click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
 @click.option("--report", is_flag=True, help="Say what ran and how long it took.")
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
@@ -100,6 +116,8 @@ def run(
     blocks: int,
     seed: int,
     engine: str | None,
+    max_instructions: int | None,
+    timeout: float | None,
     report: bool,
     show_code: str | None,
 ) -> None:
@@ -131,6 +149,7 @@ def run(
         click.echo(program.code(show_code, given, **how), nl=False)
         return
     start = time.perf_counter()
+    how |= {"max_instructions": max_instructions, "timeout": timeout}
     result = program.execute(given, engine=engine, **how)
     seconds = time.perf_counter() - start
     for name in wanted:

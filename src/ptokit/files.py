@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from numpy.typing import NDArray
 
+from ptokit import signals
 from ptokit.diagnostics import CallError, call_error
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -126,9 +127,10 @@ def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:
         for path, content in direct:
             with _reported(path), _opened(path, "wb") as file:
                 file.write(content)
-        for partial, final in staged:
-            with _reported(final):
-                partial.replace(final)
+        with signals.ignored():  # all files or none
+            for partial, final in staged:
+                with _reported(final):
+                    partial.replace(final)
     finally:
         for partial, _ in staged:
             partial.unlink(missing_ok=True)

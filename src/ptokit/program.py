@@ -24,6 +24,7 @@ from ptokit.isa.types import Type
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.settings import current_target, engine_named, reading, target_named
 from ptokit.sim.blank import first_blank_read
+from ptokit.sim.limits import RunLimits
 from ptokit.text.reader import read
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -82,6 +83,8 @@ class Program:
         fixpipe: str | FixPipe = "cpu",
         blocks: int = 1,
         engine: str | None = None,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
         **arrays: Any,  # Any: arrays and numbers
     ) -> dict[str, AnyArray]:
         """Run a function on arrays and numbers given by argument name; returns its outputs.
@@ -89,10 +92,18 @@ class Program:
         Arrays are not changed: an output that was also given starts from a copy. `blocks` runs the
         function that many times, on one global memory and a core for each. `engine`: "reference",
         which defines what comes out, or "native", compiled. PtoError if the program is illegal on
-        the target or goes wrong while it runs.
+        the target, goes wrong while it runs, or has not ended after `max_instructions` (see
+        `sim.limits.RunLimits` for what counts) or about `timeout` seconds.
         """
         done = self.execute(
-            arrays, target=target, func=func, fixpipe=fixpipe, blocks=blocks, engine=engine
+            arrays,
+            target=target,
+            func=func,
+            fixpipe=fixpipe,
+            blocks=blocks,
+            engine=engine,
+            max_instructions=max_instructions,
+            timeout=timeout,
         )
         return done.outputs
 
@@ -105,13 +116,16 @@ class Program:
         fixpipe: str | FixPipe = "cpu",
         blocks: int = 1,
         engine: str | None = None,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
         types: Mapping[str, Type] | None = None,
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name."""
         chosen = current_target() if target is None else target_named(target)
         how, launcher = reading(fixpipe), engine_named(engine)
+        limits = RunLimits(max_instructions, timeout)
         bound = self._bound(arrays, chosen, func, blocks, types)
-        env, count = launcher.run(bound, chosen, how, blocks)
+        env, count = launcher.run(bound, chosen, how, blocks, limits)
         return Run(bound.outputs(env), dict(count))
 
     def code(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from ptokit.isa.targets import CPU_TARGET, TARGETS, Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 from ptokit.sim.execute import Core
+from ptokit.sim.limits import RunLimits
 
 if TYPE_CHECKING:
     from ptokit.bind import Bound
@@ -46,7 +47,7 @@ class Engine(Protocol):
 
     @staticmethod
     def run(
-        bound: Bound, target: Target, fixpipe: FixPipe, blocks: int
+        bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
     ) -> tuple[dict[Value, Any], Counter[str]]:  # Any: handles and numbers
         """Run a bound and checked function once for each block.
 

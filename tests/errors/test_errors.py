@@ -54,8 +54,8 @@ def test_the_whole_output(program: Path, folder: Path) -> None:
     assert "Traceback" not in output
 
 
-# raised by what no program text can show: bytes, ten thousand braces
-ELSEWHERE = {"not-utf8", "nesting-too-deep"}
+# raised by what no program text can show: bytes, ten thousand braces, a clock
+ELSEWHERE = {"not-utf8", "nesting-too-deep", "time-limit"}
 
 
 def test_every_slug_has_a_program() -> None:

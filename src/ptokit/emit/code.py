@@ -13,8 +13,9 @@ from ptokit.isa import lookup
 from ptokit.isa.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.kernels.code import Int, NotNative, text
+from ptokit.sim.native.calls import Use
 from ptokit.sim.native.compile import compiler_of
-from ptokit.sim.native.module import Compiler, Use
+from ptokit.sim.native.module import Compiler
 
 if TYPE_CHECKING:
     from ptokit.bind import Bound

@@ -20,6 +20,7 @@ from ptokit.isa.facts import environment
 from ptokit.isa.tiles import ConvTileType, TileType
 from ptokit.place import Planned, address_errors
 from ptokit.sim.execute import Core, fetch, given, refined, run_body
+from ptokit.sim.limits import RunLimits
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
@@ -69,7 +70,7 @@ class Flow:
         lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
     ) -> tuple[Any, ...]:
         for induction in range(lower, upper, step):
-            carried = region(induction, *carried)
+            carried = region(induction, *carried, repeats=True)
         return carried
 
     @staticmethod
@@ -82,10 +83,11 @@ class Flow:
 class Interpreter:
     """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran."""
 
-    def __init__(self, core: Core, facts: Facts, planned: Planned) -> None:
+    def __init__(self, core: Core, facts: Facts, planned: Planned, limits: RunLimits) -> None:
         self.core = core
         self.facts = facts
         self.planned = planned
+        self.limits = limits
         self.count = Counter[str]()
 
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
@@ -105,15 +107,19 @@ class Interpreter:
     def _step(self, op: AnyOp) -> Step:
         return execution(op, self)
 
-    def region(self, block: Block) -> Callable[..., tuple[Any, ...]]:
-        """A region as a function of the environment and its arguments."""
-        run = self.block(block)
+    def region(self, op: Op, block: Block) -> Callable[..., tuple[Any, ...]]:
+        """A region of `op` as a function of the environment and its arguments."""
+        run, limits = self.block(block), self.limits
 
-        def region(env: Env, *args: Any) -> tuple[Any, ...]:
+        def region(env: Env, *args: Any, repeats: bool = False) -> tuple[Any, ...]:
             for arg, value in zip(block.args, args, strict=True):
                 env[arg] = value
+            before = limits.used
             try:
-                return run(env)
+                passed = run(env)
+                if repeats:
+                    limits.after(op, before)
+                return passed
             except PtoError as problem:
                 raise within(problem, block, args) from None
 
@@ -136,7 +142,7 @@ class _Execution:
         run.facts.learn(op, static)
         self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name
         self.result = next((r.name for r in op.page.results()), None)
-        self.regions = tuple(run.region(r) for r in op.regions)
+        self.regions = tuple(run.region(op, r) for r in op.regions)
         self.inputs = [(o, op.bound(o.name)) for o in op.page.operands if op.bound(o.name)]
         self.fixed = self._fixed()
 
@@ -152,6 +158,8 @@ class _Execution:
         return fixed
 
     def __call__(self, env: Env) -> None:
+        if not self.page.handle:
+            self.run.limits.before(self.op)
         values = {o.name: fetch(self.page, o, bound, env) for o, bound in self.inputs}
         if self.pending or self.refine is not None:
             values |= self._checked(values)

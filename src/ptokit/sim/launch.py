@@ -13,12 +13,15 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.place import Planned, plan
 from ptokit.sim.execute import Core, run_op
 from ptokit.sim.interpreter import Env, Interpreter, Machine
+from ptokit.sim.limits import RunLimits
 
 if TYPE_CHECKING:
     from ptokit.bind import Bound
 
 
-def run(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> tuple[Env, Counter[str]]:
+def run(
+    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
+) -> tuple[Env, Counter[str]]:
     """Run the function once for each block, in ascending order; see `settings.Engine`."""
     planned = plan(bound.func, learned(bound.func, target, bound.numbers))
     shared, count = bound.shared(), Counter[str]()
@@ -26,15 +29,17 @@ def run(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> tuple[En
     for index in range(blocks):
         core = Core(target, fixpipe, index, blocks)
         try:
-            env = _run_block(bound, core, planned, shared, count)
+            env = _run_block(bound, core, planned, shared, count, limits)
         except PtoError as problem:
             raise (problem if blocks == 1 else problem.noted(f"in block {index}")) from None
     return (env if blocks == 1 else shared), count
 
 
-def _run_block(bound: Bound, core: Core, planned: Planned, shared: Env, count: Counter[str]) -> Env:
+def _run_block(
+    bound: Bound, core: Core, planned: Planned, shared: Env, count: Counter[str], limits: RunLimits
+) -> Env:
     """Run the function on a core whose memories are blank; instructions add to `count`."""
-    interpreter = Interpreter(core, Facts(core.target, dict(bound.numbers)), planned)
+    interpreter = Interpreter(core, Facts(core.target, dict(bound.numbers)), planned, limits)
     env = shared | bound.local(Machine(core), planned.addresses)
     interpreter.block(bound.func.body)(env)
     count.update(interpreter.count)

@@ -16,6 +16,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim import launch
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.code import NotNative
+from ptokit.sim.limits import RunLimits
 from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.sim.native.session import Grown
 from ptokit.sim.tile import Tile
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
 
 
 def run(
-    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int
+    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
 ) -> tuple[dict[Value, Any], Counter[str]]:
     """Run the function once for each block, on all processors; see `settings.Engine`."""
     try:
-        return compile_program(bound, target, fixpipe, blocks).run(blocks)
+        return compile_program(bound, target, fixpipe, blocks, limits).run(blocks)
     except NotNative:
-        return launch.run(bound, target, fixpipe, blocks)
+        return launch.run(bound, target, fixpipe, blocks, limits)
     except Grown:
-        return compile_program(bound, target, fixpipe, blocks).run(blocks, alone=True)
+        return compile_program(bound, target, fixpipe, blocks, limits).run(blocks, alone=True)
 
 
 def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers

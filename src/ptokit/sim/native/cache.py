@@ -178,8 +178,8 @@ def pointer_of(callback: Any) -> int:  # Any: a ctypes function
     return ctypes.cast(callback, ctypes.c_void_p).value or 0
 
 
-CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)
-"""A request to the reference: its number and the frame; 0 to go on."""
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
+"""A request to the reference: its number; 0 to go on."""
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_void_p] * 4), ctypes.c_int64, ctypes.c_int64)
 """Frame, memories, scratch, callback; first block and last."""

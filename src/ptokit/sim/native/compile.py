@@ -19,6 +19,7 @@ from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.kernels.handles import traced
 from ptokit.sim.kernels.initial import Initial
 from ptokit.sim.kernels.trace import Recorded, Span, Traced
+from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Codes, Memory
 from ptokit.sim.native import cache
 from ptokit.sim.native.module import Compiler, Env
@@ -31,10 +32,15 @@ if TYPE_CHECKING:
 MOST_TRIES = 4
 
 
-def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
+def compile_program(
+    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits | None = None
+) -> Session:
     """A session of a function with its arguments; NotNative if it cannot be compiled."""
     things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
-    return _program(bound, target, fixpipe, blocks).session(bound.func.body, things)
+    job = _program(bound, target, fixpipe, blocks)
+    limits = limits or RunLimits()
+    job.limited = limits.most is not None
+    return job.session(bound.func.body, things, limits)
 
 
 def compiler_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Compiler:
@@ -61,7 +67,7 @@ def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
     """A session of one instruction on handles, without its rules."""
     job = single(op, env, core)
-    return job.session(Block(ops=[op]), [op], rules=False)
+    return job.session(Block(ops=[op]), [op], RunLimits(), rules=False)
 
 
 def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
@@ -85,18 +91,21 @@ class Job:
     real: Env
     shown: list[Value]  # looked at after the run
     generate: Callable[[Compiler, Env], None]
+    limited: bool = False  # see `Compiler`
 
-    def session(self, body: Block, things: list[Any], *, rules: bool = True) -> Session:
+    def session(
+        self, body: Block, things: list[Any], limits: RunLimits, *, rules: bool = True
+    ) -> Session:
         """From the cache, or compiled; `things` are instructions and regions, for requests."""
 
         def make() -> tuple[str, bytes]:
             compiler, text = self.settled()
             return text, pickle.dumps(compiler.plan())
 
-        key = described(body, self.core, self.real)
+        key = f"{self.limited}\n{described(body, self.core, self.real)}"
         code, kept = cache.compiled(key, make, cache.this_processor())
         given = (self.core, self.known, self.planned, self.real, things, self.shown)
-        return Session(pickle.loads(kept), code, *given, self._arrays(), rules)
+        return Session(pickle.loads(kept), code, *given, self._arrays(), limits, rules)
 
     def settled(self) -> tuple[Compiler, str]:
         """Compiled again with more memories tracked until every read is safe."""
@@ -130,7 +139,7 @@ class Job:
             return facts.type_of(result), self.planned.addresses[result]
 
         initial = Initial(start, fresh)
-        compiler = Compiler(host, core, facts, self.planned, initial, set(tracked))
+        compiler = Compiler(host, core, facts, self.planned, initial, set(tracked), self.limited)
         return compiler
 
     def _argument(self, compiler: Compiler, value: Value) -> Any:  # Any: a handle or a number

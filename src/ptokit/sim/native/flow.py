@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from ptokit.ir import Block, Value
+from ptokit.ir import AnyOp, Block, Op, Value
 from ptokit.sim.kernels.code import EXTREMES, Int, NotNative, Num, Truth, text
 from ptokit.sim.kernels.handles import mapped, numbers
+from ptokit.sim.native.plan import LEFT, TICK, Purpose
 
 if TYPE_CHECKING:
     from ptokit.sim.native.module import Compiler
@@ -20,29 +22,34 @@ class Flow:
     """How a compiled program repeats and chooses."""
 
     compiler: Compiler
+    op: Op
 
     def loop(
         self, lower: Num, upper: Num, step: Num, carried: tuple[Any, ...], region: Any
     ) -> tuple[Any, ...]:
-        """A loop of the program."""
+        """A loop of the program. No counter passes 2^63: what is left is compared with the step."""
         compiler, code, initial = self.compiler, self.compiler.code, self.compiler.initial
         counter, *held = (Carried(compiler, value) for value in (lower, *carried))
-        head, body, done = (code.name(n) for n in ("head", "body", "done"))
+        body, again, done = (code.name(n) for n in ("body", "again", "done"))
         initial.enter_loop(region.block)
-        code.jump(head)
-        code.start(head)
+        code.branch(counter.now() < upper, body, done)
+        code.start(body)
         index = counter.now()
         if not isinstance(lower, int) and lower.text in code.by_block:
             code.by_block.add(index.text)
-        code.branch(index < upper, body, done)
-        code.start(body)
         if isinstance(lower, int) and isinstance(step, int):
             last = max(lower, upper - 1) if isinstance(upper, int) else EXTREMES[1]
             index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
-        for one, value in zip(held, region(index, *[one.now() for one in held]), strict=True):
+        arguments = (index, *[one.now() for one in held])
+        with iteration(compiler, self.op, region.block, arguments):
+            passed = region(*arguments)
+        for one, value in zip(held, passed, strict=True):
             one.put(value)
-        counter.put(counter.now() + step)
-        code.jump(head)
+        rest = code.let(f"sub i64 {text(upper)}, {index.text}")  # below 2^64
+        code.branch(code.let(f"icmp ult i64 {text(step)}, {rest}"), again, done)
+        code.start(again)
+        counter.put(Int(code, code.let(f"add i64 {index.text}, {text(step)}")))
+        code.jump(body)
         code.start(done)
         known = all(isinstance(n, int) for n in (lower, upper))
         initial.leave_loop(surely=known and lower < upper)  # type: ignore[operator]
@@ -119,11 +126,39 @@ class Region:
     env: dict[Value, Any]  # Any: handles and numbers
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:  # Any: handles and numbers
-        compiler, before = self.compiler, self.compiler.inside
         for arg, value in zip(self.block.args, args, strict=True):
             self.env[arg] = value
-        compiler.inside = (*before, (self.block, args))
-        try:
-            return compiler.compile_block(self.block, self.env)
-        finally:
-            compiler.inside = before
+        with self.compiler.within(self.block, args):
+            return self.compiler.compile_block(self.block, self.env)
+
+
+# where a run can be ended: see `sim.native.ticks` and `sim.limits`
+
+
+@contextmanager
+def iteration(
+    compiler: Compiler, op: Op, block: Block, args: tuple[Any, ...]
+) -> Generator[None]:  # Any: handles and numbers
+    """One iteration of the loop `op`: the run can be ended; it counts if nothing in it does."""
+    with compiler.within(block, args):
+        look(compiler, op)
+    left = compiler.load(compiler.place(LEFT)) if compiler.limited else None
+    yield
+    if left is not None:
+        unused = compiler.load(compiler.place(LEFT)) == left
+        with compiler.within(block, args), compiler.code.when(unused):
+            spend(compiler, op)
+
+
+def look(compiler: Compiler, op: AnyOp) -> None:
+    """Where a tick asks for it, call back."""
+    tick = compiler.code.let(f"load volatile i64, ptr {compiler.place(TICK)}")
+    with compiler.code.when(compiler.code.let(f"icmp ne i64 {tick}, 0")):
+        compiler.request(op, Purpose.LOOK)
+
+
+def spend(compiler: Compiler, op: Op) -> None:
+    """Where what may be used is limited: one less is left, or the run ends before `op`."""
+    if compiler.limited:
+        with compiler.code.when(compiler.add(LEFT, -1) < 0):
+            compiler.request(op, Purpose.LIMIT)

@@ -9,7 +9,8 @@ that instruction on the same memories, and reports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +21,7 @@ from ptokit.facts import Facts
 from ptokit.ir import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.facts import environment
 from ptokit.isa.formulas import UNKNOWN
-from ptokit.isa.lang import Operand, Role
+from ptokit.isa.lang import Operand
 from ptokit.isa.rules import HARDWARE, Rule
 from ptokit.isa.targets import SPACES
 from ptokit.isa.types import ScalarType
@@ -39,31 +40,22 @@ from ptokit.sim.kernels.code import (
     every,
     text,
 )
-from ptokit.sim.kernels.emit import Function, Host, numbered
+from ptokit.sim.kernels.emit import Function, Host
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.initial import Initial
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.kernels.trace import Recorded, Recording, Scalar, Space, TracedTile
 from ptokit.sim.memory import Elements
+from ptokit.sim.native.calls import Use, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
-from ptokit.sim.native.flow import Flow, Region
+from ptokit.sim.native.flow import Flow, Region, look, spend
 from ptokit.sim.native.machine import Machine
-from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Request, places, viewed
+from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places, viewed
 from ptokit.sim.reference import scalar
 
 Env = dict[Value, Any]  # Any: handles and numbers
 OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
-
-
-@dataclass
-class Use:
-    """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
-
-    name: str
-    function: Function
-    op: Op
-    operands: dict[str, Any]  # Any: handles and numbers, as they are at the call
 
 
 @dataclass
@@ -76,6 +68,7 @@ class Compiler:
     planned: Planned
     initial: Initial
     tracked: set[str]
+    limited: bool = False  # it counts what may still be used
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
     functions: dict[str, str] = field(default_factory=dict[str, str])
@@ -85,10 +78,10 @@ class Compiler:
     counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
     slots: int = FIRST_SLOT
     variables: list[str] = field(default_factory=list[str])
-    times: dict[int, str] = field(default_factory=dict[int, str])  # blocks ran, by slot
     scratch: int = 64
     recording: Recording = field(default_factory=Recording)
     inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
+    ahead: int = 0  # instructions of open blocks that are counted already and come later
     shown: dict[str, dict[str, Use]] = field(default_factory=dict[str, "dict[str, Use]"])
     by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
     alone: bool = False  # one instruction, which is compiled or not
@@ -106,16 +99,16 @@ class Compiler:
         self.places = places(func.body)
         for value in func.args:
             self._define(env, value, env[value])
+        if func.body.ops:
+            look(self, func.body.ops[0])
         self.compile_block(func.body, env)
 
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
         """The module, after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self._kept(h) if isinstance(h, Recorded) else None for h in shown)
-        for slot, where in self.times.items():
-            self.store(self.place(slot), self.load(self.place(slot)) + self.load(where))
         self.code.do("ret i32 0")
         self.code.start(OVERFLOW)
-        self.code.do(f"%left = call i32 %callback(i64 {TOO_LARGE}, ptr %frame)")
+        self.code.do(f"%left = call i32 %callback(i64 {TOO_LARGE})")
         self.code.do("ret i32 %left")
         body = "\n".join([*self.variables, *self.code.lines])
         parts = [
@@ -168,14 +161,35 @@ class Compiler:
             op.page.mnemonic() for op in body if isinstance(op, Op) and not op.page.handle
         )
         if counted:
-            where = self.variable()
-            self.times[self.slot()] = where
-            self.counts.append((self.slots - 1, counted))
-            self.store(where, self.load(where) + 1)
+            slot = self.slot()
+            self.counts.append((slot, counted))
+            self.add(slot, 1)
+        self.ahead += counted.total()
         for op in body:
-            self._op(op, env)
+            if isinstance(op, Op) and not op.page.handle:
+                spend(self, op)
+                self._op(op, env)
+                self.ahead -= 1
+            else:
+                self._op(op, env)
         passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
         return tuple(env[v] for v in passed)
+
+    @contextmanager
+    def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
+        """What is compiled is inside this region, which has these arguments."""
+        before, self.inside = self.inside, (*self.inside, (block, args))
+        try:
+            yield
+        finally:
+            self.inside = before
+
+    def add(self, slot: int, number: int) -> Int:
+        """Add to a number in the frame."""
+        where = self.place(slot)
+        total = Int(self.code, self.code.let(f"add i64 {self.load(where).text}, {number}"))
+        self.store(where, total)
+        return total
 
     def slot(self) -> int:
         """A new place in the frame, which the reference sees."""
@@ -231,7 +245,7 @@ class Compiler:
                 values[operand.name] = self._fetch(op, operand, bound, env)
         readings = {"fixpipe": self.core.fixpipe, "gathers": self.core.target.gathers}
         machine = Machine(self)
-        return {**values, "machine": machine, "flow": Flow(self), "core": machine, **readings}
+        return {**values, "machine": machine, "flow": Flow(self, op), "core": machine, **readings}
 
     def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
         if operand.many:
@@ -364,14 +378,14 @@ class Compiler:
     def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         page, values = op.page, self._values(op, env)
         condition = self._open_rules(environment(page, values, op.attrs), pending)
-        size = _size_of_output(op, values)
+        size = size_of_output(op, values)
         if size is False and not page.aliases:
             self._require(op, env, condition)
             return
         if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
             self._leave_where_too_large()
             with self.code.when(condition & size):
-                self._ask(op, env, only_registers=True)
+                self._ask(op, env, Purpose.REGISTERS)
         missing = [n for n in page.body_names if n not in values]
         if missing:
             raise NotNative(f"it works on the core's {', '.join(missing)}")
@@ -422,7 +436,7 @@ class Compiler:
             if isinstance(test, Truth):
                 self.code.branch(test, yes, no)
                 self.code.start(yes)
-        result = self.code.let(f"call i32 @{name}({self._passed(function)})")
+        result = self.code.let(f"call i32 @{name}({passed(self, function)})")
         if function.checks or isinstance(condition, Truth):
             bad = self.code.let(f"icmp ne i32 {result}, 0") if function.checks else "false"
             self.code.branch(bad, slow, after)
@@ -432,26 +446,9 @@ class Compiler:
             self.code.jump(after)
             self.code.start(after)
 
-    def _passed(self, function: Function) -> str:
-        """The arguments of a call, in the order of `_shared`."""
-        passed: list[str] = []
-        for (number, _, shadow), (_, cells) in function.pointers.items():
-            base = self.memory(number, 1 if shadow else 0)
-            address = text(cells.address)
-            passed.append(f"ptr {self.code.let(f'getelementptr i8, ptr {base}, i64 {address}')}")
-        passed += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
-        passed += [f"ptr @table{numbered(self.tables, t)}" for t in function.tables]
-        return ", ".join([*passed, "ptr %scratch"])
-
     def _shared(self, function: Function, op: Op, env: Env) -> str:
         """The name of a function with this text; instructions that need the same share it."""
-        apart = "noalias " if not function.crossing else ""
-        parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
-        parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
-        parameters += [f"ptr {apart}%t{n}" for n in range(len(function.tables))]
-        parameters.append(f"ptr {apart}%scratch")
-        lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", "}"]
-        body = "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
+        body = definition(function)
         if body not in self.functions:
             self.functions[body] = f"op{len(self.functions)}"
             self.kernels |= function.kernels
@@ -461,17 +458,21 @@ class Compiler:
             uses[body] = Use(self.functions[body], function, op, operands)
         return self.functions[body]
 
-    def _ask(self, op: AnyOp, env: Env, *, only_registers: bool = False) -> None:
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN) -> None:
         """Call the reference for one instruction, with the numbers its operands have now."""
         used = [env[v] for _, v in op.values()] if isinstance(op, Op) else []
-        values = tuple(self._kept(value) for value in used)
+        self.request(op, purpose, tuple(self._kept(value) for value in used))
+
+    def request(self, op: AnyOp, purpose: Purpose, values: tuple[Any, ...] = ()) -> None:
+        """Call back; the program ends where the answer is not 0."""
         inside = tuple(
             (self.places[id(block)], tuple(self._kept(a) for a in args))
             for block, args in self.inside
         )
         number = len(self.requests)
-        self.requests.append(Request(self.places[id(op)], values, inside, only_registers))
-        result = self.code.let(f"call i32 %callback(i64 {number}, ptr %frame)")
+        place = self.places[id(op)]
+        self.requests.append(Request(place, values, inside, purpose, self.ahead))
+        result = self.code.let(f"call i32 %callback(i64 {number})")
         self.code.fail(self.code.let(f"icmp ne i32 {result}, 0"))
 
     def _kept(self, value: Any) -> Any:  # Any: a handle or a number
@@ -486,12 +487,6 @@ class Compiler:
             return Slot(self.kept[number.text])
 
         return mapped(self.now(value), keep, lambda space: Place(space.number))
-
-
-def _size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
-    """Whether every output has elements: an instruction whose output is empty does nothing."""
-    outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
-    return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
 
 
 def _arrays(cells: Iterable[Elements]) -> set[int]:

@@ -5,26 +5,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from ptokit.ir import Block, Op, Value
 
-BLOCK, BLOCKS, FIRST_SLOT = 0, 1, 2  # places in the frame
+# Places in the frame: the block, their number, whether to look up, how much may still be used.
+BLOCK, BLOCKS, TICK, LEFT, FIRST_SLOT = range(5)
 TOO_LARGE = -1  # what is called back where a number leaves 64 bits
+
+
+class Purpose(Enum):
+    """Why a compiled program calls back."""
+
+    RUN = "the reference runs the instruction"
+    REGISTERS = "the registers it reads are checked"
+    LOOK = "whether the run must end is looked up"
+    LIMIT = "it may use no more"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the reference is asked to do: an instruction, by its place among all of the program.
+    """Why a compiled program calls back: at an instruction, by its place among all of the program.
 
     `values` are its operands and `inside` the arguments of the regions around it, by their places
-    among all regions: as templates, see `kernels.handles`.
+    among all regions: as templates, see `kernels.handles`. `ahead`: so many instructions are
+    counted already that come later in the blocks around it.
     """
 
     op: int
     values: tuple[Any, ...]
     inside: tuple[tuple[int, tuple[Any, ...]], ...]
-    only_registers: bool = False
+    purpose: Purpose
+    ahead: int
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -23,15 +23,21 @@ from ptokit.sim.hazards import State, require_registers
 from ptokit.sim.interpreter import Interpreter, execution, within
 from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native import cache as codes
-from ptokit.sim.native.plan import BLOCK, BLOCKS, TOO_LARGE, Plan, Request
+from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
+from ptokit.sim.native.ticks import ticking
 
 Env = dict[Value, Any]  # Any: handles and numbers
 
 
 class Grown(Exception):
     """An array would have to grow, or something is wrong, while several threads write."""
+
+
+class Stopped(Exception):
+    """What this thread would find out is not asked for any more."""
 
 
 @dataclass
@@ -50,12 +56,16 @@ class Session:
     things: list[Any]
     shown: list[Value]  # whose handles the plan keeps as results
     arrays: dict[str, Memory]  # of arguments, by the names of their spaces
+    limits: RunLimits
     rules: bool = True
+    crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
+    failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
 
     def run(self, blocks: int, *, alone: bool = False) -> tuple[Env, Counter[str]]:
         """Run all blocks; the error of the lowest block that failed. `alone`: on one thread."""
         growing = [m for m in self.arrays.values() if m.growable]
-        if self.plan.serial or alone or blocks == 1:
+        alone |= self.plan.serial or self.limits.most is not None
+        if alone or blocks == 1:
             workers = [Worker(self, self.core, 0, blocks, blocks)]
             workers[0].run()
         elif growing:  # the first block tells how large they are; nothing may move afterwards
@@ -66,27 +76,29 @@ class Session:
             workers += self._at_once(1, blocks) if workers[0].problem is None else []
         else:
             workers = self._at_once(0, blocks)
-        problems = [worker.problem for worker in workers if worker.problem is not None]
-        for problem, index in sorted(problems, key=lambda found: isinstance(found[0], PtoError)):
-            if not isinstance(problem, PtoError) or blocks == 1:  # an interrupt comes first
+        for problem, index in filter(None, (worker.problem for worker in workers)):
+            if not isinstance(problem, PtoError) or blocks == 1:
                 raise problem from None
             if growing and len(workers) > 1:
                 raise Grown
             raise problem.noted(f"in block {index}") from None
         counts = Counter[str]()
         for worker in workers:
-            for slot, counted in self.plan.counts:
-                times = int(worker.frame[slot])
-                counts.update({name: n * times for name, n in counted.items() if times})
+            counts.update(worker.counts())
         return (workers[0].final() if blocks == 1 else self.real), counts
 
     def _at_once(self, first: int, blocks: int) -> list[Worker]:
         """Equal runs of the blocks from `first` on, one for each processor, finished."""
         workers = self.workers(blocks, first)
         rest = [_threads().submit(worker.run) for worker in workers[1:]]
-        workers[0].run()
-        for other in rest:
-            other.result()
+        try:
+            workers[0].run()
+            for other in rest:
+                other.result()
+        except BaseException:  # an interrupt: the others use the memories until they have ended
+            self.failed.append(-1)
+            wait(rest)
+            raise
         return workers
 
     def workers(self, blocks: int, first: int = 0) -> list[Worker]:
@@ -129,6 +141,10 @@ class Worker:
         self.executions: dict[int, Any] = {}  # Any: the interpreter's prepared instruction
         self.block = self.first
         self.marked = False
+        self.session.crew.append(self)
+        limits = self.session.limits
+        self.frame[LEFT] = limits.most or 0
+        self.frame[TICK] = limits.deadline is not None
         self._point()
 
     def _named(self) -> Iterator[tuple[str, Memory]]:
@@ -144,25 +160,46 @@ class Worker:
             self.table[3 * number : 3 * number + 3] = row
 
     def run(self) -> None:
-        """Run the blocks; a problem stays in `problem`."""
-        callback = codes.CALLBACK(self._ask)
+        """Run the blocks; what is wrong with the program stays in `problem`."""
+        answers = self._answers()
+        next(answers)
+        callback = codes.CALLBACK(answers.send)
         scratch = -(-codes.address_of(self.room) // 64) * 64
         pointers = (codes.address_of(a) for a in (self.frame, self.table))
         entry = self.session.code.function("launch", codes.ENTRY)
-        failed = entry(*pointers, scratch, codes.pointer_of(callback), self.first, self.last)
+        with ticking(self.frame):
+            failed = entry(*pointers, scratch, codes.pointer_of(callback), self.first, self.last)
         assert bool(failed) == (self.problem is not None)
+        if self.problem is not None:
+            self.session.failed.append(self.first)
+            if not isinstance(self.problem[0], PtoError | Stopped):
+                raise self.problem[0] from None
 
-    def _ask(self, number: int, _: int) -> int:
-        """Called by the compiled program: the reference runs one instruction."""
+    def _answers(self) -> Generator[int, int, None]:
+        """Answers to a compiled program that calls back: 0, or 1 to end it.
+
+        Not a function: signal handlers may raise where one begins, before it can catch anything.
+        """
         try:
-            if number == TOO_LARGE:
-                raise NotNative("an address or a bound of more than 64 bits")
-            self._execute(self.session.plan.requests[number], number)
+            while True:
+                number = yield 0
+                if number == TOO_LARGE:
+                    raise NotNative("an address or a bound of more than 64 bits")
+                self._execute(self.session.plan.requests[number], number)
+                self._point()
+        except GeneratorExit:
+            return
         except BaseException as problem:  # an interrupt too ends the compiled program
             self.problem = problem, int(self.frame[BLOCK])
-            return 1
-        self._point()
-        return 0
+        yield 1
+
+    def counts(self) -> Counter[str]:
+        """How many instructions of each name ran, or were about to in open blocks."""
+        found = Counter[str]()
+        for slot, counted in self.session.plan.counts:
+            times = int(self.frame[slot])
+            found.update({name: n * times for name, n in counted.items() if times})
+        return found
 
     def _mark(self) -> None:
         """Before the reference looks: what is not tracked is known to be written."""
@@ -171,7 +208,23 @@ class Worker:
                 memory.shadow[:] = WRITTEN
         self.marked = True
 
+    def _limit(self, request: Request) -> None:
+        """The run ends if it may use no more or was stopped; else it goes on."""
+        self.frame[TICK] = 0
+        session, limits = self.session, self.session.limits
+        if any(first < self.first for first in session.failed):
+            raise Stopped
+        op = session.things[request.op]
+        ran = sum(worker.counts().total() for worker in session.crew) - request.ahead
+        if request.purpose is Purpose.LIMIT:
+            raise self._inside(limits.counted(op, ran), request)
+        if limits.late():
+            raise self._inside(limits.timed_out(op, ran), request)
+
     def _execute(self, request: Request, number: int) -> None:
+        if request.purpose in (Purpose.LOOK, Purpose.LIMIT):
+            self._limit(request)
+            return
         self._mark()
         block = int(self.frame[BLOCK])
         if block != self.block:
@@ -181,7 +234,7 @@ class Worker:
         op = self.session.things[request.op]
         names = [value for _, value in op.values()] if isinstance(op, Op) else []
         env = dict(zip(names, map(self.concrete, request.values), strict=True))
-        if request.only_registers:
+        if request.purpose is Purpose.REGISTERS:
             self._registers(request, op, env)
         elif self.session.rules:
             self._step(request, number, env)
@@ -192,7 +245,7 @@ class Worker:
         if number not in self.executions:
             session = self.session
             facts = Facts(self.core.target, dict(session.facts.numbers), dict(session.facts.types))
-            interpreter = Interpreter(self.core, facts, session.planned)
+            interpreter = Interpreter(self.core, facts, session.planned, RunLimits())
             self.executions[number] = execution(session.things[request.op], interpreter)
         try:
             self.executions[number](env)

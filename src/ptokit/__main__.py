@@ -1,0 +1,18 @@
+"""`python -m ptokit`, and the command `ptokit`."""
+
+from __future__ import annotations
+
+import signal
+
+
+def start() -> None:
+    """Import the commands and run one; an interrupt before that ends the process, quietly."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from ptokit.cli import main
+
+    main(prog_name="ptokit")
+
+
+if __name__ == "__main__":
+    start()

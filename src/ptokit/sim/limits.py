@@ -1,0 +1,91 @@
+"""Where a run ends although its program goes on: after so many instructions, or so long a time."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from ptokit.diagnostics import Diagnostic, PtoError
+from ptokit.ir import Op
+
+MOST_INSTRUCTIONS = 2**63 - 1  # compiled programs count in 64 bits
+
+
+class RunLimits:
+    """What one run may use, from now on, and what it has used: both engines count alike.
+
+    `instructions` may be executed, as a report counts them; an iteration of a loop that executes
+    none counts as one, so every loop ends. The run may take about `seconds`. None: no limit.
+    """
+
+    def __init__(self, instructions: int | None = None, seconds: float | None = None) -> None:
+        _require_limits(instructions, seconds)
+        self.seconds = seconds
+        self.most = None if instructions is None else min(instructions, MOST_INSTRUCTIONS)
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.ran = 0  # in the reference; compiled programs have counters of their own
+        self.idle = 0  # iterations that executed no instruction
+
+    def before(self, op: Op) -> None:
+        """An instruction is about to run."""
+        self._room(op)
+        self.ran += 1
+
+    def after(self, op: Op, used: int) -> None:
+        """An iteration of a loop ends that began when so much was used."""
+        if self.used == used:
+            self._room(op)
+            self.idle += 1
+
+    @property
+    def used(self) -> int:
+        """What counts."""
+        return self.ran + self.idle
+
+    def _room(self, op: Op) -> None:
+        if self.used == self.most:
+            raise self.counted(op, self.ran)
+        if self.late():
+            raise self.timed_out(op, self.ran)
+
+    def late(self) -> bool:
+        """The time is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def counted(self, op: Op, ran: int) -> PtoError:
+        """The limit is reached before `op`, after `ran` instructions and idle iterations."""
+        assert self.most is not None
+        idle = f" and {self.most - ran} iterations without any" if self.most > ran else ""
+        return PtoError(
+            Diagnostic(
+                "instruction-limit",
+                f"{op.page.mnemonic()}: the run ends here, at its limit of {self.most}",
+                op.span,
+                seen=f"{ran} instructions ran{idle}",
+                help="a larger max-instructions lets it go on",
+            )
+        )
+
+    def timed_out(self, op: Op, ran: int) -> PtoError:
+        """The time is over at `op`, after `ran` instructions."""
+        return PtoError(
+            Diagnostic(
+                "time-limit",
+                f"{op.page.mnemonic()}: the run ends here, after {self.seconds:g} seconds",
+                op.span,
+                seen=f"{ran} instructions ran",
+                help="a larger timeout lets it go on; a loop that never ends needs another bound",
+            )
+        )
+
+
+def _require_limits(instructions: object, seconds: object) -> None:
+    """A user's limits are numbers that something can run within."""
+    if not isinstance(instructions, int | None):
+        raise TypeError(f"max_instructions is {instructions!r}: it is an integer")
+    if instructions is not None and instructions < 1:
+        raise ValueError(f"max_instructions is {instructions}: it is at least 1")
+    if not isinstance(seconds, int | float | None):
+        raise TypeError(f"timeout is {seconds!r}: it is a number of seconds")
+    if seconds is not None and not 0 < seconds < math.inf:
+        raise ValueError(f"timeout is {seconds}: it is a positive number of seconds")

@@ -1,0 +1,54 @@
+"""The functions of single instructions, as the main function defines and calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptokit.ir import Op
+from ptokit.isa.lang import Role
+from ptokit.sim.kernels.code import Condition, every, text
+from ptokit.sim.kernels.emit import Function, numbered
+
+if TYPE_CHECKING:
+    from ptokit.sim.native.module import Compiler
+
+
+@dataclass
+class Use:
+    """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
+
+    name: str
+    function: Function
+    op: Op
+    operands: dict[str, Any]  # Any: handles and numbers, as they are at the call
+
+
+def definition(function: Function) -> str:
+    """Parameters and body: what instructions have in common that share one function."""
+    apart = "noalias " if not function.crossing else ""
+    parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
+    parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
+    parameters += [f"ptr {apart}%t{n}" for n in range(len(function.tables))]
+    parameters.append(f"ptr {apart}%scratch")
+    lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", "}"]
+    return "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
+
+
+def passed(compiler: Compiler, function: Function) -> str:
+    """The arguments of a call, in the order of the parameters."""
+    found: list[str] = []
+    for (number, _, shadow), (_, cells) in function.pointers.items():
+        base = compiler.memory(number, 1 if shadow else 0)
+        address = f"getelementptr i8, ptr {base}, i64 {text(cells.address)}"
+        found.append(f"ptr {compiler.code.let(address)}")
+    found += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
+    found += [f"ptr @table{numbered(compiler.tables, t)}" for t in function.tables]
+    return ", ".join([*found, "ptr %scratch"])
+
+
+def size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
+    """Whether every output has elements: an instruction whose output is empty does nothing."""
+    outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
+    return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
