@@ -149,7 +149,7 @@ def test_index_scratch_is_ignored_elsewhere(tmp: str | None, target: str) -> Non
         pto.tgather(*tiles, **given)
         assert np.array_equal(tiles[0].storage(), tiles[1].storage()[: tiles[0].storage().size])
         if "tmp" in given:
-            assert not given["tmp"].memory.shadow.any()
+            assert not given["tmp"].handle.memory.shadow.any()
 
 
 def needed(rows: int, cols: int, src: tuple[int, int], dst_size: int, src_size: int) -> int:
