@@ -3,19 +3,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test fuzz bench docs format clean
+.PHONY: demo test test-all lint fuzz bench docs format clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/dev
+test: lint
+	$(BIN)/pytest -n 2
+
+lint: $(VENV)/dev
 	$(BIN)/ruff check src tests examples bench
 	$(BIN)/ruff format --check src tests examples bench
 	$(BIN)/pyright
-	$(BIN)/pytest -n 2
+
+FACTOR ?= 10
+# The same with whole matrices of cases and FACTOR times as many random ones.
+test-all: lint
+	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2
 
 # Random and mutated programs, FACTOR times as many as in `make test`; FUZZ names some of them.
-FACTOR ?= 10
 FUZZ ?= tests/fuzz
 fuzz: $(VENV)/dev
 	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2 $(FUZZ)

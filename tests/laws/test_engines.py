@@ -23,7 +23,7 @@ from ptokit.program import loads
 from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.text.printer import print_module
 
-LOOPS = scaled(3)
+LOOPS = scaled(2)
 DATA = [p for p in pages() if p.outs() and not p.handle]
 # What the seed documents and the kernels of matrices are about: no part of it is interpreted.
 DOCUMENTS = ("isa.layout", "isa.irregular", "isa.config", "isa.memory", "isa.matrix")

@@ -14,6 +14,7 @@ from programs import checked, refused, said
 from space import Space, State
 from witness import HARDEST, Pair, refusals, search, witnesses
 
+from fuzz.scale import scaled
 from ptokit.diagnostics import Diagnostic
 from ptokit.isa import pages
 from ptokit.isa.dtypes import f16, f32, i8
@@ -24,7 +25,8 @@ from ptokit.isa.tiles import ConvTileType
 from ptokit.isa.types import Tile
 from ptokit.isa.words import VEC
 
-CASES = [(page, target) for page in pages() for target in HARDEST if search(page, target).rules]
+TARGETS_TRIED = HARDEST if scaled(1) > 1 else HARDEST[:1]  # the strictest has the most rules
+CASES = [(p, t) for p in pages() for t in TARGETS_TRIED if search(p, t).rules]
 
 
 def name(page: type[Instr]) -> str:

@@ -5,14 +5,10 @@ For ARM code is only generated, unless that is the host.
 
 from __future__ import annotations
 
-import os
-from random import Random
-
 import pytest
-from engines import Case, Outcome, build, case_of, differences, instruction, legal, outcome
-from operands import family
-from witness import HARDEST, refusals
+from engines import Case, Outcome, build, differences, drawn, instruction, outcome
 
+from fuzz.scale import scaled
 from ptokit.isa import pages
 from ptokit.isa.lang import Instr
 from ptokit.sim import launch, native
@@ -22,13 +18,12 @@ from ptokit.sim.native.compile import single
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
 DATA = [p for p in pages() if p.outs() and not p.handle]
-CASES = 3 * int(os.environ.get("PTOKIT_EXAMPLES", "1"))  # of each page
+CASES = scaled(1)  # of each page
 OLDER = {
     "x86-64-v3": Processor("x86-64-v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma"),
     "x86-64": Processor("x86-64", ""),
 }
 ARM = Processor("neoverse-n1", "+neon,+fp-armv8", "aarch64-unknown-linux-gnu")
-STYLES = (("ordinary", "edges"), ("edges",), ("inside", "bytes"), ("bytes",))
 
 
 def missing(processor: Processor) -> str:
@@ -41,29 +36,13 @@ def missing(processor: Processor) -> str:
     return f"the host has no {', '.join(lacking)}" if lacking else ""
 
 
-def cases(page: type[Instr]) -> list[Case]:
-    """A few cases of a page, on each target in turn."""
-    random = Random(page.__name__)
-    targets = [t for t in HARDEST if not refusals(page, t)]
-    found: list[Case] = []
-    for number in range(CASES):
-        kin = family(page, targets[number % len(targets)])
-        state = kin.draw(random, number % 4)
-        styles = STYLES[number % len(STYLES)]
-        case = case_of(kin.space, state, random, styles=styles, seed=number)
-        found += [case] if legal(case) else []
-    return found
-
-
 @pytest.mark.parametrize("name", OLDER)
 @pytest.mark.parametrize("page", DATA, ids=lambda p: p.__name__)
 def test_an_older_processor_computes_the_same(page: type[Instr], name: str) -> None:
     reason = missing(OLDER[name])
     if reason:
         pytest.skip(reason)
-    some = cases(page)
-    assert len(some) > CASES // 2
-    for case in some:
+    for case in (drawn(page, number) for number in range(CASES)):
         assert list(differences(outcome(case, launch.run_op), compiled(case, name))) == [], case
 
 
@@ -81,7 +60,7 @@ def all_targets() -> None:
 @pytest.mark.usefixtures("all_targets")
 @pytest.mark.parametrize("page", DATA, ids=lambda p: p.__name__)
 def test_arm_code_is_generated(page: type[Instr]) -> None:
-    case = cases(page)[0]
+    case = drawn(page, 0)
     side = build(case)
     with generating_for(ARM):
         _, text = single(*instruction(case, side), side.core).settled()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptokit.diagnostics import Diagnostic, Note, PtoError
+from ptokit.diagnostics import Diagnostic, Note, PtoError, error
 from ptokit.ir import Block, Op, OpaqueOp, Value
 from ptokit.isa import pages
 from ptokit.isa.lang import Instr, Operand
@@ -36,8 +36,11 @@ CONCRETE: dict[Kind, type] = {
 
 
 def constant_page() -> type[Instr]:
-    """The page of an op that is a number."""
-    return next(page for page in pages() if page.syntax == "constant")
+    """The page of an op that is a number; without one, numbers stand in no text."""
+    for page in pages():
+        if page.syntax == "constant":
+            return page
+    raise error("unknown-op", "no instruction defines a number", help="name a value instead")
 
 
 class Names:

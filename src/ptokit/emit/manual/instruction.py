@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
+from ptokit.diagnostics import PtoError
 from ptokit.emit.manual.ruletree import outline
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.examples import EXAMPLES
@@ -41,8 +42,12 @@ def example_section(name: str) -> list[str]:
     """The example program of that name, below the command that runs it."""
     if name not in EXAMPLES:
         return []
-    program = EXAMPLES[name]
-    return ["", "Example", f"  // {_command(program)}", *(f"  {x}" for x in program.splitlines())]
+    lines = [f"  {line}" for line in EXAMPLES[name].splitlines()]
+    try:
+        lines.insert(0, f"  // {_command(EXAMPLES[name])}")
+    except PtoError:  # it has instructions that this build lacks
+        return []
+    return ["", "Example", *lines]
 
 
 def _command(text: str, file: str = "example.pto") -> str:
