@@ -164,9 +164,9 @@ class Writer:
 
 
 def writable(kind: ConvTileType) -> ConvTileType:
-    """The same tile with settings that text can say: none is negative."""
+    """The same tile with settings that text can say: from 0 or, like their defaults, from 1."""
     plain = ConvTileType(kind.dtype, kind.shape, kind.layout)
-    odd = [n for n in REGISTERS if min(getattr(kind, n)) < 0]
+    odd = [n for n in REGISTERS if min(getattr(kind, n)) < min(1, *getattr(plain, n))]
     return replace(kind, **{n: getattr(plain, n) for n in odd})
 
 
