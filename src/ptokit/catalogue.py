@@ -120,7 +120,8 @@ CATALOGUE: dict[str, Entry] = {
     "uninitialised-read": Entry(
         "a tile is read before it is written",
         "On-chip memory has no defined content until a program writes it. ptokit tracks every "
-        "byte and reports the first element that was never written.",
+        "byte and reports the first element that was never written. `check` reports a tile of "
+        "which nothing was written on any way to the instruction, if it surely runs.",
     ),
     "global-out-of-bounds": Entry(
         "a view reaches past its array",
@@ -164,7 +165,8 @@ CATALOGUE: dict[str, Entry] = {
     "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
     "unknown-op": Entry(
         "this version does not know this operation",
-        "The operation is kept and printed back, but it can be neither checked nor executed.",
+        "The operation is kept and printed back, but it can be neither checked nor executed. "
+        "`check` refuses it; with --allow-unknown the verdict is undecided.",
     ),
     # binding of arrays
     "missing-argument": Entry(

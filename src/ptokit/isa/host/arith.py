@@ -66,7 +66,7 @@ def quotient_up(a: int, b: int) -> int:
     """Division that rounds up."""
     whole = quotient(a, b)
     rest = a - whole * b
-    return whole + truth(rest > 0 if b > 0 else rest < 0)
+    return whole + truth((rest > 0) & (b > 0) | (rest < 0) & (b < 0))
 
 
 def remainder(a: int, b: int) -> int:
