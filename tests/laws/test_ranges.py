@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,17 +15,18 @@ from ptokit.isa.host import arith
 from ptokit.isa.scalars import choice, wrapped
 
 Number = Any  # an int or a Range: bodies are typed for ints
-ARITH: dict[str, Any] = vars(arith)  # Any: numbers and ranges, in and out
-OPERATORS: dict[str, Any] = vars(operator)
+ARITH: Mapping[str, Any] = vars(arith)  # Any: numbers and ranges, in and out
+OPERATORS: Mapping[str, Any] = vars(operator)
 SCALARS = ("quotient", "least", "most", "quotient_up", "remainder", "bit_and", "bit_or")
 WORDS = ("add", "sub", "mul", "floordiv", "mod", *SCALARS)
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
-numbers = st.builds(
-    lambda first, by, count: between(first, first + by * count, by if count else 1),
-    st.integers(-40, 40),
-    st.integers(1, 9),
-    st.integers(0, 6),
-)
+
+
+def number(first: int, by: int, count: int) -> Number:
+    return between(first, first + by * count, by if count else 1)
+
+
+numbers = st.builds(number, st.integers(-40, 40), st.integers(1, 9), st.integers(0, 6))
 
 
 def members(number: Number) -> range:
@@ -53,6 +55,6 @@ def test_what_is_decided_holds_for_all(name: str, a: Number, b: Number) -> None:
 @given(a=numbers, bits=st.sampled_from([1, 4, 8]), yes=numbers, no=numbers)
 def test_widths_and_choices(a: Number, bits: int, yes: Number, no: Number) -> None:
     assert all(wrapped(x, bits) in members(wrapped(a, bits)) for x in members(a))
-    condition: Any = Range(0, 1)
+    condition: Number = Range(0, 1)
     chosen = choice(condition, yes, no)
     assert all(x in members(chosen) for side in (yes, no) for x in members(side))
