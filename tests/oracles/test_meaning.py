@@ -15,6 +15,7 @@ from oracles.registry import MEANINGS, binary
 from ptokit.isa import pages
 from ptokit.isa.arrays import Array
 from ptokit.isa.elementwise import TILES, Binary, pointwise
+from ptokit.isa.examples import derived
 from ptokit.isa.lang import Instr
 from ptokit.isa.vectors import VEC_A2A3, VEC_A5
 
@@ -53,6 +54,11 @@ def an_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("an_oracle")
 def test_a_new_member_of_a_family_is_one_line_and_its_meaning() -> None:
     check(declared(Array.minimum))
+
+
+def test_its_example_follows_from_the_family() -> None:
+    """So the manual, and the document of the native engine, have a program without another line."""
+    assert (derived(declared(Array.minimum)) or "").startswith("%dst = tmin %src0, %src1 : ")
 
 
 @pytest.mark.usefixtures("an_oracle")

@@ -5,6 +5,12 @@ Tiles that a program reads without defining them are its inputs.
 
 from __future__ import annotations
 
+from ptokit.isa import pages
+from ptokit.isa.elementwise import Binary, Unary, WithScalar
+from ptokit.isa.expand import RowExpand
+from ptokit.isa.lang import Instr
+from ptokit.isa.reduce import RowReduce
+
 ND = "!pto.tile_buf<vec, 16x32xf32>"
 INDEX = "!pto.tile_buf<vec, 16x32xi32>"
 COUNT = "!pto.tile_buf<vec, 16x8xi32, valid=16x1>"
@@ -204,17 +210,7 @@ EXAMPLES: dict[str, str] = {
         f"  pto.tstore_fp ins(%acc, %fp : {ACC32}, {FP})"
         " outs(%view : !pto.tensor_view<32x32xi8>)\n  return\n}"
     ),
-    "TAdd": f"%dst = tadd %src0, %src1 : {ND}, {ND} -> {ND}",
-    "TSub": f"%dst = tsub %src0, %src1 : {ND}, {ND} -> {ND}",
-    "TMul": f"%dst = tmul %src0, %src1 : {ND}, {ND} -> {ND}",
-    "TMax": f"%dst = tmax %src0, %src1 : {ND}, {ND} -> {ND}",
-    "TExp": f"%dst = texp %src : {ND} -> {ND}",
-    "TRelu": f"%dst = trelu %src : {ND} -> {ND}",
-    "TAddS": f"%dst = tadds %src, 1.5 : {ND}, f32 -> {ND}",
-    "TRowSum": f"pto.trowsum ins(%src, %tmp : {ND}, {ND}) outs(%dst : {ROWS})",
-    "TRowMax": f"pto.trowmax ins(%src, %tmp : {ND}, {ND}) outs(%dst : {ROWS})",
     "TColSum": f"%dst = tcolsum %src : {ND} -> !pto.tile_buf<vec, 1x32xf32>",
-    "TRowExpandMul": f"%dst = trowexpandmul %src0, %src1 : {ND}, {COLUMN} -> {ND}",
     "TCvt": (f"pto.tcvt ins(%src {{rmode = #pto<round_mode FLOOR>}} : {ND}) outs(%dst : {INDEX})"),
     "GetBlockIdx": "%block = pto.get_block_idx",
     "GetBlockNum": "%blocks = pto.get_block_num",
@@ -246,3 +242,23 @@ EXAMPLES: dict[str, str] = {
     "SetFlagDyn": DYNAMIC,
     "WaitFlagDyn": DYNAMIC,
 }
+
+# what a member of a family is written like; a page with an example of its own keeps that
+FAMILIES: dict[type[Instr], str] = {
+    Binary: f"%dst = NAME %src0, %src1 : {ND}, {ND} -> {ND}",
+    Unary: f"%dst = NAME %src : {ND} -> {ND}",
+    WithScalar: f"%dst = NAME %src, 1.5 : {ND}, f32 -> {ND}",
+    RowReduce: f"pto.NAME ins(%src, %tmp : {ND}, {ND}) outs(%dst : {ROWS})",
+    RowExpand: f"%dst = NAME %src0, %src1 : {ND}, {COLUMN} -> {ND}",
+}
+
+
+def derived(page: type[Instr]) -> str | None:
+    """The example of a member of a family."""
+    found = (text for family, text in FAMILIES.items() if issubclass(page, family))
+    return next((text.replace("NAME", page.name) for text in found), None)
+
+
+for _page in pages():
+    if _page.__name__ not in EXAMPLES and (_text := derived(_page)) is not None:
+        EXAMPLES[_page.__name__] = _text
