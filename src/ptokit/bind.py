@@ -18,7 +18,7 @@ from ptokit.ir import Func, Op, Value
 from ptokit.isa.scalars import wrapped
 from ptokit.isa.targets import Target
 from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.types import Elided, Kind, PtrType, ScalarType, Type
+from ptokit.isa.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.numerics.arrays import codes_of, values_of
 from ptokit.sim.interpreter import Env, Machine
 from ptokit.sim.memory import Memory, aligned
@@ -114,7 +114,10 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
 
 def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
     """The array's element codes; PtoError where element type or shape are not the argument's."""
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        raise _mismatch(arg, f"%{arg.name} is an array", f"given {type(given).__name__}") from None
     try:
         codes = codes_of(array, kind.dtype)
     except ValueError:
@@ -183,17 +186,27 @@ def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int
     """Scalar arguments and their values."""
     for arg in func.args:
         given = arrays.get(arg.name)
-        scalar = isinstance(arg.type, ScalarType) or (
-            isinstance(arg.type, Elided) and isinstance(given, int | float)
-        )
-        if given is None or not scalar:
+        if given is None or (isinstance(arg.type, Elided) and not isinstance(given, int | float)):
             continue
-        whole = isinstance(given, int) or getattr(given, "dtype", np.dtype(float)).kind in "iu"
-        if not whole and isinstance(arg.type, ScalarType) and not arg.type.is_float:
-            kind = type(given).__name__
-            raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {kind}")
-        _require_range(arg, given)
-        yield arg, wrapped(int(given), 64) if whole else float(given)
+        if not Kind.SCALAR.accepts(arg.type):
+            if isinstance(arg.type, Elided):
+                rule = f"%{arg.name} is a {kind_of_elided(arg.type.spelling).value}"
+                raise _mismatch(arg, rule, f"given the number {given}")
+            continue
+        number = _number(arg, given)
+        _require_range(arg, number)
+        yield arg, wrapped(number, 64) if isinstance(number, int) else number
+
+
+def _number(arg: Value, given: Any) -> int | float:
+    """A number of Python or NumPy as the argument's type takes it."""
+    shape: tuple[int, ...] = getattr(given, "shape", ())
+    number: object = given.item() if hasattr(given, "item") and not shape else given
+    whole = isinstance(arg.type, ScalarType) and not arg.type.is_float
+    if isinstance(number, int) or (isinstance(number, float) and not whole):
+        return number
+    seen = f"given {type(given).__name__}" + (f" of shape {shape}" if shape else "")
+    raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", seen)
 
 
 def _require_range(arg: Value, given: Any) -> None:
@@ -211,8 +224,8 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
     outs = written(func)
     for arg in func.args:
         if isinstance(arg.type, TileType) and not arg.type.valid.static:
-            raise _open_region(arg, arg.name in arrays)
-        if arg.name in arrays:
+            raise _open_region(arg, arrays.get(arg.name) is not None)
+        if arrays.get(arg.name) is not None:
             continue
         if arg in outs and isinstance(arg.type, PtrType | TileType | ConvTileType):
             continue
@@ -238,16 +251,16 @@ def _open_region(arg: Value, given: bool) -> PtoError:
 
 
 def _require_types(func: Func) -> None:
-    """Every tile an instruction defines must have a type by now."""
-    for op in func.body.walk():
-        for value in op.results:
-            if isinstance(value.type, Elided):
-                raise error(
-                    "type-elided",
-                    f"%{value.name}: {CATALOGUE['type-elided'].title}",
-                    value.span,
-                    help=f"write the type out, or give --type {value.name}=TYPE",
-                )
+    """Every argument, and every tile an instruction defines, must have a type by now."""
+    results = (value for op in func.body.walk() for value in op.results)
+    for value in (*func.args, *results):
+        if isinstance(value.type, Elided):
+            raise error(
+                "type-elided",
+                f"%{value.name}: {CATALOGUE['type-elided'].title}",
+                value.span,
+                help=f"write the type out, or give --type {value.name}=TYPE",
+            )
 
 
 def written(func: Func) -> list[Value]:

@@ -187,6 +187,10 @@ CATALOGUE: dict[str, Entry] = {
         "they share, so tiles cannot be passed in or out of more than one block.",
     ),
     "no-such-function": Entry("there is no such function", "Name one with --func."),
+    "no-such-instruction": Entry(
+        "the program has no such instruction",
+        "`--show-code` takes an instruction of the program, in any of its spellings.",
+    ),
     # text
     "syntax-error": Entry("the text cannot be read", "The message says what was expected."),
     "unknown-word": Entry("an unknown word", "The message lists the words that may stand there."),

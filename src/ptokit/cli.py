@@ -1,14 +1,20 @@
 """The command line: run, check, fmt, convert, explain, layout, replay.
 
-Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong.
+Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -20,16 +26,22 @@ from ptokit.isa.targets import TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
 ENGINE = click.option(
-    "--engine", metavar="NAME", help="reference, which defines results, or native, compiled."
+    *("--engine", "engine"),
+    metavar="NAME",
+    help="reference, which defines results, or native, compiled.  [default: native]",
 )
 KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
-TARGET = click.option(
-    *("--target", "target"),
-    type=click.Choice([*TARGETS, "all"]),
-    default="cpu",
-    show_default=True,
-    help="The machine to check and run for.",
-)
+
+
+def target_option(*more: str) -> Callable[[F], F]:
+    """`--target`, one of the targets or a word of `more`."""
+    return click.option(
+        *("--target", "target"),
+        type=click.Choice([*TARGETS, *more]),
+        default="cpu",
+        show_default=True,
+        help="The machine to check and run for.",
+    )
 
 
 def usage(message: str) -> NoReturn:
@@ -37,8 +49,17 @@ def usage(message: str) -> NoReturn:
     raise click.UsageError(message)
 
 
+@contextmanager
+def call_errors() -> Generator[None]:
+    """Around what looks at words of the call only: its ValueErrors are the caller's mistakes."""
+    try:
+        yield
+    except ValueError as problem:
+        usage(str(problem))
+
+
 def program_errors(command: F) -> F:
-    """Show a PtoError as diagnostics with status 1; a wrong call as one line with status 2.
+    """Show a PtoError as diagnostics, with status 1, or 2 for a wrong call; a fault as one line.
 
     A signal ends the command with one line, too.
     """
@@ -57,14 +78,39 @@ def program_errors(command: F) -> F:
             command(*args, **options)
         except PtoError as problem:
             click.echo(str(problem), err=True)
-            sys.exit(2 if isinstance(problem, CallError) else 1)
-        except ValueError as problem:
-            usage(str(problem))
-        except RecursionError:
-            click.echo("error[nesting-too-deep]: the program nests too deeply", err=True)
-            sys.exit(1)
+            sys.exit(status(problem))
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as problem:
+            code = problem.errno if isinstance(problem, OSError) else None
+            if code == errno.EPIPE:
+                raise  # click ends quietly where nobody reads
+            if code in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+                usage(f"cannot write: {os.strerror(code)}")
+            click.echo(fault(problem), err=True)
+            sys.exit(3)
 
     return wrapped  # type: ignore[return-value]
+
+
+def status(problem: PtoError) -> int:
+    return 2 if isinstance(problem, CallError) else 1
+
+
+def fault(problem: Exception) -> str:
+    """One line on an exception that nobody expected; its traceback goes to a file."""
+    from tempfile import mkstemp
+    from traceback import format_exception
+
+    head = f"ptokit {version('ptokit')}, Python {sys.version}\n{shlex.join(sys.argv)}\n"
+    text = head + "".join(format_exception(problem))
+    try:
+        handle, name = mkstemp(".txt", "ptokit-fault-")
+        with open(handle, "wb") as file:
+            file.write(text.encode(errors="backslashreplace"))
+    except OSError:  # no room for a file: here is better than nowhere
+        return f"this is a fault of ptokit, please report:\n{text}"
+    return f"this is a fault of ptokit, please report: {name} holds the traceback"
 
 
 def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
@@ -84,7 +130,7 @@ def main() -> None:
 @main.command()
 @KERNEL
 @click.argument("arguments", nargs=-1, metavar="[NAME=FILE.npy | NAME=NUMBER]...")
-@TARGET
+@target_option()
 @click.option("-o", "--output", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save.")
 @click.option(
     "--type", "types", multiple=True, metavar="NAME=TYPE", help="Complete an elided type."
@@ -127,13 +173,16 @@ def run(
     none (x=random:16x32).
     """
     from ptokit.files import is_standard_output, write_arrays
-    from ptokit.text.types import type_named
+    from ptokit.program import require_blocks
+    from ptokit.settings import engine_named, reading
 
-    if target == "all":
-        usage("run takes one target")
-    given = {name: _argument(text, seed) for name, text in map(_pair, arguments)}
-    wanted = dict(map(_pair, outputs))
-    completed = {name: _type(type_named, text) for name, text in map(_pair, types)}
+    with call_errors():
+        reading(fixpipe)
+        engine_named(engine)
+        require_blocks(blocks)
+    given = {name: _argument(text, seed) for name, text in _pairs(arguments, "").items()}
+    wanted = _pairs(outputs, "-o ")
+    completed = {name: _type(text) for name, text in _pairs(types, "--type ").items()}
     program = read_program(kernel)
     values = {v.name for f in program.module.funcs for v in f.named()}
     for name in completed:
@@ -167,23 +216,29 @@ def run(
         click.echo(_report(result.instructions, target, seconds), err=aside)
 
 
-def _type(read: Callable[[str], Any], text: str) -> Any:  # Any: a Type
+def _type(text: str) -> Any:  # Any: a Type
     """A type from its spelling."""
+    from ptokit.text.parts import BadType
+    from ptokit.text.types import type_named
+
     try:
-        return read(text)
-    except PtoError:
-        raise
-    except Exception as problem:
-        if type(problem).__module__.startswith("ptokit.text"):
-            usage(f"--type: {problem}")
-        raise
+        return type_named(text)
+    except BadType as problem:
+        usage(f"--type: {problem}")
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name or not value:
-        usage(f"{text!r} is not of the form NAME=VALUE")
-    return name.removeprefix("%"), value
+def _pairs(texts: tuple[str, ...], what: str) -> dict[str, str]:
+    """Values by name from words NAME=VALUE, each name once; `what` stands before them."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.removeprefix("%")
+        if not equals or not name or not value:
+            usage(f"{text!r} is not of the form NAME=VALUE")
+        if name in found:
+            usage(f"{what}{name}= is given twice: {found[name]} and {value}")
+        found[name] = value
+    return found
 
 
 def _argument(text: str, seed: int) -> Any:  # Any: an array, a number or a Fill
@@ -215,7 +270,7 @@ def _report(instructions: dict[str, int], target: str, seconds: float) -> str:
 
 @main.command()
 @KERNEL
-@TARGET
+@target_option("all")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
 @click.option("-v", "--verbose", is_flag=True, help="List the rules that are left to the run.")
 @click.option("--allow-unknown", is_flag=True, help="An unknown op or type is no error.")
@@ -229,8 +284,14 @@ def check(kernel: Path, target: str, style: str, verbose: bool, allow_unknown: b
     from ptokit.analysis.legality import Word
     from ptokit.emit.verdicts import report, report_json
 
-    program = read_program(kernel)
     names = tuple(TARGETS) if target == "all" else (target,)
+    try:
+        program = read_program(kernel)
+    except PtoError as problem:
+        if style == "json":
+            click.echo(report_json([], problem.diagnostics))
+            sys.exit(status(problem))
+        raise
     found = program.verdicts(*names, allow_unknown=allow_unknown)
     if style == "json":
         click.echo(report_json(found))
@@ -267,6 +328,7 @@ def convert(kernel: Path, form: str) -> None:
 
 @main.command()
 @click.argument("name", required=False)
+@program_errors
 def explain(name: str | None) -> None:
     """Explain an instruction, a type, a location, a diagnostic; without NAME, list all pages."""
     from ptokit.emit.manual import contents, suggestions
@@ -309,14 +371,10 @@ def layout(
     from ptokit.tensors import dtype_of, word
 
     rows, cols = _numbers(shape, "x", "SHAPE is ROWSxCOLS, as in 64x256")
-    kind = tile_type(
-        word(Loc, loc, "location"),
-        dtype_of(dtype),
-        rows,
-        cols,
-        layout=word(Layout, layout, "layout"),
-        fractal=fractal or 512,
-    )
+    with call_errors():
+        place, elements = word(Loc, loc, "location"), dtype_of(dtype)
+        arranged = word(Layout, layout, "layout")
+    kind = tile_type(place, elements, rows, cols, layout=arranged, fractal=fractal or 512)
     for problem in tile_type_errors(kind, None, TARGETS["cpu"], "the tile"):
         raise PtoError(problem)
     click.echo(layout_picture(kind, _painted))
@@ -330,6 +388,9 @@ def layout(
         click.echo(f"({row}, {col}) is element {offset}, byte {offset * kind.dtype.bits // 8}")
 
 
+DIGITS = re.compile(r"\s*[0-9]{1,18}\s*")
+
+
 def _painted(text: str, group: int) -> str:
     """Neighbouring groups in different colours; click drops them where there is no terminal."""
     colours = ("cyan", "yellow", "green", "magenta")
@@ -338,7 +399,7 @@ def _painted(text: str, group: int) -> str:
 
 def _numbers(text: str, separator: str, form: str) -> tuple[int, int]:
     parts = text.lower().split(separator)
-    if len(parts) != 2 or not all(p.strip().isdigit() for p in parts):
+    if len(parts) != 2 or not all(DIGITS.fullmatch(p) for p in parts):
         usage(f"{text!r}: {form}")
     return int(parts[0]), int(parts[1])
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
+from ptokit.diagnostics import call_error
 from ptokit.facts import Facts
 from ptokit.ir import Block, Func, Op, Value
 from ptokit.isa.dtypes import DTYPES, DType
@@ -16,7 +16,7 @@ from ptokit.isa.lang import Like
 from ptokit.isa.layouts import ND
 from ptokit.isa.targets import Target
 from ptokit.isa.tiles import ALIASES, Shape, TileType
-from ptokit.isa.types import INDEX, Elided, ScalarType, Type
+from ptokit.isa.types import INDEX, Elided, Kind, ScalarType, Type, kind_of_elided
 from ptokit.isa.words import VEC, Loc
 from ptokit.numerics.arrays import is_of
 
@@ -58,29 +58,48 @@ def complete(
         given = arrays.get(arg.name)
         if isinstance(arg.type, TileType):
             arg.type = _sized(arg.type, given)
-        if not isinstance(arg.type, Elided):
-            continue
         if arg.name in types:
-            arg.type = types[arg.name]
+            arg.type = _stated(arg, types[arg.name])
+        elif not isinstance(arg.type, Elided):
+            continue
         elif arg in numbers:
             arg.type = INDEX if isinstance(given, int) else ScalarType("f32")
-        elif given is not None and getattr(given, "ndim", 0) == 2:
-            dtype = dtype_of_array(given)
-            if dtype is not None:
-                arg.type = enclosing(
-                    _location(func, arg), dtype, given.shape[0], given.shape[1], target
-                )
+        elif given is not None and Kind.TILE.accepts(arg.type) and getattr(given, "ndim", 0) == 2:
+            arg.type = _holding(given, _location(func, arg), target) or arg.type
     facts = Facts(target, dict(numbers))
     _block(func.body, facts, types)
 
 
 def _sized(kind: TileType, given: Any) -> TileType:  # Any: an array, or None
     """An argument's type with the array's extents where its valid region is open."""
-    shape = np.shape(given)
+    shape: tuple[int, ...] = getattr(given, "shape", ())
     if kind.valid.static or len(shape) != 2:
         return kind
     rows, cols = (n if m is None else m for n, m in zip(shape, kind.valid, strict=True))
     return replace(kind, valid=Shape(rows, cols))
+
+
+def _stated(value: Value, kind: Type) -> Type:
+    """The type given for a value, which completes its own."""
+    own = value.type
+    if isinstance(own, Elided):
+        wanted = kind_of_elided(own.spelling)
+        fits = (Kind.SCALAR if wanted is Kind.INDEX else wanted).accepts(kind)
+        rule = f"%{value.name} is a {wanted.value}"
+    else:
+        fits, rule = kind == own, f"%{value.name} is {own}"
+    if fits:
+        return kind
+    message = f"%{value.name}: the given type does not fit"
+    seen = f"the type given is {kind}"
+    raise call_error("argument-type", message, value.span, rule=rule, seen=seen)
+
+
+def _holding(array: AnyArray, loc: Loc, target: Target) -> TileType | None:
+    """The type of a tile for an array."""
+    dtype = dtype_of_array(array)
+    rows, cols = array.shape
+    return None if dtype is None else enclosing(loc, dtype, rows, cols, target)
 
 
 def _location(func: Func, value: Value) -> Loc:
@@ -99,9 +118,10 @@ def _block(block: Block, facts: Facts, types: Mapping[str, Type]) -> None:
         if not isinstance(op, Op):
             continue
         for name, value in _outputs(op):
-            if isinstance(value.type, Elided):
-                kind = types.get(value.name) or _like(op, name, facts)
-                value.type = kind or value.type
+            if value.name in types:
+                value.type = _stated(value, types[value.name])
+            elif isinstance(value.type, Elided):
+                value.type = _like(op, name, facts) or value.type
         facts.learn(op, facts.environment(op))
         for result in op.results:  # a handle's type may follow from its operands
             if isinstance(result.type, Elided):

@@ -186,10 +186,15 @@ class Program:
         return print_module(converted, form)
 
 
-def _require_grid(bound: Bound, blocks: int) -> None:
-    """The number of blocks is one a launch may have; several blocks share global memory only."""
+def require_blocks(blocks: int) -> None:
+    """ValueError unless a launch may have that many blocks."""
     if not 1 <= operator.index(blocks) <= LARGEST_GRID:
         raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+
+
+def _require_grid(bound: Bound, blocks: int) -> None:
+    """The number of blocks is one a launch may have; several blocks share global memory only."""
+    require_blocks(blocks)
     tiles = bound.tiles()
     if blocks > 1 and tiles:
         raise call_error(

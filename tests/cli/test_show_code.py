@@ -140,7 +140,7 @@ def test_another_name_lists_the_instructions(given: list[str], name: str) -> Non
     ("words", "message"),
     [
         (["--engine", "reference"], "reference generates nothing"),
-        (["--engine", "fast"], "fast generates nothing"),
+        (["--engine", "fast"], "no engine 'fast'"),
         (["-o", "c=c.npy"], "runs nothing: leave out -o and --report"),
         (["--report"], "runs nothing: leave out -o and --report"),
     ],

@@ -131,3 +131,37 @@ def test_a_name_that_ended_with_its_region() -> None:
 )
 def test_help(text: str, help: str) -> None:
     assert problem(text).help == help
+
+
+@pytest.mark.parametrize("digit", ["\u00b2", "\u0663", "\u00bd", "1_6"])
+def test_only_ascii_digits_spell_numbers(digit: str) -> None:
+    """What str.isdigit or int takes for a number is none in a program."""
+    for kind in (f"!pto.tile<loc=vec, f32, 16, {digit}>", f"!pto.tile<vec, {digit}x16xf32>"):
+        assert problem(f"%d = pto.alloc_tile : {kind}").slug in ("syntax-error", "unknown-type")
+    word = f"%d = pto.alloc_tile : !pto.tile<vec, f32, 16, 16, RowMajor, {digit}, None, Null>"
+    assert problem(word).slug == "unknown-word"
+    assert problem(f"%d = arith.constant {digit} : index").slug == "syntax-error"
+    assert problem(f"%a:{digit} = foo.bar %b : index").slug == "syntax-error"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "%t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 16x32xf32>",
+        "%t = tassign %s, %a : !pto.tile_buf<vec, 16x32xf32>",
+        "%x = arith.addi %a, %a : f16",
+        "%x = arith.cmpi slt, %a, %a : f16",
+        "%x = arith.index_cast %a : f16 to index",
+        "scf.if %a {\n}",
+        "scf.for %i = %a to %a step %a : f16 {\n}",
+    ],
+)
+def test_a_floating_point_number_is_no_whole_number(use: str) -> None:
+    found = problem(f"%a = arith.constant 4096 : f16\n{use}")
+    assert found.slug == "type-mismatch"
+    assert found.span is not None
+    assert found.span.source.position(found.span.start)[0] == 2
+
+
+def test_an_allocation_makes_tiles_only() -> None:
+    assert problem("%t = pto.alloc_tile : !pto.ptr<u64>").slug == "type-mismatch"

@@ -10,7 +10,7 @@ from ptokit.convert.common import is_loop, is_tile, uses_of
 from ptokit.ir import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang import Role
 
-Frame: TypeAlias = "tuple[Op, int]"  # an op and which of its regions
+Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,8 @@ class Lives:
                 if value in self.source:
                     self.used.setdefault(self.source[value], []).append(here)
             for number, region in enumerate(op.regions):
-                inside = (*frames, (op, number)) if isinstance(op, Op) else frames
                 self.defined |= dict.fromkeys(region.args, here)
-                self._block(region, inside)
+                self._block(region, (*frames, (op, number)))
             if op.regions:
                 self.clock += 1
                 here = Point(self.clock, frames, block, index)
@@ -93,6 +92,8 @@ def _reaches(at: Point, use: Point, born: Point) -> bool:
     for one, other in zip(at.frames, use.frames, strict=False):
         if one[0] is not other[0]:
             break
+        if not isinstance(one[0], Op):
+            continue  # what an unknown op does with its regions is taken to follow the text
         if one[1] != other[1]:
             return False  # the other side of a branch
         inside = any(f[0] is one[0] for f in born.frames) or _argument_of(born, one[0])
@@ -101,6 +102,6 @@ def _reaches(at: Point, use: Point, born: Point) -> bool:
     return use.position > at.position
 
 
-def _argument_of(born: Point, op: Op) -> bool:
+def _argument_of(born: Point, op: AnyOp) -> bool:
     """Whether the value is born where `op` begins: each iteration has its own."""
     return born.index < len(born.block.ops) and born.block.ops[born.index] is op

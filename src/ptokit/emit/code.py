@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ptokit.diagnostics import call_error
 from ptokit.ir import Func, Op
 from ptokit.isa import lookup
 from ptokit.isa.targets import Target
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def code_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, name: str) -> str:
     """The functions generated for an instruction, which may be spelt as in any text form.
 
-    ValueError if the program has no such instruction.
+    CallError if the program has no such instruction.
     """
     mnemonics = _mnemonics(bound.func, name)
     try:
@@ -45,7 +46,8 @@ def _mnemonics(func: Func, name: str) -> list[str]:
     if not wanted:
         counted = dict.fromkeys(op.page.mnemonic() for op in ops if not op.page.handle)
         listed = ", ".join(counted) or "none that move data"
-        raise ValueError(f"@{func.name} has no instruction {name!r}; it has {listed}")
+        message = f"@{func.name} has no instruction {name!r}; it has {listed}"
+        raise call_error("no-such-instruction", message)
     return wanted
 
 

@@ -30,11 +30,14 @@ def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterat
         yield f"{verdict.target + ':':<6} {verdict}{also}"
 
 
-def report_json(found: Sequence[Verdict]) -> str:
-    """{"verdicts": a list with one for each target, "diagnostics": a list, targets merged}."""
+def report_json(found: Sequence[Verdict], unread: Sequence[Diagnostic] = ()) -> str:
+    """{"verdicts": a list with one for each target, "diagnostics": a list, targets merged}.
+
+    `unread`: why there is no program to judge.
+    """
     facts = {
         "verdicts": [verdict.to_json() for verdict in found],
-        "diagnostics": [d.to_json() for d in merged(found)],
+        "diagnostics": [d.to_json() for d in (*unread, *merged(found))],
     }
     return json.dumps(facts, indent=2)
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from ptokit.isa.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
-from ptokit.isa.types import Kind
+from ptokit.isa.types import Kind, ScalarType, Type
 from ptokit.isa.words import Loc, Pipe, Word
 
 
@@ -41,7 +41,7 @@ class Operand(Field):
 
     `default`: the value when not given; None makes it optional (absent). `key`: the word before it
     in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
-    it may have.
+    it may have. `scalar`: the element type of a number; `whole`: it is an integer.
     """
 
     def __init__(
@@ -56,12 +56,14 @@ class Operand(Field):
         loc: Loc | None = None,
         cpp: str | None = None,
         scalar: str | None = None,
+        whole: bool = False,
         doc: str = "",
     ) -> None:
         super().__init__("?")
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
+        self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._operand = name
@@ -73,6 +75,16 @@ class Operand(Field):
     @property
     def required(self) -> bool:
         return self.default is REQUIRED
+
+    def accepts(self, given: Type) -> bool:
+        """Whether a value of this type may stand here."""
+        whole = not (self.whole and isinstance(given, ScalarType) and given.is_float)
+        return whole and self.kind.accepts(given)
+
+    @property
+    def kind_name(self) -> str:
+        """The kind as messages call it."""
+        return "whole number" if self.whole else self.kind.value
 
     @property
     def written(self) -> bool:

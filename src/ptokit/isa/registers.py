@@ -82,6 +82,7 @@ def fits_registers(src: Operand) -> tuple[Ruled, ...]:
     fields = "16 bits for each extent, 8 for each side of the padding"
     return (
         src.layout.isin(*MAPS),
+        named("shape", src.rank == src.extents.rank, help="give each extent of the layout"),
         named("shape", both(src.height > 0, src.width > 0), help="the feature map is empty"),
         named("shape", both(src.height < 1 << 16, src.width < 1 << 16), help=fields),
         named("attribute", src.pads.least >= 0, src.pads <= SIDES, help=fields),

@@ -387,10 +387,14 @@ class ConvTileType:
         """The padding, for formulas."""
         return Many(self.padding)
 
+    def _from_end(self, place: int) -> int:
+        """An extent counted from the innermost; 1 where there are fewer, as rules may meet it."""
+        return self.shape[-place] if place <= self.rank else 1
+
     @property
     def inner(self) -> Shape:
         """The last two extents: a block of N0 x C0 elements."""
-        return Shape(self.shape[-2], self.shape[-1])
+        return Shape(self._from_end(2), self._from_end(1))
 
     @property
     def images(self) -> int:
@@ -400,15 +404,15 @@ class ConvTileType:
     @property
     def channels(self) -> int:
         """C1, the number of channel blocks."""
-        return self.shape[-4]
+        return self._from_end(4)
 
     @property
     def height(self) -> int:
-        return self.shape[-3]
+        return self._from_end(3)
 
     @property
     def width(self) -> int:
-        return self.shape[-2]
+        return self._from_end(2)
 
     @property
     def steps(self) -> Shape:

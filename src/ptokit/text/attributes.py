@@ -14,6 +14,7 @@ from ptokit.diagnostics import PtoError
 from ptokit.isa.lang import Attr, Instr
 from ptokit.isa.words import Word
 from ptokit.text.cursor import Cursor, did_you_mean
+from ptokit.text.lexer import DIGITS
 
 FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")
 ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
@@ -91,7 +92,7 @@ def read_value(cursor: Cursor) -> object:
         return unquoted(text)
     if text in ("true", "false"):
         return text == "true"
-    if first.isdigit() or first == "-":
+    if first in DIGITS or first == "-":
         return _number(cursor, text, at)
     return Raw(text)
 
@@ -127,7 +128,7 @@ class Typed:
 
 def numeral(text: str) -> int | float | None:
     """The number that a token spells; None when it spells none that 64 bits hold."""
-    if len(text) > 64:
+    if len(text) > 64 or not text.isascii():
         return None
     try:
         number = _numeral(text)

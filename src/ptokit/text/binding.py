@@ -196,7 +196,7 @@ def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
 
 
 def accepts(slot: Slot, item: Item) -> bool:
-    return slot.kind is Kind.ANY or slot.kind.accepts(item_type(item))
+    return slot.kind is Kind.ANY or slot.operand.accepts(item_type(item))
 
 
 def item_type(item: Item) -> Type:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ptokit.ir import Op, Value
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import ELISIONS, I64, INDEX, Elided, Kind, Type
+from ptokit.isa.types import ELISIONS, I64, INDEX, Elided, Kind, OpaqueType, Type
 from ptokit.text.attributes import Given, bind_attributes
 from ptokit.text.binding import F32
 from ptokit.text.call import Call, Item
@@ -117,7 +117,7 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
         message = f"{len(slots)} results, but {len(written)} types"
         raise cursor.wrong("operand-count", message, written[0][1])
     for slot, (kind, at) in zip(slots, written, strict=True):
-        if not slot.kind.accepts(kind) and str(kind)[:1] != "!":
+        if not slot.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
             message = f"{slot.name} is a {slot.kind.value}, not {kind}"
             raise cursor.wrong("type-mismatch", message, at)
     return [kind for kind, _ in written]

@@ -15,6 +15,7 @@ from ptokit.isa.lang import Instr
 from ptokit.isa.types import Type
 from ptokit.text.attributes import Given, attached, dictionary, numeral, read_value
 from ptokit.text.cursor import Cursor
+from ptokit.text.lexer import DIGITS
 from ptokit.text.names import Names
 from ptokit.text.signature import keywords
 
@@ -54,7 +55,7 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
     while True:
         text = texts[cursor.i]
         first = text[:1]
-        if first == "%" or first == "@" or (first == "-" and text != "->") or first.isdigit():
+        if first == "%" or first == "@" or (first == "-" and text != "->") or first in DIGITS:
             if not comma:
                 break
             call.items.append(read_item(cursor, names))
@@ -157,7 +158,7 @@ def read_item(cursor: Cursor, names: Names) -> Item:
     number = numeral(text)
     if number is None:
         cursor.i = at
-        big = text[:1].isdigit() or text[:1] == "-"
+        big = text[:1] in DIGITS or text[:1] == "-"
         cursor.fail("expected a number of at most 64 bits" if big else "expected an operand")
     return Item(at, None, number)
 
@@ -186,7 +187,7 @@ def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
         call.keyed[key] = [read_item(cursor, names)]
     elif text == "[":
         call.keyed[key] = _list(cursor, names)
-    elif text[:1].isdigit() or text[:1] == "-" or text[:1] == "@":
+    elif text[:1] in DIGITS or text[:1] == "-" or text[:1] == "@":
         call.keyed[key] = [read_item(cursor, names)]
     else:
         value_at = cursor.i
@@ -209,7 +210,7 @@ def _group(cursor: Cursor, names: Names, call: Call) -> list[Item]:
         elif text[:1].isalpha() and cursor.texts[cursor.i + 1] == "=":
             _keyword(cursor, names, call)
         else:
-            if text[:1] not in ("%", "@", "-") and not text[:1].isdigit():
+            if text[:1] not in ("%", "@", "-") and text[:1] not in DIGITS:
                 cursor.fail("expected an operand or ')'", opened)
             found.append(read_item(cursor, names))
             if cursor.texts[cursor.i] == "[":

@@ -105,8 +105,9 @@ def _wrong_kind(
     """The first operand of a kind its slot does not take, in the first form that fits in number."""
     for page in forms:
         sig = signature(page)
+        named = [(s, call.keyed[s.key]) for s in sig.ssa if s.key in call.keyed]
         for reading in readings(sig, call, results):
-            pairs = _by_number(reading, call)
+            pairs = [*named, *_by_number(reading, call)]
             wrong = [(s, i) for s, group in pairs for i in group if not accepts(s, i)]
             if wrong:
                 return _kind_error(cursor, page, *wrong[0])
@@ -128,8 +129,6 @@ def _by_number(reading: Reading, call: Call) -> Pairs:
 
 
 def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
-    what = cursor.texts[item.at]
-    message = (
-        f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}; {what} is {item_type(item)}"
-    )
+    wanted = f"takes a {slot.operand.kind_name} as {slot.name}"
+    message = f"{page.mnemonic()} {wanted}; {cursor.texts[item.at]} is {item_type(item)}"
     return cursor.wrong("type-mismatch", message, item.at)

@@ -54,7 +54,8 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
 
 def _sizes(text: str) -> list[int]:
     """The numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]>`."""
-    return [int(n) for n in re.findall(r"\d+", text.split(":", 1)[-1] if ":" in text else text)]
+    listed = text.split(":", 1)[-1] if ":" in text else text
+    return [int(n) for n in re.findall(r"[0-9]{1,9}", listed)]
 
 
 def _segmented(
@@ -92,7 +93,7 @@ def _groups(
 def _fit(groups: list[tuple[Slot, list[Item]]]) -> bool:
     return all(
         (slot.many or len(items) == 1 or (not items and not slot.required))
-        and all(i.value is not None and slot.kind.accepts(i.value.type) for i in items)
+        and all(i.value is not None and slot.operand.accepts(i.value.type) for i in items)
         for slot, items in groups
     )
 

@@ -24,19 +24,19 @@ THIRD = rf"<{INNER}>"
 SECOND = rf"<{INNER}(?:{THIRD}{INNER})*+>"
 ANGLES = rf"<{INNER}(?:{SECOND}{INNER})*+>"
 WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
-ATTRIBUTE = rf"\#(?:pto(?:\.\w+)*+{ANGLES}|loc\d*+\b(?!\s*=)|\w+=[\w.]+)"
+ATTRIBUTE = rf"\#(?:pto(?:\.\w+)*+{ANGLES}|loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"
 
 TOKEN = re.compile(
     rf"""
     (?:\A|[\ \t\r]*+\n)\s*+\#(?!pto(?:\.\w+)*+<)[^\n]*+  # a whole line: `# text`
     | \s*+ (?:
-        %[\w$.]++(?:-[\w$.]++)*+(?:\#\d++)?
+        %[\w$.]++(?:-[\w$.]++)*+(?:\#[0-9]++)?
       | (?:memref|vector|tensor|array|dense|tuple|complex|strided|affine_map|opaque){ANGLES}
       | {WORD}
       | [,(){{}}\[\]=:;+*?]
       | !{WORD}(?:{ANGLES})?
       | ->
-      | -?(?:0[xX][0-9a-fA-F]++|\d++(?:\.\d*+)?(?:[eE][-+]?\d++)?)
+      | -?(?:0[xX][0-9a-fA-F]++|[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?)
       | "(?:[^"\\\n]|\\.)*+"
       | @(?:[\w$.-]++|"[^"\n]*+")
       | //[^\n]*+
@@ -49,6 +49,7 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+DIGITS = frozenset("0123456789")  # of numbers; str.isdigit knows hundreds more
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(ATTRIBUTE)
 

@@ -145,8 +145,8 @@ class Names:
 
     def require(self, value: Value, operand: Operand, at: int) -> None:
         """The value must be of the operand's kind."""
-        if not operand.kind.accepts(value.type):
-            message = f"%{value.name} is {value.type}, here a {operand.kind.value} is expected"
+        if not operand.accepts(value.type):
+            message = f"%{value.name} is {value.type}, here a {operand.kind_name} is expected"
             raise self.cursor.wrong("type-mismatch", message, at)
 
     def finish(self, body: Block) -> None:

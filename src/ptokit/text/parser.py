@@ -17,6 +17,7 @@ from ptokit.text.generic import read_generic
 from ptokit.text.lexer import Tokens
 from ptokit.text.names import Names
 from ptokit.text.opaque import read_opaque
+from ptokit.text.parts import WHOLE
 from ptokit.text.shapes import SHAPES
 from ptokit.text.source import Span
 
@@ -150,7 +151,7 @@ class Parser(Cursor):
 
     def _pack(self, name: str, at: int) -> list[Named]:
         text = self.texts[self.i]
-        if not text.isdigit() or len(text) > 3:
+        if not WHOLE.fullmatch(text) or len(text) > 3:
             self.fail("expected a number of results")
         self.i += 1
         return [(f"{name}#{n}", at) for n in range(int(text))]

@@ -18,7 +18,9 @@ from ptokit.isa.words import Word
 W = TypeVar("W", bound=Word)
 FIELD = re.compile(r"((?:[^,\[]++|\[[^\]]*+\]?)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
-DIMS = re.compile(r"((?:(?:\d+|\?|-1)\s*+x\s*+)++)(.*)$", re.DOTALL)
+WHOLE = re.compile(r"[0-9]+")
+NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+DIMS = re.compile(r"((?:(?:[0-9]+|\?|-1)\s*+x\s*+)++)(.*)$", re.DOTALL)
 
 
 class BadType(Exception):
@@ -75,11 +77,10 @@ def unknown(word: str, options: Iterable[str], at: int, what: str) -> BadType:
 
 def number(text: str, at: int, what: str = "a number") -> int:
     """A number from 0 to 2^63 - 1, decimal or 0x."""
-    try:
-        value = int(text, 16 if text[:2].lower() == "0x" else 10) if len(text) < 25 else MOST + 1
-    except ValueError:
+    if not NUMBER.fullmatch(text):
         message = f"expected {what}, found {text!r}" if text else f"expected {what}"
-        raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
+        raise BadType("syntax-error", message, at, at + max(len(text), 1))
+    value = int(text, 16 if text[:2].lower() == "0x" else 10) if len(text) < 25 else MOST + 1
     if not 0 <= value <= MOST:
         message = f"{what} must be from 0 to 2^63 - 1"
         raise BadType("syntax-error", message, at, at + len(text))

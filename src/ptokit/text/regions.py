@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptokit.diagnostics import Diagnostic, PtoError
 from ptokit.ir import Block, Op, Value
 from ptokit.isa.lang import Instr
-from ptokit.isa.types import I64, INDEX, Kind, Type
+from ptokit.isa.types import I64, INDEX, Type
 from ptokit.text.build import Named, expect_results
 from ptokit.text.call import Item, read_item
 from ptokit.text.comments import trimmed
@@ -40,6 +40,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
         kind = p.type()
     for operand, item in zip(bounds, items, strict=True):
         op.operands[operand.name] = _bound(p, item, kind)
+        p.names.require(op.bound(operand.name)[0], operand, item.at)
     for init, (written, type_at) in zip(inits, types, strict=False):
         p.names.agree(init, written, type_at)
     if inits:
@@ -60,7 +61,7 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
         raise p.wrong("syntax-error", "the condition is a value of type i1", item.at)
     condition = page.operands[0]
     p.names.serve(item.value, condition)
-    if not Kind.SCALAR.accepts(item.value.type):
+    if not condition.accepts(item.value.type):
         message = f"the condition is {item.value.type}, not i1"
         raise p.wrong("type-mismatch", message, item.at)
     op.operands[condition.name] = item.value

@@ -157,10 +157,9 @@ def finish(
     op = Op(page, attrs=attrs, spans={"": p.span(at)})
     for slot, value in zip(page.ins(), operands, strict=True):
         op.operands[slot.name] = value
-        if not slot.kind.accepts(value.type):
-            message = (
-                f"{page.mnemonic()} takes a {slot.kind.value} as {slot.name}, not {value.type}"
-            )
+        if not slot.accepts(value.type):
+            wanted = f"takes a {slot.kind_name} as {slot.name}"
+            message = f"{page.mnemonic()} {wanted}, not {value.type}"
             raise p.wrong("type-mismatch", message, at)
     expect_results(p, page, len(types), results) if results else None
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=False)]

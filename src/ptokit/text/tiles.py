@@ -14,7 +14,18 @@ from ptokit.isa.layouts import Layout
 from ptokit.isa.tiles import CustomPad, Shape, TileType
 from ptokit.isa.types import Type
 from ptokit.isa.words import VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
-from ptokit.text.parts import DIMS, BadType, Parts, element, extents, number, unknown, word_of
+from ptokit.text.lexer import DIGITS
+from ptokit.text.parts import (
+    DIMS,
+    WHOLE,
+    BadType,
+    Parts,
+    element,
+    extents,
+    number,
+    unknown,
+    word_of,
+)
 
 W = TypeVar("W", bound=Word)
 CUSTOM = 1 << 32
@@ -83,7 +94,7 @@ class _Fields:
         if queue and (_starts_shape(queue[0][0]) or "rows" not in self.values):
             self._shape(queue)
         for key, (text, at) in zip(POSITIONS, queue, strict=False):
-            if key != "fractal" or text[:1].isdigit():
+            if key != "fractal" or text[:1] in DIGITS:
                 self.put(key, text, at)
             elif text.lower() != "none":
                 if Layout.named(text) is None:
@@ -155,7 +166,7 @@ def _worded(kind: type[W]) -> Callable[[str, int], W]:
 
     def read(text: str, at: int) -> W:
         members = list(kind)
-        if text.isdigit() and len(text) < 3 and int(text) < len(members):
+        if WHOLE.fullmatch(text) and len(text) < 3 and int(text) < len(members):
             return members[int(text)]
         return word_of(kind, text, at)
 
@@ -163,7 +174,7 @@ def _worded(kind: type[W]) -> Callable[[str, int], W]:
 
 
 def _pad(text: str, at: int) -> PadValue | CustomPad:
-    if text.isdigit() or text[:2].lower() == "0x":
+    if WHOLE.fullmatch(text) or text[:2].lower() == "0x":
         code = number(text, at, "a pad value")
         if CUSTOM <= code < 2 * CUSTOM:
             return CustomPad(code - CUSTOM)

@@ -68,7 +68,7 @@ def _legality(page: type[Instr]) -> Iterator[str]:
 
 
 def _operand(o: Operand) -> str:
-    kind = o.scalar or o.kind.value
+    kind = o.scalar or o.kind_name
     many = "list of " if o.many else ""
     where = f" in {o.fixed_loc}" if o.fixed_loc else ""
     optional = "" if o.required else ", optional" if o.default is None else f", default {o.default}"

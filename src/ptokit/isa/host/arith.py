@@ -46,8 +46,8 @@ class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, 
 
     f: ClassVar[Callable[[int, int], int]]
     result = Result(Scalar)
-    lhs = In(Scalar)
-    rhs = In(Scalar)
+    lhs = In(Scalar, whole=True)
+    rhs = In(Scalar, whole=True)
 
     @classmethod
     def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
@@ -148,8 +148,8 @@ class CmpI(Instr, name="cmpi", dialect="arith", syntax="compare", handle=True, p
     """result (i1) = lhs compared with rhs."""
 
     result = Result(Scalar)
-    lhs = In(Scalar)
-    rhs = In(Scalar)
+    lhs = In(Scalar, whole=True)
+    rhs = In(Scalar, whole=True)
     predicate = Attr(Predicate, Predicate.EQ)
 
     @staticmethod
@@ -164,7 +164,7 @@ class Select(Instr, name="select", dialect="arith", syntax="select", handle=True
     """result = yes where condition is 1, else no."""
 
     result = Result(Scalar)
-    condition = In(Scalar)
+    condition = In(Scalar, whole=True)
     yes = In(Scalar)
     no = In(Scalar)
 
@@ -178,7 +178,7 @@ class Cast(Instr, abstract=True, dialect="arith", syntax="cast", handle=True, pi
 
     cpp_text = "const {type} {result} = ({type}){value};"
     result = Result(Scalar)
-    value = In(Scalar)
+    value = In(Scalar, whole=True)
 
     @staticmethod
     def run(value: int, result: ScalarType) -> int:

@@ -33,7 +33,7 @@ class TImg2Col(Instr, pipe=MTE1):
 
     rules = (
         fits_registers(src),
-        named("shape", src.rank == src.extents.rank, src.extents.c0 == src.c0),
+        named("shape", src.extents.c0 == src.c0),
         dst.dtype == src.dtype,
         on(HARDWARE, src.loc == MAT),
         on(CPU, named("element-type", ~dst.dtype.isin(f8e4m3, f8e5m2, hif8), help=NARROW)),

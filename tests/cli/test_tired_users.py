@@ -1,0 +1,222 @@
+"""What a tired user types, and what an unexpected exception looks like, at each command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import ptokit as pto
+from ptokit import cli
+from ptokit.diagnostics import CallError
+from ptokit.emit.files import ROOT
+from ptokit.program import loads
+from ptokit.settings import DEFAULT_ENGINE
+
+GEMM = str(ROOT / "examples" / "gemm.pto")
+COPY = """\
+pto.tmov ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%c : !pto.tile_buf<vec, 16x16xf32>)
+"""
+SCALED = """\
+%d = tadds %a, %n : !pto.tile_buf<vec, 16x16xf32>
+%e = arith.addi %i, %i : index
+"""
+
+
+def ptokit(*words: object, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(cli.main, [str(w) for w in words], input=stdin)
+
+
+@pytest.fixture
+def array(tmp_path: Path) -> Path:
+    np.save(tmp_path / "a.npy", np.ones((16, 16), np.float32))
+    return tmp_path / "a.npy"
+
+
+# our own faults
+
+COMMANDS = {
+    "run": (GEMM,),
+    "check": (GEMM,),
+    "fmt": (GEMM,),
+    "convert": (GEMM, "--to", "ssa"),
+    "explain": ("textract",),
+    "layout": ("f16", "16x32", "nd"),
+    "replay": (str(ROOT),),
+}
+FAULTS = {
+    "run": "ptokit.program.load",
+    "check": "ptokit.program.Program.verdicts",
+    "fmt": "ptokit.program.Program.text",
+    "convert": "ptokit.text.printer.print_module",
+    "explain": "ptokit.emit.manual.explain",
+    "layout": "ptokit.emit.draw.layout_picture",
+    "replay": "ptokit.replay.replay",
+}
+
+
+def test_every_command_is_tried() -> None:
+    assert set(cli.main.commands) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("kind", [ValueError, TypeError, AssertionError, RecursionError, OSError])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_fault_is_one_line_with_status_3(
+    command: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise kind("a broken part")
+
+    monkeypatch.setattr(FAULTS[command], broken)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = ptokit(command, *COMMANDS[command])
+    assert result.exit_code == 3
+    (line,) = result.output.splitlines()
+    match = re.fullmatch(
+        r"this is a fault of ptokit, please report: (\S+) holds the traceback", line
+    )
+    assert match is not None, line
+    text = Path(match[1]).read_text()
+    assert Path(match[1]).parent == tmp_path
+    assert f"{kind.__name__}: a broken part" in text
+    assert text.startswith("ptokit ")
+
+
+def test_a_fault_without_room_for_a_file_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(FAULTS["fmt"], broken)
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
+    result = ptokit("fmt", GEMM)
+    assert result.exit_code == 3
+    assert result.output.startswith("this is a fault of ptokit, please report:\n")
+    assert "ZeroDivisionError" in result.output
+
+
+# machine-readable diagnostics
+
+
+@pytest.mark.parametrize("text", ["%d = ", b"\xff\xfe", "\0", "%t = pto.alloc_tile : !pto.tile<q>"])
+def test_json_of_what_cannot_be_read(text: str | bytes) -> None:
+    result = ptokit("check", "-", "--format", "json", stdin=text)
+    assert result.exit_code == 1
+    (found,) = json.loads(result.stdout)["diagnostics"]
+    assert found["severity"] == "error"
+    assert result.stderr == ""
+
+
+def test_json_of_a_file_that_is_not_there() -> None:
+    result = ptokit("check", "nowhere.pto", "--format", "json")
+    assert result.exit_code == 2
+    (found,) = json.loads(result.stdout)["diagnostics"]
+    assert found["slug"] == "unreadable-file"
+
+
+# words of the call
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("a={a}", "a=2"), "a= is given twice"),
+        (("a={a}", "%a={a}"), "a= is given twice"),
+        (("a={a}", "-o", "c=x.npy", "-o", "c=y.npy"), "-o c= is given twice"),
+        (("a={a}", "--type", "c=f32", "--type", "c=f16"), "--type c= is given twice"),
+        (("a={a}", "--type", "a=index", "--type", "c=!pto.tile<q"), "--type"),
+        (("a={a}", "--target", "all"), "'all' is not one of 'cpu', 'a2a3', 'a5'"),
+        (("a={a}", "--engine", "fast"), "no engine 'fast'"),
+        (("a={a}", "--fixpipe", "soft"), "no fix-pipe reading 'soft'"),
+        (("a={a}", "--blocks", "0"), "blocks is 0"),
+        (("a={a}", "--blocks", "99999999999999999999"), "blocks is"),
+        (("a={a}", "--func", "g"), "no function @g"),
+        (("a={a}", "c=1e5"), "argument-type"),
+        (("a=3",), "argument-type"),
+        (("a",), "NAME=VALUE"),
+        (("=3",), "NAME=VALUE"),
+        (("a=",), "NAME=VALUE"),
+        (("a={a}", "-o", "c"), "NAME=VALUE"),
+    ],
+)
+def test_wrong_words_of_run(words: tuple[str, ...], message: str, array: Path) -> None:
+    result = ptokit("run", "-", *(w.format(a=array) for w in words), stdin=COPY)
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("f16", "16\u00b2x32", "nd"),
+        ("f16", "-1x32", "nd"),
+        ("f16", "9" * 5000 + "x32", "nd"),
+        ("f16", "16x32", "nd", "--at", "\u0663,1"),
+        ("f16", "16x32", "nd", "--loc", "sky"),
+        ("f16", "16x32", "nd", "--fractal", "x"),
+    ],
+)
+def test_wrong_words_of_layout(words: tuple[str, ...]) -> None:
+    assert ptokit("layout", *words).exit_code == 2
+
+
+def test_a_type_that_does_not_fit_its_use(array: Path) -> None:
+    text = "%d = textract %a[%r, %r] : !pto.tile<...> -> !pto.tile<...>\n"
+    for stated in ("a=index", "d=f32", "d=!pto.ptr<f32>", "r=!pto.ptr<f32>"):
+        result = ptokit("run", "-", f"a={array}", "r=0", "--type", stated, stdin=text)
+        assert result.exit_code == 2, (stated, result.output)
+        assert "argument-type" in result.output
+    result = ptokit("run", "-", "a=1", "r=0", stdin=text)
+    assert result.exit_code == 2
+    assert "rule: %a is a tile" in result.output
+
+
+def test_help_offers_what_runs() -> None:
+    text = ptokit("run", "--help").output
+    assert "all" not in re.findall(r"\[(.*?)\]", text.partition("--target")[2])[0]
+    assert f"[default: {DEFAULT_ENGINE}]" in " ".join(text.split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_no_fault_of_ours() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ptokit", "fmt", GEMM],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+    assert done.returncode == 2, done.stderr
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# arguments of run in Python
+
+
+@pytest.mark.parametrize("number", [None, "3", [1, 2], np.zeros(4), np.zeros((2, 2), np.int64), {}])
+def test_what_is_no_number(number: object) -> None:
+    tile = np.ones((16, 16), np.float32)
+    with pytest.raises(CallError):
+        loads(SCALED).run(a=tile, n=number, i=1)
+    with pytest.raises(CallError):
+        loads(SCALED).run(a=tile, n=1.5, i=number)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    tile = np.ones((16, 16), np.float32)
+    for number in (2, 2.0, np.float32(2), np.int8(2), np.array(2.0), True):
+        found = loads(SCALED).run(a=tile, n=number, i=np.int64(1))
+        assert (found["d"] == 1 + float(number)).all()
+
+
+def test_a_ragged_list_is_no_array() -> None:
+    with pytest.raises(pto.PtoError):
+        loads(COPY).run(a=[[1, 2], [3]])

@@ -1,0 +1,81 @@
+"""Mutants of programs in processes of their own, with little memory: success or a PtoError, soon.
+
+A failing mutant is printed with its seed;
+`PYTHONPATH=src:tests/fuzz:tests/laws python tests/fuzz/mutants.py check SEED 1` tries it again.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from mutants import LARGEST, SLOWEST, mutant
+from scale import scaled
+
+HERE = Path(__file__).parent
+SAMPLES = {"check": scaled(250), "run": scaled(40)}
+
+
+def tried(group: str, first: int, count: int) -> subprocess.CompletedProcess[str]:
+    """The seeds from `first` on, tried by a process."""
+    return subprocess.run(
+        [sys.executable, str(HERE / "mutants.py"), group, str(first), str(count)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=120 + SLOWEST * count,
+    )
+
+
+@pytest.mark.parametrize("group", SAMPLES)
+def test_mutants_end_with_success_or_a_diagnostic(group: str) -> None:
+    count = SAMPLES[group]
+    done = tried(group, 0, count)
+    lines = done.stdout.split("\n")
+    seeds = [int(line.removeprefix("seed ")) for line in lines if line.startswith("seed ")]
+    faults: list[str] = []
+    for line, after in pairwise(lines):
+        if after.startswith("FAULT"):
+            faults.append(f"{line}\n{after}" if line.startswith("seed ") else after)
+    last = mutant(seeds[-1]).decode(errors="replace") if seeds else ""
+    assert done.returncode == 0, f"{group} {seeds[-1:]}: {done.stderr[-3000:]}\n{last}"
+    assert not faults, "\n".join(faults)
+    assert len(seeds) == count
+    peak = next(line for line in lines if line.startswith("peak "))
+    assert int(peak.split()[1]) << 20 < LARGEST
+
+
+def test_what_is_wrong_is_found(tmp_path: Path) -> None:
+    """An exception in a tool, and one that never ends, are faults of the mutants that meet them."""
+    code = f"""
+import mutants
+from time import sleep
+mutants.SLOWEST = 0.2
+mutants.limit()
+mutants.TOOLS["check"] = {{"broken": lambda p: [][0], "slow": lambda p: sleep(20)}}
+mutants.TOOLS["check"]["large"] = lambda p: bytearray({LARGEST})
+print(*mutants.faults("check", b"%d = tadd %a, %b"), sep="\\n")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    broken, slow, large = done.stdout.splitlines()
+    assert broken.startswith("broken: IndexError")
+    assert slow.startswith("slow: Hang")
+    assert large.startswith("large: MemoryError")
+
+
+def test_mutants_are_many_and_reproducible() -> None:
+    some = [mutant(seed) for seed in range(300)]
+    assert some == [mutant(seed) for seed in range(300)]
+    assert len(set(some)) > 270
