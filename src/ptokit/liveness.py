@@ -129,8 +129,8 @@ class _Naming:
         _join(names, ends)
         given = [names.get(v, NONE) for v in carried]
         for region in op.regions:
-            inside, end = dict(names), self.ends.get(id(region), {})
-            passed = [end.get(v, NONE) for v in _passed(region)]
+            inside, end = dict(names), self.ends.get(id(region))
+            passed = [] if end is None else [end.get(v, NONE) for v in _passed(region)]
             args = region.args[len(region.args) - len(carried) :]
             for arg, first, again in zip(args, given, passed or given, strict=False):
                 inside[arg] = first | again
