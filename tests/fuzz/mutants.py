@@ -40,6 +40,7 @@ from ptokit.program import FORMS, Program, decoded, loads
 
 ROOT = Path(__file__).parents[2]
 SLOWEST = 5  # seconds for one tool and one mutant
+LIMIT = 1.0  # seconds for a run
 LARGEST = 1 << 30  # bytes of memory
 MOST_ELEMENTS = 1 << 20  # of an argument
 KERNELS = 8  # random programs, of instructions of all pages
@@ -261,7 +262,13 @@ def run(engine: str) -> Tool:
         random = Random(repr(program.module.funcs))
         for func in program.module.funcs[:2]:
             target = random.choice(list(TARGETS))
-            program.execute(given(random, func), target=target, func=func.name, engine=engine)
+            how: dict[str, Any] = {
+                "target": target,
+                "func": func.name,
+                "engine": engine,
+                "timeout": LIMIT,
+            }
+            program.execute(given(random, func), **how)
 
     return tried
 
