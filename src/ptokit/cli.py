@@ -175,13 +175,13 @@ def run(
     from ptokit.files import is_standard_output, write_arrays
     from ptokit.program import require_blocks
     from ptokit.settings import engine_named, reading
-    from ptokit.sim.limits import _require_limits
+    from ptokit.sim.limits import require_limits
 
     with call_errors():
         reading(fixpipe)
         engine_named(engine)
         require_blocks(blocks)
-        _require_limits(max_instructions, timeout)
+        require_limits(max_instructions, timeout)
     given = {name: _argument(text, seed) for name, text in _pairs(arguments, "").items()}
     wanted = _pairs(outputs, "-o ")
     completed = {name: _type(text) for name, text in _pairs(types, "--type ").items()}

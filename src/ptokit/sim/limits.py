@@ -19,7 +19,7 @@ class RunLimits:
     """
 
     def __init__(self, instructions: int | None = None, seconds: float | None = None) -> None:
-        _require_limits(instructions, seconds)
+        require_limits(instructions, seconds)
         self.seconds = seconds
         self.most = None if instructions is None else min(instructions, MOST_INSTRUCTIONS)
         self.deadline = None if seconds is None else time.monotonic() + seconds
@@ -79,7 +79,7 @@ class RunLimits:
         )
 
 
-def _require_limits(instructions: object, seconds: object) -> None:
+def require_limits(instructions: object, seconds: object) -> None:
     """A user's limits are numbers that something can run within."""
     if not isinstance(instructions, int | None):
         raise TypeError(f"max_instructions is {instructions!r}: it is an integer")
