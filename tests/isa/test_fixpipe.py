@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptokit as pto
+from oracles.fix_pipe import A5_ONLY, FLOATS, MODES
 from oracles.formats import FORMATS, Array, codes_of
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
@@ -25,26 +26,6 @@ F32 = np.float32
 HALF_MAX = F32(65504)
 FLT_MAX = F32(np.finfo(np.float32).max)
 NPU_GOLDEN = replace(HARDWARE_READING, relu_first=False, signed_offset=False, clip_half=True)
-
-# Table 3.1.2: (source, destination) -> how, by target and kind of parameter.
-NARROW = {
-    ("f32", "i8"): "b8",
-    ("f32", "u8"): "b8",
-    ("i32", "i8"): "b8",
-    ("i32", "u8"): "b8",
-    ("i32", "f16"): "half",
-}
-SHIFT = {("i32", "i16"): "shift"}
-FLOATS = {("f32", "f16"): "clipped", ("f32", "bf16"): "clipped"}
-A5_ONLY = {("f32", "hif8"): "scaled", ("f32", "f8e4m3"): "scaled", ("i32", "bf16"): "scaled"}
-MODES: dict[tuple[str, str], dict[tuple[str, str], str]] = {
-    ("cpu", "scalar"): NARROW | SHIFT | FLOATS,
-    ("a2a3", "scalar"): NARROW | SHIFT | FLOATS,
-    ("a5", "scalar"): NARROW | FLOATS | A5_ONLY,
-    ("cpu", "vector"): NARROW | SHIFT,
-    ("a2a3", "vector"): NARROW | SHIFT,
-    ("a5", "vector"): NARROW | FLOATS | A5_ONLY,
-}
 
 
 # The scalar reference ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from space import Placed, Space, State
 
-from ptokit import settings
+from ptokit import host, settings
 from ptokit.check import Checker
 from ptokit.diagnostics import Diagnostic, PtoError
 from ptokit.eager import execute
@@ -68,10 +68,27 @@ def refused(space: Space, state: State) -> list[Diagnostic]:
     given = handles(space, state, 0)
     try:
         with settings.target(space.target.name):
-            execute(space.page, given)
+            execute(space.page, wrapped(given))
     except PtoError as problem:
         return list(problem.diagnostics)
     return []
+
+
+def wrapped(given: dict[str, Any]) -> dict[str, Any]:  # Any: handles, numbers, words
+    """What a user passes to an eager function: arrays around the handles."""
+    return {n: _host(v) for n, v in given.items()}
+
+
+def _host(value: Any) -> Any:  # Any: as above
+    match value:
+        case Tile():
+            return host.Tile(value)
+        case ConvTile():
+            return host.ConvTile(value)
+        case GlobalView():
+            return host.Tensor(value, value.memory.data)
+        case _:
+            return value
 
 
 def handles(space: Space, state: State, nbytes: int | None = None) -> dict[str, Any]:

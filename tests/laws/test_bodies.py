@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from programs import handles, randomise
+from programs import handles, randomise, wrapped
 from rows import rows, witness_of
 from space import Space, State
 from witness import HARDEST, refusals, search
@@ -83,7 +83,7 @@ class Run:
         self.before = {n: m.data.copy() for n, m in self.memories.items()}
         self.shadow = {n: m.shadow.copy() for n, m in self.memories.items()}
         with settings.target(space.target.name):
-            execute(space.page, self.given)
+            execute(space.page, wrapped(self.given))
 
     def changed(self, name: str) -> NDArray[np.bool_]:
         return self.memories[name].data != self.before[name]
