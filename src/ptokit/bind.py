@@ -265,18 +265,19 @@ def _require_types(func: Func) -> None:
 
 def written(func: Func) -> list[Value]:
     """Arguments that some instruction writes, through whatever views and handles lead there."""
-    roots: dict[Value, Value] = {arg: arg for arg in func.args}
-    found: dict[Value, None] = {}
+    roots: dict[Value, set[Value]] = {arg: {arg} for arg in func.args}
+    found = set[Value]()
     for op in func.body.walk():
         if not isinstance(op, Op):
             continue
-        if op.page.handle and op.results:
+        outs = [v for operand in op.page.outs() for v in op.bound(operand.name)]
+        if op.page.aliases or (op.page.handle and op.results):
             sources = [roots[v] for _, v in op.values() if v in roots and _names_memory(op, v)]
-            if sources:
-                roots |= {result: sources[0] for result in op.results}
-        for operand in op.page.outs():
-            found |= {roots[v]: None for v in op.bound(operand.name) if v in roots}
-    return list(found)
+            for handle in (*op.results, *outs):
+                roots[handle] = roots.get(handle, set()).union(*sources)
+        if not op.page.aliases:
+            found.update(*(roots[v] for v in outs if v in roots))
+    return [arg for arg in func.args if arg in found]
 
 
 def _names_memory(op: Op, value: Value) -> bool:

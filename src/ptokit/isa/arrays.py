@@ -201,7 +201,7 @@ class Cells(Protocol):
     def __getitem__(self, window: tuple[Window, Window]) -> Array: ...
     def __setitem__(self, window: tuple[Window, Window], value: Term) -> None: ...
     def fill(self, bits: int) -> None:
-        """Set every element of the whole storage to these bits."""
+        """Set every element of the whole storage to these bits; of a view, the valid region."""
         ...
 
     def constant(self, bits: int) -> Array:
@@ -226,8 +226,12 @@ class Cells(Protocol):
         """Assign a window only where `where` holds."""
         ...
 
-    def alias(self, other: Cells, row: int, col: int) -> None:
-        """From now on these cells are the bytes of `other`, from its element (row, col) on."""
+    def alias(self, other: Cells, row: int | None = None, col: int | None = None) -> None:
+        """From now on these cells are the bytes of `other`.
+
+        Given (row, col), they are a view of a part of it that begins at this element: beyond the
+        valid region nothing is theirs.
+        """
         ...
 
     def flat(self) -> Cells:

@@ -55,7 +55,14 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
         return machine.fresh(result, addr) if fresh else machine.tile(result, addr)
 
 
-class SubView(Instr, name="subview", spellings=("tsubview", "subset"), aliases=True, pipe=S):
+class SubView(
+    Instr,
+    name="subview",
+    spellings=("tsubview", "subset"),
+    aliases=True,
+    windows=True,
+    pipe=S,
+):
     """`dst` becomes a view of the part of `src` that starts at (`row`, `col`): nothing is copied.
 
     dst[i, j] = src[row + i, col + j]: what one writes, the other sees. No synchronisation edges
@@ -165,7 +172,7 @@ class TReshape(Instr, aliases=True, pipe=S):
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
-        dst.alias(src, 0, 0)
+        dst.alias(src)
 
 
 class TAssign(Instr, handle=True, readdresses=True, typed=("src",), pipe=S):

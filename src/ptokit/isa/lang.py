@@ -241,6 +241,7 @@ class Instr:
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
     aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
+    windows: ClassVar[bool] = False  # its output is a view of a part of its input
     readdresses: ClassVar[bool] = False  # its result is its input at another address
     allocates: ClassVar[bool] = False  # its result is new storage
     disputes: ClassVar[tuple[str, ...]] = ()

@@ -83,14 +83,21 @@ class Memory:
 class Elements:
     """The elements of one type in a memory, from an address on, through an index map.
 
-    `origin` is the element at the map's offset 0, counted from `address`.
+    `origin` is the element at the map's offset 0, counted from `address`. `end` is where the bytes
+    of the tile end that they are a view of; None: they are no view.
     """
 
     def __init__(
-        self, memory: Memory, address: int, dtype: DType, where: IndexMap, origin: int = 0
+        self,
+        memory: Memory,
+        address: int,
+        dtype: DType,
+        where: IndexMap,
+        origin: int = 0,
+        end: int | None = None,
     ) -> None:
         self.memory, self.address, self.dtype = memory, address, dtype
-        self.map, self.origin = where, origin
+        self.map, self.origin, self.end = where, origin, end
 
     def reach(self, rows: range, cols: range) -> tuple[int, int]:
         """The half-open range of element offsets a window touches; strides are not negative."""
@@ -106,6 +113,13 @@ class Elements:
     def read(self, rows: range, cols: range) -> Codes:
         """The codes of a window, in logical order, one array element each."""
         return _read(self._view(self.memory.data), self.map, self.origin, rows, cols)
+
+    def past_end(self, rows: Index, cols: Index) -> bool:
+        """Whether one of these elements lies behind the tile that this is a view of."""
+        if self.end is None or not rows.size:
+            return False
+        last = int(self._offsets(rows, cols).max())
+        return self.address + self.dtype.nbytes(last + 1) > self.end
 
     def take(self, rows: Index, cols: Index) -> Codes:
         """The codes at row and column numbers given element by element."""

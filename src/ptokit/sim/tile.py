@@ -111,11 +111,23 @@ class Matrix:
             )
         held = np.mod(wanted, count) if outside is GatherOOB.WRAP else wanted.clip(0, count - 1)
         rows, cols = np.divmod(held, self.cols)
+        self._require_inside(rows, cols)
         self._require_written(self.elements.taken_unwritten(rows, cols))
         codes = self.elements.take(rows, cols)
         if outside is GatherOOB.ZERO:
             codes = np.where(inside, codes, 0).astype(codes.dtype)
         return NumpyArray(codes, self.dtype)
+
+    def _require_inside(self, rows: Index, cols: Index) -> None:
+        """A view has its source's declared shape, so its last elements may not be the source's."""
+        if self.elements.past_end(rows, cols):
+            raise error(
+                "window-out-of-bounds",
+                f"{self.label or 'a view'} reaches past the end of the tile it is a view of",
+                seen=f"the view begins at byte {self.elements.address} of {self.memory.name} and "
+                f"its tile ends at byte {self.elements.end}",
+                help="use the elements inside the view's valid region only",
+            )
 
     def _taken_where(self, wanted: Index, outside: GatherOOB, where: Array) -> Array:
         assert isinstance(where, NumpyArray)
@@ -143,7 +155,9 @@ class Matrix:
     def flat(self) -> Matrix:
         """The whole storage as one row, in storage order."""
         line = IndexMap(Axis(((1, 1),)), Axis(((self.type.numel, 1),)))
-        elements = Elements(self.memory, self.elements.address, self.dtype, line)
+        elements = Elements(
+            self.memory, self.elements.address, self.dtype, line, end=self.elements.end
+        )
         return self._read_as(elements, 1, self.type.numel)
 
     def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
@@ -171,6 +185,8 @@ class Matrix:
 
     def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
         rows, cols = (_bounds(w, n) for w, n in zip(window, self.extent, strict=True))
+        if self.elements.end is not None and rows and cols:
+            self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
         return rows, cols
 
 
@@ -211,7 +227,10 @@ class Tile(Matrix):
         return id(self.memory), self.address
 
     def fill(self, bits: int) -> None:
-        """Set every element of the storage to these bits."""
+        """Set every element of the storage to these bits; of a view, the valid region."""
+        if self.elements.end is not None:
+            self[: self.valid.rows, : self.valid.cols] = self.constant(bits)
+            return
         if self.elements.map is not self.type.map:  # a window of another tile: only its elements
             self[:, :] = self.constant(bits)
             return
@@ -220,10 +239,13 @@ class Tile(Matrix):
         self.bytes()[:] = raw
         self.shadow()[:] = WRITTEN
 
-    def alias(self, other: Tile, row: int, col: int) -> None:
-        """Become a handle on the bytes of `other`, from its element (row, col) on."""
-        address = other.address + _bytes(other, row, col)
+    def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
+        """Become a handle on the bytes of `other`; given (row, col), a view from there on."""
+        address = other.address + _bytes(other, row or 0, col or 0)
         self.elements = Elements(other.memory, address, self.dtype, self.type.map)
+        self.elements.end = other.elements.end
+        if row is not None and other.elements.end is None:
+            self.elements.end = other.address + other.type.nbytes
 
     def part(self, kind: TileType, row: int, col: int) -> Tile:
         """A handle on the part of type `kind` at (row, col), with the strides of this tile."""
@@ -235,7 +257,8 @@ class Tile(Matrix):
         """The whole storage as one row of bytes."""
         count = self.type.nbytes
         line = IndexMap(Axis(((1, 1),)), Axis(((count, 1),)))
-        return self._read_as(Elements(self.memory, self.address, u8, line), 1, count)
+        elements = Elements(self.memory, self.address, u8, line, end=self.elements.end)
+        return self._read_as(elements, 1, count)
 
     def octets(self) -> Matrix:
         """A row-major tile as bytes; the rows of a window are as far apart as its tile's."""

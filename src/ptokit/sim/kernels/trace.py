@@ -278,6 +278,7 @@ class Recorded(Matrix):
     def take(
         self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
     ) -> Array:
+        self.require_own_storage()
         wanted, keep = _traced(index, t.i64), None if where is None else _traced(where, BOOL)
         whole = (Span(0, n, limit=n) for n in (self.rows, self.cols))
         self.recording.reads.append(Read(self.elements, *whole))
@@ -300,7 +301,11 @@ class Recorded(Matrix):
         assert traced.dtype == self.dtype, f"a body stored {traced.dtype} in {self.dtype}"
         return traced
 
+    def require_own_storage(self) -> None:
+        """The elements beyond the valid region are this handle's own."""
+
     def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
+        self.require_own_storage()
         other = Recorded(self.type, elements, rows, cols)
         other.label = self.label
         return other
@@ -341,6 +346,7 @@ class TracedTile(Recorded, Tile):
     """A tile whose words on data are recorded."""
 
     slot: str | None = None  # where its address is kept, if it changes in a loop
+    view: bool | None = False  # whether it is a view of a part of another tile; None: perhaps
 
     def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
         valid: Any = kind.valid  # at most the tile: a rule of every page that makes tiles
@@ -349,14 +355,21 @@ class TracedTile(Recorded, Tile):
             kind = replace(kind, valid=valid)
         super().__init__(kind, memory, address)
 
-    def alias(self, other: Tile, row: int, col: int) -> None:
+    def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
         super().alias(other, row, col)
+        self.elements.end = None  # `view` says what is known here
         space: Any = self.memory
         if self.slot is not None:
             space.recorder.keep_address(self)
 
+    def require_own_storage(self) -> None:
+        if self.view is not False:
+            raise NotNative("it works on the whole storage of a view")
+
     def fill(self, bits: int) -> None:
-        if self.elements.map is not self.type.map:
+        if self.view:
+            self[: self.valid.rows, : self.valid.cols] = self.constant(bits)
+        elif self.elements.map is not self.type.map:
             self[:, :] = self.constant(bits)
         elif self.dtype.packed:
             self.raw()[0, :] = Known(NumpyArray(np.full((1, 1), bits * 17, np.uint8), t.u8))

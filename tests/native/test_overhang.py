@@ -1,0 +1,108 @@
+"""A view has the declared shape of the tile it looks into, so its storage may reach past it.
+
+Nothing may be written there, and what is read there is reported.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+TILE = "!pto.tile_buf<vec, 16x32xf32>"
+VIEW = "!pto.tile_buf<vec, 16x32xf32, valid=8x32>"
+HEAD = """\
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %eight = arith.constant 8 : index
+  %sixteen = arith.constant 16 : index
+  %width = arith.constant 32 : index
+  %end = arith.constant 522240 : i64
+  %in = pto.make_tensor_view %x, shape = [%eight, %width], strides = [%width, %one] \
+: !pto.tensor_view<8x32xf32>
+  %out = pto.make_tensor_view %y, shape = [%sixteen, %width], strides = [%width, %one] \
+: !pto.tensor_view<16x32xf32>
+"""
+ENGINES = ["reference", "native"]
+X = np.arange(256, dtype=np.float32).reshape(8, 32)
+
+
+def ops(*lines: str) -> str:
+    return HEAD + "".join(f"  {line}\n" for line in lines) + "  return\n}\n"
+
+
+def add(a: str, b: str, c: str, kind: str = TILE) -> str:
+    return f"pto.tadd ins(%{a}, %{b} : {kind}, {kind}) outs(%{c} : {kind})"
+
+
+LOAD = f"pto.tload ins(%in : !pto.tensor_view<8x32xf32>) outs(%v : {VIEW})"
+SUBVIEW = (
+    f"pto.subview ins(%a, %eight, %zero : {TILE}, index, index) outs(%v : {VIEW})",
+    f"%v = pto.alloc_tile : {VIEW}",
+)
+STORE = f"pto.tstore ins(%b : {TILE}) outs(%out : !pto.tensor_view<16x32xf32>)"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("looped", [False, True])
+def test_a_load_into_a_view_leaves_the_next_tile_alone(engine: str, looped: bool) -> None:
+    """%a and %b lie side by side; the view of the lower half of %a ends inside %b."""
+    fill = f"pto.texp ins(%b : {TILE}) outs(%b : {TILE})"
+    body = [SUBVIEW[0], LOAD, fill]
+    if looped:
+        body = ["scf.for %i = %zero to %one step %one {", *body, "}"]
+    head = f"func.func @f(%a: {TILE}, %b: {TILE}, %x: !pto.ptr<f32>) {{\n"
+    text = ops(SUBVIEW[1], *body)
+    text = head + text.split("\n", 1)[1].replace("%out = ", "%unused = ").replace("%y,", "%x,")
+    zeros = np.zeros((16, 32), np.float32)
+    found = pto.loads(text).run(a=zeros, b=zeros, x=X, engine=engine)
+    assert (found["a"][:8] == 0).all()
+    assert (found["a"][8:] == X).all()
+    assert (found["b"] == 1).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_load_into_a_view_at_the_end_of_memory(engine: str) -> None:
+    """The tile is the last one of UB: the view's storage would end behind it."""
+    text = ops(
+        f"%a = pto.alloc_tile addr = %end : {TILE}",
+        SUBVIEW[1],
+        SUBVIEW[0],
+        LOAD,
+        f"pto.subview ins(%a, %eight, %zero : {TILE}, index, index) outs(%w : {VIEW})",
+        f"pto.tstore ins(%w : {VIEW}) outs(%part : !pto.partition_tensor_view<8x32xf32>)",
+    ).replace(
+        "  pto.subview ins(%a, %eight, %zero : " + TILE + ", index, index) outs(%w",
+        f"  %w = pto.alloc_tile : {VIEW}\n"
+        "  %part = pto.partition_view %out, offsets = [%zero, %zero], sizes = [%eight, %width]"
+        " : !pto.tensor_view<16x32xf32> -> !pto.partition_tensor_view<8x32xf32>\n"
+        "  pto.subview ins(%a, %eight, %zero : " + TILE + ", index, index) outs(%w",
+    )
+    found = pto.loads(text).run(x=X, engine=engine)
+    assert (found["y"].reshape(-1)[:256].reshape(8, 32) == X).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_gather_from_behind_the_source_of_a_view_is_reported(engine: str) -> None:
+    """Index 256 of the view is the first element behind %a, and the first of another tile."""
+    text = f"""\
+func.func @f(%a: {TILE}, %at: !pto.tile_buf<vec, 8x32xi32>, %d: !pto.tile_buf<vec, 8x32xf32>,
+             %t: !pto.tile_buf<vec, 8x32xi32>) {{
+  %zero = arith.constant 0 : index
+  %eight = arith.constant 8 : index
+  %v = pto.alloc_tile : {VIEW}
+  pto.subview ins(%a, %eight, %zero : {TILE}, index, index) outs(%v : {VIEW})
+  pto.tgather ins(%v, %at, %t : {VIEW}, !pto.tile_buf<vec, 8x32xi32>, !pto.tile_buf<vec, 8x32xi32>)\
+ outs(%d : !pto.tile_buf<vec, 8x32xf32>)
+  return
+}}
+"""
+    given = {"a": np.ones((16, 32), np.float32), "t": np.zeros((8, 32), np.int32)}
+    inside, outside = (np.full((8, 32), n, np.int32) for n in (255, 256))
+    program = pto.loads(text)
+    found = program.run(at=inside, engine=engine, **given)
+    assert (found["d"] == 1).all()
+    with pytest.raises(pto.PtoError, match="reaches past the end of the tile it is a view of"):
+        program.run(at=outside, engine=engine, **given)
