@@ -92,7 +92,7 @@ def tile(
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
     rows, cols = operator.index(rows), operator.index(cols)
-    stated = TileType(
+    kind = TileType(
         word(Loc, loc, "location"),
         dtype_of(dtype),
         rows,
@@ -103,7 +103,7 @@ def tile(
         pad_value,
         word(CompactMode, compact, "compact mode"),
     )
-    return _made(current_target().resolve(stated), data)
+    return _made(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
 
 
 def _made(kind: TileType, data: Data | None) -> Tile:

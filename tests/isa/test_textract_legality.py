@@ -82,9 +82,12 @@ MAT_TO_LEFT = [
     ),
     *(
         no("a2a3", "layout", f"left f16 {SMALL} {x}", f"mat f16 {BIG} nz")
-        for x in ("nd", "zn", "nn")
+        for x in ("nd", "nz", "zn", "nn")
     ),
-    *(no("a5", "layout", f"left f16 {SMALL} {x}", f"mat f16 {BIG} nz") for x in ("nd", "zn", "nn")),
+    *(
+        no("a5", "layout", f"left f16 {SMALL} {x}", f"mat f16 {BIG} nz")
+        for x in ("nd", "zz", "zn", "nn")
+    ),
     # non-transposed: row % 16, col % c0
     ok("a2a3", f"left f16 {SMALL} zz", f"mat f16 {BIG} nz", 16, 48),
     ok("a5", f"left f16 {SMALL} nz", f"mat f16 {BIG} nz", 16, 48),

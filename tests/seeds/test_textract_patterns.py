@@ -157,5 +157,6 @@ def test_pattern_3_at_its_addresses() -> None:
             f" outs(%t1 : {spec(mat)})\n"
         )
         for target in ALL:
-            slugs = [d.slug for d in pto.loads(text).check(target)]
-            assert slugs == ([] if fits else ["address-out-of-range"])
+            slugs = {d.slug for d in pto.loads(text).check(target)}
+            slugs -= {"uninitialised-read"}  # the pattern does not say who filled the accumulator
+            assert slugs == (set[str]() if fits else {"address-out-of-range"})

@@ -172,7 +172,8 @@ def target_page(target: Target) -> str:
         layout, fractal = target.alias(loc)
         lines.append(f"  {f'tile_{loc}':<17} {layout} fractal {fractal}")
     if target.pinned_left:
-        lines += ["", f"A boxed left tile is {target.left}, whatever layout its type states."]
+        lines += ["", f"In text a left tile is {target.left}, whichever of nz and zz is written."]
+        lines += ["In Python and C++ it is as written, and another layout is refused."]
     return "\n".join(lines)
 
 
