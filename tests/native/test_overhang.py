@@ -5,6 +5,8 @@ Nothing may be written there, and what is read there is reported.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -99,7 +101,7 @@ func.func @f(%a: {TILE}, %at: !pto.tile_buf<vec, 8x32xi32>, %d: !pto.tile_buf<ve
   return
 }}
 """
-    given = {"a": np.ones((16, 32), np.float32), "t": np.zeros((8, 32), np.int32)}
+    given: dict[str, Any] = {"a": np.ones((16, 32), np.float32), "t": np.zeros((8, 32), np.int32)}
     inside, outside = (np.full((8, 32), n, np.int32) for n in (255, 256))
     program = pto.loads(text)
     found = program.run(at=inside, engine=engine, **given)
