@@ -50,16 +50,8 @@ from ptokit.sim.native.calls import Use, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
 from ptokit.sim.native.flow import Flow, Region, look, spend
 from ptokit.sim.native.machine import Machine
-from ptokit.sim.native.plan import (
-    FIRST_SLOT,
-    TOO_LARGE,
-    Plan,
-    Purpose,
-    Request,
-    places,
-    possible_views,
-    viewed,
-)
+from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places
+from ptokit.sim.native.views import Views
 from ptokit.sim.reference import scalar
 
 Env = dict[Value, Any]  # Any: handles and numbers
@@ -100,14 +92,11 @@ class Compiler:
     kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
     places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
     results: tuple[Any, ...] = ()
-    mutable: set[Value] = field(default_factory=set[Value])  # tiles that become views in regions
-    views: set[Value] = field(default_factory=set[Value])  # of parts of tiles, from here on
-    possible_views: set[Value] = field(default_factory=set[Value])
+    views: Views = field(default_factory=Views)
 
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function; `env` has its arguments' handles and gets the others."""
-        self.mutable = set(viewed(func.body))
-        self.possible_views = possible_views(func)
+        self.views = Views(func)
         self.places = places(func.body)
         for value in func.args:
             self._define(env, value, env[value])
@@ -263,8 +252,7 @@ class Compiler:
         if operand.many:
             return tuple(self.now(env[v]) for v in bound)
         value: Any = self.now(env[bound[0]])
-        if isinstance(value, TracedTile):
-            value.view = None if bound[0] in self.possible_views else bound[0] in self.views
+        self.views.mark(bound[0], value)
         dtype = None if op.page.handle else ScalarType(operand.scalar or "").dtype
         if dtype is None:
             return value
@@ -318,7 +306,7 @@ class Compiler:
 
     def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
         env[value] = handle
-        if value in self.mutable and isinstance(handle, TracedTile):
+        if value in self.views.mutable and isinstance(handle, TracedTile):
             if handle.elements.map is not handle.type.map:
                 raise NotNative("a part of a tile becomes a view in a loop or branch")
             handle.slot = self.variable()
@@ -377,7 +365,7 @@ class Compiler:
             self.initial.meet(*ends)
             code.start(after)
         except NotNative as reason:
-            if self.alone or op.page.aliases or self._touches_view(op):
+            if self.alone or op.page.aliases or self.views.touched(op):
                 raise
             code.note(f"{op.page.mnemonic()}: by the reference, {reason}")
             self._ask(op, env)
@@ -407,7 +395,7 @@ class Compiler:
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
         getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
         if page.aliases:
-            self._follow_view(op)
+            self.views.follow(op)
         moved = [v for v, elements in before if v.elements is not elements]
         apart = partial(related, guards=self.recording.guards)
         function = Function(self.host, apart, lambda cells: cells.memory.name in self.tracked)
@@ -426,16 +414,6 @@ class Compiler:
         self.in_order |= bool(_arrays(here))
         if self.recording.stores:
             self._call(op, env, function, condition, size)
-
-    def _touches_view(self, op: Op) -> bool:
-        """Whether an operand may be a view of a part: a single op's request does not tell."""
-        return any(v in self.views or v in self.possible_views for _, v in op.values())
-
-    def _follow_view(self, op: Op) -> None:
-        """The output is a view where the instruction makes one or its input is one."""
-        (output, *_), (source, *_) = op.page.outs(), op.page.ins()
-        if op.page.windows or not self.views.isdisjoint(op.bound(source.name)):
-            self.views.update(op.bound(output.name))
 
     def _ends(self) -> list[Truth]:
         """Windows of views end inside their arrays."""
