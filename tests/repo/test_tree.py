@@ -19,8 +19,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 27_000
-LARGEST_NATIVE = 1_770  # of whole programs; `sim/kernels` makes the single functions
+LARGEST_PACKAGE = 27_500
+LARGEST_NATIVE = 1_850  # of whole programs; `sim/kernels` makes the single functions
 
 
 def imports(path: Path) -> Iterator[str]:
