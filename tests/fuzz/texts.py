@@ -55,10 +55,15 @@ class Scope:
 
     def use(self, operand: Operand) -> Value:
         """A value that `operand` may be; now and then, or if there is none, a new argument."""
-        fit = [v for v in self.values if operand.kind.accepts(v.type)]
+        fit = [v for v in self.values if operand.accepts(v.type)]
         if fit and self.chance(75):
             return self.random.choice(fit)
-        return self.argument(some_type(self.random, operand.kind))
+        kind = some_type(self.random, operand.kind)
+        return self.argument(kind if operand.accepts(kind) else INDEX)
+
+    def number(self, *operands: Operand) -> ScalarType:
+        """A type of numbers that all of these operands may have."""
+        return self.random.choice([n for n in NUMBERS if all(o.accepts(n) for o in operands)])
 
     def of(self, kind: Type) -> Value:
         """A value of exactly this type."""
@@ -173,7 +178,7 @@ def operation(scope: Scope, page: type[Instr]) -> Op:
 
 
 def same(scope: Scope, page: type[Instr]) -> Op:
-    kind = scope.random.choice(NUMBERS)
+    kind = scope.number(*page.ins())
     operands: dict[str, Binding] = {o.name: scope.of(kind) for o in page.ins()}
     return Op(page, operands, attributes(scope, page), scope.results([kind]))
 
@@ -187,7 +192,7 @@ def constant(scope: Scope, page: type[Instr]) -> Op:
 
 
 def compare(scope: Scope, page: type[Instr]) -> Op:
-    kind = scope.random.choice(NUMBERS)
+    kind = scope.number(*page.ins())
     operands: dict[str, Binding] = {o.name: scope.of(kind) for o in page.ins()}
     attr = page.attrs[0]
     word = attribute(scope.random, attr, bare=True)
@@ -196,15 +201,15 @@ def compare(scope: Scope, page: type[Instr]) -> Op:
 
 
 def select(scope: Scope, page: type[Instr]) -> Op:
-    kind = scope.random.choice(NUMBERS)
     first, *others = page.ins()
+    kind = scope.number(*others)
     operands: dict[str, Binding] = {first.name: scope.of(I1)}
     operands |= {o.name: scope.of(kind) for o in others}
     return Op(page, operands, results=scope.results([kind]))
 
 
 def cast(scope: Scope, page: type[Instr]) -> Op:
-    operands: dict[str, Binding] = {page.ins()[0].name: scope.of(scope.random.choice(NUMBERS))}
+    operands: dict[str, Binding] = {o.name: scope.of(scope.number(o)) for o in page.ins()}
     return Op(page, operands, results=scope.results([scope.random.choice(NUMBERS)]))
 
 
