@@ -94,3 +94,64 @@ def test_a_tile_larger_than_its_memory() -> None:  # SA-0352
     with pto.target("a2a3"), pytest.raises(pto.PtoError) as problem:
         pto.tassign(pto.tile("bias", "f32", 1, 512), 0)
     assert problem.value.diagnostics[0].slug == "address-out-of-range"
+
+
+ENGINES = pytest.mark.parametrize("engine", ["reference", "native"])
+
+
+@ENGINES
+@pytest.mark.parametrize("looped", [False, True])
+def test_a_view_of_a_window_has_the_strides_of_its_tile(engine: str, *, looped: bool) -> None:
+    """Of a window at [8, 16], a view from its row 4 and column 2 on, read and written."""
+    view = PART.replace(">", ", valid=12x6>")
+    body = [
+        f"pto.subview ins(%part, %four, %two : {PART}, index, index) outs(%view : {view})",
+        f"pto.tmov ins(%view : {view}) outs(%seen : {view})",
+        f"pto.tmov ins(%new : {view}) outs(%view : {view})",
+    ]
+    if looped:
+        body = ["scf.for %i = %zero to %one step %one {", *body, "}"]
+    text = "\n".join(
+        (
+            f"func.func @f(%src: {TILE}, %new: {view}, %seen: {view}) {{",
+            *(f"%{n} = arith.constant {v} : index" for n, v in NUMBERS),
+            f"%part = pto.subset %src[8, 16] sizes [16, 8] : {TILE} -> {PART}",
+            f"%view = pto.alloc_tile : {view}",
+            *body,
+            "return\n}\n",
+        )
+    )
+    new = np.full((12, 6), -1, np.float32)
+    found = pto.loads(text).run(src=source(), new=new, engine=engine)
+    assert np.array_equal(found["seen"][:12, :6], source()[12:24, 18:24])
+    expected = source()
+    expected[12:24, 18:24] = -1
+    assert np.array_equal(found["src"], expected)
+
+
+NUMBERS = {"zero": 0, "one": 1, "two": 2, "four": 4}.items()
+
+
+@ENGINES
+def test_the_bytes_of_a_window_are_not_reread_with_gaps(engine: str) -> None:
+    text = (
+        f"%part = pto.subset %src[8, 16] sizes [16, 8] : {TILE} -> {PART}\n"
+        f"pto.treshape ins(%part : {PART}) outs(%flat : !pto.tile_buf<vec, 8x16xf32>)\n"
+        "pto.tmov ins(%flat : !pto.tile_buf<vec, 8x16xf32>) "
+        "outs(%out : !pto.tile_buf<vec, 8x16xf32>)\n"
+    )
+    with pytest.raises(pto.PtoError, match="do not lie together") as problem:
+        pto.loads(text).run(src=source(), engine=engine)
+    assert problem.value.diagnostics[0].slug == "layout"
+
+
+@ENGINES
+def test_the_bytes_of_a_window_of_whole_rows_lie_together(engine: str) -> None:
+    rows, wide = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 8x64xf32>"
+    text = (
+        f"%part = pto.subset %src[8, 0] sizes [16, 32] : {TILE} -> {rows}\n"
+        f"pto.treshape ins(%part : {rows}) outs(%wide : {wide})\n"
+        f"pto.tmov ins(%wide : {wide}) outs(%out : {wide})\n"
+    )
+    found = pto.loads(text).run(src=source(), engine=engine)["out"]
+    assert np.array_equal(found, source()[8:24].reshape(8, 64))

@@ -95,7 +95,7 @@ class _Layout:
         self, name: str, kind: TileType | ConvTileType, address: int | None
     ) -> tuple[str, int, Any]:
         space, around = SPACES[kind.loc], kind
-        if self.case.place == "part" and isinstance(kind, TileType) and not self.case.page.aliases:
+        if self.case.place == "part" and isinstance(kind, TileType) and whole_boxes(kind):
             around = surrounding(kind)
         others = [(a, k) for s, a, k in self.found.values() if s == space]
         if address is None:
@@ -114,6 +114,12 @@ class _Layout:
             return max(0, address + near * LINE)
         end = max((a + k.nbytes for a, k in others), default=0)
         return (-(-end // LINE) + self.random.choice((0, 0, 1, 5))) * LINE
+
+
+def whole_boxes(kind: TileType) -> bool:
+    """Whether the tile can be a window: where its tile has boxes, it starts and ends on one."""
+    rows, cols = kind.box
+    return not kind.boxed or kind.rows % (rows or 1) == kind.cols % (cols or 1) == 0
 
 
 def surrounding(kind: TileType) -> TileType:

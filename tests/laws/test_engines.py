@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engines import Case, build, drawn, instruction
+from engines import Case, build, drawn, instruction, outcome
 from loops import program, run
 
 from fuzz.scale import scaled
@@ -20,6 +20,7 @@ from ptokit.isa.lang import Instr
 from ptokit.isa.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.program import loads
+from ptokit.sim import launch
 from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.text.printer import print_module
 
@@ -48,6 +49,8 @@ def test_both_engines_run_the_same_loops(page: type[Instr]) -> None:
 
 def _require_compiled(case: Case, text: str, arrays: Any) -> None:  # Any: as above
     """No part is left to the reference: neither alone nor in the program, which is cached."""
+    if case.page.aliases and outcome(case, launch.run_op).said:
+        return  # a window that cannot be reread: the reference refuses it
     compile_op(*instruction(case, side := build(case)), side.core)
     target = TARGETS[case.target]
     bound = bind(loads(text).func(), arrays, target, {})

@@ -66,6 +66,20 @@ def test_a_load_into_a_view_leaves_the_next_tile_alone(engine: str, looped: bool
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_load_into_a_window_of_the_same_shape_leaves_the_next_tile_alone(engine: str) -> None:
+    """%a and %b lie side by side; a window without a shape of its own has that of %a."""
+    fill = f"pto.texp ins(%b : {TILE}) outs(%b : {TILE})"
+    text = ops(f"%v = pto.subset %a[8, 0] sizes [8, 32] : {TILE}", LOAD, fill)
+    text = text.split("\n", 1)[1].replace("%out = ", "%unused = ").replace("%y,", "%x,")
+    text = f"func.func @f(%a: {TILE}, %b: {TILE}, %x: !pto.ptr<f32>) {{\n{text}"
+    ones = np.ones((16, 32), np.float32)
+    found = pto.loads(text).run(a=ones, b=ones, x=X, engine=engine)
+    assert (found["a"][:8] == 1).all()
+    assert (found["a"][8:] == X).all()
+    assert (found["b"] > 2).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_load_into_a_view_at_the_end_of_memory(engine: str) -> None:
     """The tile is the last one of UB: the view's storage would end behind it."""
     text = ops(

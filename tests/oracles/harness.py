@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from engines import Case, Outcome, Side, build, differences, outcome, surrounding
+from engines import Case, Outcome, Side, build, differences, outcome, surrounding, whole_boxes
 
 from oracles import storage
 from oracles.formats import Array, bits_of, codes_in
@@ -63,7 +63,7 @@ class Scene:
         first = handle.elements.address * 8 // bits_of(dtype)
         if isinstance(kind, ConvTileType):
             return storage.Place(memory, dtype, first + np.arange(kind.numel).reshape(kind.shape))
-        if self.case.place != "part" or self.case.page.aliases:
+        if self.case.place != "part" or not whole_boxes(kind):
             return storage.Place(memory, dtype, first + layout_of(kind))
         index = layout_of(surrounding(kind))[kind.rows :, kind.cols :]
         return storage.Place(memory, dtype, first + index - index[0, 0])
@@ -75,7 +75,8 @@ class Scene:
         valid = getattr(kind, "valid", None)
         region = codes.shape[:2] if valid is None else (valid.rows, valid.cols)
         count, first = codes.size, int(place.at.min()) if codes.size else 0
-        return Seen(place.dtype, codes, region, kind, reach[first : first + count])
+        together = count == 0 or int(place.at.max()) - first == count - 1
+        return Seen(place.dtype, codes, region, kind, reach[first : first + count], together)
 
     def given(self) -> Given:
         """What an oracle may name."""

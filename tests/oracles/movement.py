@@ -8,7 +8,7 @@ import numpy as np
 
 from oracles.fix_pipe import plainly, scaled
 from oracles.formats import Array, bits_of, storage_type, typed
-from oracles.registry import Result, Seen, Undefined, meaning
+from oracles.registry import Refused, Result, Seen, Undefined, meaning
 from oracles.storage import elements, lines, offsets
 
 NORMAL = "NORMAL_RELU"
@@ -214,12 +214,15 @@ def view(dst: Seen, src: Seen, row: int, col: int) -> Array:
 
 @meaning("TReshape")
 def reading(dst: Seen, src: Seen) -> Array:
-    """3.3: the bytes of `src`, read as dst's type says."""
+    """3.3: the bytes of `src`, read as dst's type says; other bytes must not lie between them."""
+    if not src.together:
+        raise Refused("layout")
     raw = src.storage
     if bits_of(src.dtype) == 4:
         raw = raw[0::2] | raw[1::2] << 4
     codes = elements(np.ascontiguousarray(raw).view(np.uint8), dst.dtype)
     kind = dst.kind
     shape = kind.rows, kind.cols
-    at = offsets(kind.layout.name.lower(), kind.fractal, *shape, lines(dst.dtype))
+    c0 = 64 if kind.wide4 else lines(dst.dtype)
+    at = offsets(kind.layout.name.lower(), kind.fractal, *shape, c0)
     return typed(codes[at][: dst.valid[0], : dst.valid[1]], dst.dtype)

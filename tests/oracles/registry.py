@@ -32,7 +32,7 @@ class Seen:
 
     `codes`: the elements of the whole declared shape by row and column (of a convolution tile by
     its extents), as unsigned numbers. `storage`: all of them in the order of storage. `kind`: its
-    type, for what it says besides.
+    type, for what it says besides. `together`: whether no other bytes lie between them.
     """
 
     dtype: str
@@ -40,6 +40,7 @@ class Seen:
     valid: tuple[int, int]
     kind: Any  # Any: a type of any kind
     storage: Array
+    together: bool
 
     @property
     def values(self) -> Array:

@@ -97,7 +97,7 @@ class SubView(
         dst.alias(src, row, col)
 
 
-class SubSet(Instr, name="subset", spellings=("subview",), handle=True, pipe=S):
+class SubSet(Instr, name="subset", spellings=("subview",), handle=True, windows=True, pipe=S):
     """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
 
     The window keeps the strides of `src`, so it may be smaller than its declared lines.

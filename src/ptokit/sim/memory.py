@@ -99,6 +99,15 @@ class Elements:
         self.memory, self.address, self.dtype = memory, address, dtype
         self.map, self.origin, self.end = where, origin, end
 
+    def lies_as(self, where: IndexMap) -> bool:
+        """Whether each element that `where` knows has the same offset here."""
+        pairs = ((self.map.rows, where.rows), (self.map.cols, where.cols))
+        return self.map is where or all(
+            np.array_equal(_along(here, every), _along(there, every))
+            for here, there in pairs
+            for every in [np.arange(there.extent)]
+        )
+
     def reach(self, rows: range, cols: range) -> tuple[int, int]:
         """The half-open range of element offsets a window touches; strides are not negative."""
         if not rows or not cols:

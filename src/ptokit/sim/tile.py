@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -241,17 +241,44 @@ class Tile(Matrix):
 
     def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
         """Become a handle on the bytes of `other`; given (row, col), a view from there on."""
+        where = self.type.map
+        if not other.contiguous():
+            if row is None:
+                self._refuse_strided(other)
+            where = other.elements.map
         address = other.address + _bytes(other, row or 0, col or 0)
-        self.elements = Elements(other.memory, address, self.dtype, self.type.map)
-        self.elements.end = other.elements.end
-        if row is not None and other.elements.end is None:
-            self.elements.end = other.address + other.type.nbytes
+        end = other.elements.end if row is None else other.end
+        self.elements = Elements(other.memory, address, self.dtype, where, end=end)
 
     def part(self, kind: TileType, row: int, col: int) -> Tile:
         """A handle on the part of type `kind` at (row, col), with the strides of this tile."""
         view = type(self)(kind, self.memory, self.address + _bytes(self, row, col))
         view.elements = Elements(self.memory, view.address, self.dtype, self.elements.map)
+        if (kind.rows, kind.cols) == (self.rows, self.cols):  # it reaches past the end of this one
+            view.elements.end = self.end
         return view
+
+    def contiguous(self) -> bool:
+        """Whether the bytes lie as the type says; those of a window lie as its tile's."""
+        return self.elements.lies_as(self.type.map)
+
+    @property
+    def end(self) -> int:
+        """Where the bytes of the tile end, or of the tile that this is a view of."""
+        if self.elements.end is not None:
+            return self.elements.end
+        if self.contiguous():
+            return self.address + self.type.nbytes
+        last = self.elements.map.offset(self.type.rows - 1, self.type.cols - 1)
+        return self.address + self.dtype.nbytes(last + 1)
+
+    def _refuse_strided(self, other: Tile) -> NoReturn:
+        raise error(
+            "layout",
+            f"{other.label or 'the source'} is a window whose bytes do not lie together",
+            seen=f"{other.type} has the strides of the tile it is a window of",
+            help="copy the window into a tile of its own, and take that",
+        )
 
     def raw(self) -> Matrix:
         """The whole storage as one row of bytes."""

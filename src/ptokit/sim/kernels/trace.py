@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -360,7 +360,18 @@ class TracedTile(Recorded, Tile):
         self.elements.end = None  # `view` says what is known here
         space: Any = self.memory
         if self.slot is not None:
+            if self.elements.map is not self.type.map:  # the variable holds an address only
+                raise NotNative("a tile becomes a view of a window in a loop or branch")
             space.recorder.keep_address(self)
+
+    def _refuse_strided(self, other: Tile) -> NoReturn:
+        raise NotNative("the bytes of a window do not lie together: let it be reported")
+
+    def part(self, kind: TileType, row: int, col: int) -> TracedTile:
+        part = super().part(kind, row, col)
+        assert isinstance(part, TracedTile)
+        part.view, part.elements.end = part.elements.end is not None, None
+        return part
 
     def require_own_storage(self) -> None:
         if self.view is not False:

@@ -22,6 +22,8 @@ class Views:
     def mark(self, value: Value, handle: object) -> None:
         """Tell a handle whether it is a view here; None: perhaps."""
         if isinstance(handle, TracedTile):
+            if handle.view:  # a window with the shape of its tile, from the start
+                self.known.add(value)
             handle.view = None if value in self.possible else value in self.known
 
     def follow(self, op: Op) -> None:
