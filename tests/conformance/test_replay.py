@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from fuzz.scale import sampled
 from ptokit.replay import replay
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance"
@@ -21,12 +23,29 @@ VECTOR = (
 )
 
 
-@pytest.mark.skipif(
+needs_vectors = pytest.mark.skipif(
     not VECTORS.is_dir(), reason="the recorded vectors are not beside this checkout"
 )
+
+
+@needs_vectors
 def test_every_known_operation_replays() -> None:
-    tally = replay(VECTORS)
+    tally = replay(VECTORS, "reference")
     assert tally.failures == []
     assert tally.passed >= 1204
     assert not {*FIVE_DOCUMENTS, *VECTOR} & set(tally.unknown)
     assert tally.disputed == 18  # conversions to floats, and with the mode odd (E24)
+
+
+@needs_vectors
+def test_compiled_code_replays_a_sample_of_every_operation(tmp_path: Path) -> None:
+    """All of them in `make test-all`."""
+    kept = 0
+    for listing in VECTORS.glob("*.json"):
+        cases = sampled(json.loads(listing.read_text(encoding="utf-8")), 10)
+        (tmp_path / listing.name).write_text(json.dumps(cases), encoding="utf-8")
+        (tmp_path / f"{listing.stem}.npz").symlink_to(listing.with_suffix(".npz"))
+        kept += len(cases)
+    tally = replay(tmp_path, "native")
+    assert tally.failures == []
+    assert tally.passed + tally.skipped == kept

@@ -21,7 +21,7 @@ from ptokit.program import Program, loads
 
 PARTS = 2
 KERNELS = scaled(40) // PARTS
-PROGRAMS = scaled(150) // PARTS
+PROGRAMS = scaled(60) // PARTS
 COMPUTE = ("addi", "addi", "muli", "subi", "minsi", "maxsi", "divsi", "remsi")
 WIDE, ROWS = 384, 16
 TILE = "!pto.tile_buf<vec, {rows}x{cols}xf32>"

@@ -15,7 +15,7 @@ import pytest
 from extremes import SECONDS, program
 from scale import scaled
 
-PROGRAMS = scaled(200)
+PROGRAMS = scaled(80)
 PARTS = 2  # one process each
 EACH = -(-PROGRAMS // PARTS)
 LARGEST = 1 << 30  # bytes that a process may have in memory

@@ -17,7 +17,7 @@ from mutants import LARGEST, SLOWEST, mutant
 from scale import scaled
 
 HERE = Path(__file__).parent
-SAMPLES = {"check": scaled(250), "run": scaled(40)}
+SAMPLES = {"check": scaled(120), "run": scaled(20)}
 
 
 def tried(group: str, first: int, count: int) -> subprocess.CompletedProcess[str]:

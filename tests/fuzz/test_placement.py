@@ -23,7 +23,7 @@ from ptokit.isa.targets import TARGETS
 from ptokit.place import plan
 from ptokit.program import Program, loads
 
-PROGRAMS = scaled(40)
+PROGRAMS = scaled(20)
 REFUSED = ("placed-overlap", "tile-outlives-iteration")
 
 

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptokit as pto
+from fuzz.scale import scaled
 from oracles.fix_pipe import A5_ONLY, FLOATS, MODES
 from oracles.formats import FORMATS, Array, codes_of
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
@@ -206,7 +207,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(8), deadline=None)
 @given(data=st.data())
 def test_every_mode_is_its_formula(
     target: str, form: str, pair: tuple[str, str], data: st.DataObject
@@ -260,7 +261,7 @@ def converted(values: Array, src: str, dst: str, relu: bool) -> Array:
 
 @pytest.mark.parametrize("dst", ["f32", "f16", "bf16", "f8e4m3", "f8e5m2", "hif8"])
 @pytest.mark.parametrize("relu", [False, True])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scaled(10), deadline=None)
 @given(cells=st.lists(f32_values, min_size=1, max_size=24))
 def test_a_cast_rounds_half_to_even_and_does_not_clip(
     dst: str, relu: bool, cells: list[float]

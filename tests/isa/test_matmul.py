@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import ptokit as pto
+from fuzz.scale import scaled
 from oracles.formats import FORMATS, Array, typed
 
 TARGETS = ("cpu", "a2a3", "a5")
@@ -133,7 +134,7 @@ def operands(draw: st.DrawFn, kind: str) -> tuple[Array, Array, NDArray[np.float
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(25), deadline=None)
 @given(data=st.data())
 def test_the_sum_is_sequential_and_fused_and_acc_comes_last(kind: str, data: st.DataObject) -> None:
     a, b, last = data.draw(operands(kind))
@@ -206,7 +207,7 @@ def test_infinities_and_nan() -> None:
     assert got[3] == inf
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(8), deadline=None)
 @given(st.integers(1, 20), st.integers(1, 130), st.integers(1, 20), st.integers(0, 1 << 32))
 def test_int8_is_exact(m: int, k: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptokit as pto
+from fuzz.scale import scaled
 from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type, typed
 from oracles.storage import LAYOUTS, elements, lines, offsets
 from ptokit.isa.tiles import CustomPad
@@ -182,7 +183,7 @@ def test_a_load_moves_the_matrix_of_table_4_1(layout: str, dtype: str) -> None:
         assert array.tobytes() == before.tobytes()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(37), deadline=None)
 @given(st.sampled_from(GLOBAL), st.sampled_from([*FORMATS]), st.integers(0, 1 << 32))
 def test_a_store_writes_the_matrix_and_nothing_else(layout: str, dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -199,7 +200,7 @@ def test_a_store_writes_the_matrix_and_nothing_else(layout: str, dtype: str, see
     assert np.array_equal(src.storage(), raw)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(15), deadline=None)
 @given(st.sampled_from(GLOBAL), st.sampled_from([*FORMATS]), st.integers(0, 1 << 32))
 def test_what_is_stored_is_loaded(layout: str, dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -292,7 +293,7 @@ def check_pad(pad: str | CustomPad, code: int, dtype: str, layout: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("relu", [False, True])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(8), deadline=None)
 @given(data=st.data())
 def test_an_accumulator_narrows(dtype: str, relu: bool, data: st.DataObject) -> None:
     cells = data.draw(st.lists(st.floats(width=32), min_size=6, max_size=6))
@@ -374,7 +375,7 @@ def test_atomic_add_of_floats_rounds_after_each_add(dtype: str) -> None:
     assert np.isnan(got[3])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scaled(10), deadline=None)
 @given(st.sampled_from(["f32", "f16", "bf16"]), st.integers(0, 1 << 32))
 def test_atomic_add_is_the_rounded_sum(dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ from tables import (
 )
 
 import ptokit as pto
+from fuzz.scale import scaled
 from oracles.formats import FORMATS, Array, bits_of, storage_type, typed
 from oracles.storage import elements, lines
 
@@ -43,7 +44,7 @@ def test_parameters_are_indexed_by_the_source_column() -> None:
         assert out.numpy().tolist() == [[51, 63, 76, 90, 105, 121] + [127] * 10] * 16
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(15), deadline=None)
 @given(
     st.integers(0, 15),
     st.integers(0, 31),

@@ -17,6 +17,7 @@ from rows import rows, witness_of
 from space import Space, State
 from witness import HARDEST, refusals, search
 
+from fuzz.scale import scaled
 from ptokit import settings
 from ptokit.diagnostics import PtoError
 from ptokit.eager import execute
@@ -159,6 +160,8 @@ def region(tile: Tile) -> NDArray[np.bool_]:
 def test_every_row_has_a_witness_that_runs(page: type[Instr], target: str) -> None:
     if lacks(page, target):
         return
+    if scaled(1) == 1 and target != next(t for t in HARDEST if not lacks(page, t)):
+        return  # a sample: the strictest target that has the instruction
     every, space = rows(page, target), search(page, target).space
     problems: list[str] = []
     for row in every:

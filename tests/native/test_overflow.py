@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import sampled
 from ptokit.isa.host.arith import Binary
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
@@ -157,7 +158,8 @@ def test_every_word_of_arithmetic_is_tried() -> None:
 def test_arithmetic_wraps(word: str) -> None:
     """Each result is compared with its number; the sum of what was equal comes out as a row."""
     lines: list[str] = []
-    for n, (a, b) in enumerate((a, b) for a in NUMBERS for b in NUMBERS):
+    pairs = [(a, b) for a in NUMBERS for b in NUMBERS]
+    for n, (a, b) in enumerate(sampled(pairs, 3)):
         if not b and word in ("divsi", "remsi", "ceildivsi"):
             continue
         result = EXPECTED[word](a, b)

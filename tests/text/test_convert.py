@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from machine import Toy, Undefined
 
+from fuzz.scale import scaled
 from ptokit.convert import func_to_dps, func_to_ssa, to_dps, to_ssa
 from ptokit.diagnostics import PtoError
 from ptokit.ir import Func, Module
@@ -132,7 +133,7 @@ def values(draw: st.DrawFn) -> str:
 
 
 @given(values(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
-@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(37), deadline=None, suppress_health_check=SLOW)
 def test_values_share_a_tile_only_where_that_changes_nothing(
     text: str, decisions: list[int]
 ) -> None:
@@ -161,7 +162,7 @@ def run(func: Func, decisions: list[int]) -> list[object]:
 
 
 @given(sources(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
-@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(37), deadline=None, suppress_health_check=SLOW)
 def test_conversion_computes_the_same(text: str, decisions: list[int]) -> None:
     module = read(text)
     try:
