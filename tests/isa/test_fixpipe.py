@@ -505,3 +505,13 @@ def test_a_store_quantises_like_an_extract(pair: tuple[str, str], vector: bool) 
         for line in values
     ]
     assert np.array_equal(array.view(f"u{array.itemsize}"), np.array(wanted))
+
+
+def test_the_relu_of_a_move_keeps_nan_and_minus_zero() -> None:
+    values = np.array([[math.nan, -0.0, -1.0, 2.0, -math.inf, 1.0, 0.0, -3e-9]], np.float32)
+    with pto.target("cpu"):
+        src = pto.tile("acc", "f32", 16, 16, valid=(1, 8), layout="nz", fractal=1024, data=values)
+        dst = pto.tile("vec", "f32", 16, 16, valid=(1, 8))
+        pto.tmov(dst, src, relu="normal")
+    wanted = np.array([[math.nan, -0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0]], np.float32)
+    assert dst.numpy().view(np.uint32).tolist() == wanted.view(np.uint32).tolist()

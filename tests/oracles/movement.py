@@ -97,6 +97,10 @@ def move(dst: Seen, src: Seen, quant: Any, relu: str, target: str, fixpipe: Any)
     if quant is None and relu != NORMAL and not acc and not bias:
         rows, cols = src.valid
         return typed(src.codes[:rows, :cols], dst.dtype)
+    if quant is None and relu == NORMAL:  # after the conversion: NaN and -0 stay
+        found = plainly(src.values, src.dtype, dst.dtype, relu=False)
+        with np.errstate(invalid="ignore"):
+            return np.where(found.astype(np.float64) < 0, np.zeros_like(found), found)
     return out_of(src.values, src, dst, quant, relu, target, fixpipe)
 
 

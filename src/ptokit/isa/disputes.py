@@ -118,6 +118,13 @@ DISPUTES: dict[str, Dispute] = {
         "the code's list",
         "the page is out of date",
     ),
+    "C47": Dispute(
+        "what does relu without a parameter make of NaN?",
+        "CPU simulator: 0 in an extract and an insert, which test the source for x > 0; a move "
+        "clears what is negative after the conversion, so NaN stays. Founding pages: silent.",
+        "each as the simulator does: 0 in textract and tinsert, NaN in tmov",
+        "no other source says anything, and the recordings agree with either reading",
+    ),
     "C30": Dispute(
         "must a tile's whole storage fit at its address?",
         "code: all elements. One test places a tile whose valid region alone fits.",

@@ -80,6 +80,11 @@ def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
     return x.cast(dtype)
 
 
+def without_negatives(x: Array) -> Array:
+    """The relu of a converted element: what is less than 0 becomes +0; NaN and -0 stay (3.1.4)."""
+    return (x.cast(t.f32) < 0).where(0, x)
+
+
 def quantise(
     x: Array, dtype: DType, params: Array, *, vector: bool, relu: bool, how: FixPipe
 ) -> Array:

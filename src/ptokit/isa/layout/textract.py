@@ -72,7 +72,7 @@ class TExtract(Extract):
 
     dst[i, j] = src[row + i, col + j] for every (i, j) in dst's valid region. An accumulator source
     passes the fix-pipe: it may narrow, `quant` is the one quantisation parameter of all columns,
-    `relu` clears negative values.
+    `relu` clears negative values; without `quant` NaN and -0 too.
     """
 
     dst, src = Extract.dst, Extract.src
@@ -159,7 +159,21 @@ class TExtract(Extract):
         fix_pipe(dst, src, relu, mode, quant.given, clearing=(ACC, MAT)),
     )
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
-    disputes = ("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28", "C34", "C44", "C45", "C46")
+    disputes = (
+        "C3",
+        "C6",
+        "C7",
+        "C8",
+        "C9",
+        "C10",
+        "C11",
+        "C28",
+        "C34",
+        "C44",
+        "C45",
+        "C46",
+        "C47",
+    )
 
     @staticmethod
     def run(

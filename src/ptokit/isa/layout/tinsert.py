@@ -117,7 +117,7 @@ class TInsert(Insert):
         ),
     )
     recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}
-    disputes = ("C22", "C23", "C44")
+    disputes = ("C22", "C23", "C44", "C47")
 
     @staticmethod
     def run(

@@ -52,7 +52,7 @@ from ptokit.isa.words import (
     ReluPreMode,
     V,
 )
-from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+from ptokit.numerics.fixpipe import FixPipe, convert, quantise, without_negatives
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
 CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
@@ -101,7 +101,8 @@ class TMov(
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
-    fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32.
+    fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32. `relu` without `quant`
+    clears what is negative after the conversion: NaN and -0 stay.
     """
 
     dst = Out(Tile, doc="receives the tile")
@@ -185,7 +186,7 @@ class TMov(
     )
     elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
     recorded = {"plain": {}, "relu": {}}
-    disputes = ("C22", "C45")
+    disputes = ("C22", "C45", "C47")
 
     @staticmethod
     def run(
@@ -196,7 +197,8 @@ class TMov(
         if quant is not None:
             y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
         elif positive or src.loc is ACC or dst.loc is BIAS:
-            y = convert(x, dst.dtype, relu=positive)
+            y = convert(x, dst.dtype)
+            y = without_negatives(y) if positive else y
         else:
             y = x.bitcast(dst.dtype)
         dst[:rows, :cols] = y
