@@ -9,24 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ptokit.convert.common import allocation, is_dynamic, is_loop, is_tile, refuse, yielded
-from ptokit.convert.effects import written
+from ptokit.convert.effects import keeps, written
 from ptokit.convert.lives import Lives, Point
 from ptokit.diagnostics import Note
 from ptokit.ir import STORED, AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
-from ptokit.isa.lang import Role
 from ptokit.isa.tiles import ConvTileType
 from ptokit.isa.types import Kind
 
 
 def func_to_dps(func: Func) -> Func:
-    """The function with every output an operand."""
-    if not any(isinstance(op, Op) and (op.ssa or _passes_tiles(op)) for op in func.body.walk()):
-        return func
+    """The function with every output an operand; itself if it is in that form already."""
+    if not any(isinstance(op, Op) and op.ssa for op in func.body.walk()):
+        return func  # tiles that regions pass on are handles
     return _Conversion(func).finished()
-
-
-def _passes_tiles(op: Op) -> bool:
-    return bool(op.regions) and any(is_tile(v) for v in op.results)
 
 
 class _Conversion:
@@ -62,7 +57,7 @@ class _Conversion:
             for name, value in op.named_results():
                 if op.ssa and name in op.operands:
                     old = op.bound(name)[0]
-                    if op.page.operand(name).role is not Role.OUT or not self._is_view(old):
+                    if keeps(op, name) or not self._is_view(old):
                         self._unite(old, value)  # else a tile of its own with the same extents
             if op.regions:
                 self._unite_region(op)

@@ -8,6 +8,7 @@ from enum import Enum
 from ptokit.convert.common import is_loop, uses_of
 from ptokit.ir import STORED, AnyOp, Op, Value
 from ptokit.isa.lang import Role
+from ptokit.sim.kernels.covers import covers
 
 
 class Effect(Enum):
@@ -26,13 +27,18 @@ def written(op: AnyOp) -> dict[str, Value]:
     return {o.name: op.bound(o.name)[0] for o in outs if op.bound(o.name)}
 
 
+def keeps(op: Op, name: str) -> bool:
+    """Whether the old content of an output may be seen in the new one."""
+    replaced = op.page.aliases or (op.page.operand(name).role is Role.OUT and covers(op, name))
+    return not replaced
+
+
 def reads(op: AnyOp, tile: Value) -> bool:
-    """Whether the op itself reads the tile's content."""
+    """Whether the op itself reads the tile's content, or leaves a part of it."""
     targets = written(op)
     if not targets or not isinstance(op, Op):
         return tile in uses_of(op)
-    kept = {o.name for o in op.page.outs() if o.role is Role.INOUT}
-    return any(v is tile and (n not in targets or n in kept) for n, v in op.values())
+    return any(v is tile and (n not in targets or keeps(op, n)) for n, v in op.values())
 
 
 def first_effect(ops: Sequence[AnyOp], tile: Value) -> Effect:

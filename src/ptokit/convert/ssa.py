@@ -19,7 +19,7 @@ from ptokit.convert.common import (
     terminator_of,
     uses_of,
 )
-from ptokit.convert.effects import Effect, first_effect, writes_inside, written
+from ptokit.convert.effects import Effect, first_effect, keeps, writes_inside, written
 from ptokit.diagnostics import Note
 from ptokit.ir import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang import Role
@@ -110,7 +110,9 @@ class _Conversion:
         operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
         extents = any(is_dynamic(tile) for tile in targets.values())  # of one: all are named
         for name, tile in targets.items():
-            if op.page.operand(name).role is Role.INOUT or extents:
+            read = op.page.operand(name).role is Role.INOUT
+            written_before = tile in now or tile in self.func.args
+            if read or extents or (written_before and keeps(op, name)):
                 operands[name] = now.get(tile, tile)
         new = [self._new(tile, now) for tile in targets.values()]
         return replace(op, operands=operands, results=[*op.results, *new])
