@@ -271,7 +271,8 @@ def written(func: Func) -> list[Value]:
         if not isinstance(op, Op):
             continue
         outs = [v for operand in op.page.outs() for v in op.bound(operand.name)]
-        found.update(*(roots[v] for v in outs if v in roots))
+        if not op.page.aliases:  # a handle becomes another one: no byte is written
+            found.update(*(roots[v] for v in outs if v in roots))
         if op.page.aliases or (op.page.handle and op.results):
             sources = [roots[v] for _, v in op.values() if v in roots and _names_memory(op, v)]
             for handle in (*op.results, *outs):

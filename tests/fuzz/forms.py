@@ -1,7 +1,7 @@
 """Random kernels in every form of text: the same bytes, or the same refusal, whatever the form.
 
-As a program: `PYTHONPATH=src:tests/laws:tests/fuzz python tests/fuzz/forms.py FIRST COUNT` prints
-what differs, and how many programs of each form ran.
+As a program: `PYTHONPATH=src:tests/laws:tests/fuzz python tests/fuzz/forms.py FIRST COUNT [ENGINE]`
+prints what differs, and how many programs of each form ran.
 """
 
 from __future__ import annotations
@@ -61,16 +61,21 @@ def results(seen: Told) -> object:
 
 
 def differences(seed: int, engine: str, count: Counter[str]) -> list[str]:
-    """What the forms of the kernel of a seed disagree about."""
-    program = kernel(seed)
-    if program is None:
-        count["refused"] += 1
-        return []
+    """What the forms of the kernels of a seed disagree about."""
+    found: list[str] = []
+    for program in (kernel(seed), kernel(seed, values=True)):
+        if program is None:
+            count["refused"] += 1
+        else:
+            found += _differences(program, seed, engine, count)
+    return found
+
+
+def _differences(program: Program, seed: int, engine: str, count: Counter[str]) -> list[str]:
     text = ordered(program, seed)
-    expected = results(told(program, text, engine))
-    if expected == "error[conversion":  # tiles meet that cannot share a buffer: it never runs
-        count["does not run"] += 1
-        return []
+    seen = told(program, text, engine)
+    expected = results(seen)
+    count["error" if seen.error else "ran"] += 1
     found: list[str] = []
     for form in FORMS:
         try:
@@ -81,6 +86,7 @@ def differences(seed: int, engine: str, count: Counter[str]) -> list[str]:
             count[f"no {form}"] += 1
             continue
         count[form] += 1
+        count[f"{form} ran"] += not seen.error
         again = loads(first).text(form)
         if again != first:
             found.append(f"seed {seed}: printing {form} twice differs\n{first}\n{again}")
@@ -90,11 +96,11 @@ def differences(seed: int, engine: str, count: Counter[str]) -> list[str]:
     return found
 
 
-def main(first: int, number: int) -> None:
+def main(first: int, number: int, engine: str = "reference") -> None:
     count: Counter[str] = Counter()
     for seed in range(first, first + number):
         try:
-            for line in differences(seed, "reference", count):
+            for line in differences(seed, engine, count):
                 print(line, flush=True)
         except Exception as problem:  # whatever goes wrong is a fault of that kernel
             print(f"seed {seed}: {type(problem).__name__}: {problem}", flush=True)
@@ -102,4 +108,4 @@ def main(first: int, number: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

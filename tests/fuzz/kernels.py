@@ -51,6 +51,7 @@ class Kernel(Writer):
     numbers: list[Value] = field(default_factory=list[Value])
     used: dict[str, int] = field(default_factory=dict[str, int])
     grid: bool = False  # several blocks: tiles are no arguments
+    values: bool = False  # tiles have one name each, as SSA form wants
 
     # what is in reach
 
@@ -144,7 +145,7 @@ class Kernel(Writer):
                 self.loop(depth)
             elif kind == "branch" and depth < 2:
                 self.branch(depth)
-            elif kind == "handle" and self.tiles:
+            elif kind == "handle" and self.tiles and not self.values:
                 self.handle(self.random.choice(self.tiles))
             else:
                 self.instruction()
@@ -209,7 +210,8 @@ class Kernel(Writer):
     def passed(self) -> list[Value]:
         """What goes round a loop or may come out of a branch."""
         some = [v for v in self.tiles if v in self.ready]
-        tiles = [self.random.choice(some)] if some and self.chance(40) else []
+        passes = not self.values and some and self.chance(40)
+        tiles = [self.random.choice(some)] if passes else []
         numbers = [self.number(0), self.turn] if self.chance(30) else []
         return [*tiles, *numbers] if self.chance(60) else []
 
@@ -311,14 +313,18 @@ class Program:
     blocks: int
 
 
-def kernel(seed: int) -> Program | None:
-    """The kernel of a seed; None where the checker refuses what came out."""
+def kernel(seed: int, *, values: bool = False) -> Program | None:
+    """The kernel of a seed; None where the checker refuses what came out.
+
+    `values`: it loads its tiles from arrays, computes and stores, so that it has an SSA form.
+    """
     random = Random(seed)
     target = random.choice(list(TARGETS))
     blocks = random.choice((1, 1, 1, 2, 5)) if target == "cpu" else 1
     styles = tuple(random.choice(STYLES) for _ in range(3))
     case = Case(Return, target, {}, styles=styles, seed=seed, hardware=random.random() < 0.3)
-    k = Kernel(case, random, facts=Facts(TARGETS[target]), grid=blocks > 1)
+    grid = values or blocks > 1
+    k = Kernel(case, random, facts=Facts(TARGETS[target]), grid=grid, values=values)
     block = k.value(I64, "block")
     k.put(Op(GetBlockIdx, results=[block]), k.top)
     k.put(Op(IndexCast, {"value": block}, results=[k.turn]), k.top)

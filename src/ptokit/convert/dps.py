@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ptokit.convert.common import allocation, is_dynamic, is_loop, is_tile, refuse, yielded
+from ptokit.convert.common import (
+    allocation,
+    carried_by,
+    is_dynamic,
+    is_loop,
+    is_tile,
+    refuse,
+    yielded,
+)
 from ptokit.convert.effects import keeps, written
 from ptokit.convert.lives import Lives, Point
 from ptokit.diagnostics import Note
@@ -74,8 +82,7 @@ class _Conversion:
                 if is_tile(result):
                     self._unite(value, result)
         if is_loop(op):
-            carried = next(op.bound(o.name) for o in op.page.operands if o.many)
-            for init, arg in zip(carried, op.regions[0].args[1:], strict=True):
+            for init, arg in zip(carried_by(op), op.regions[0].args[1:], strict=True):
                 if is_tile(arg):
                     self._unite(init, arg)
             for result, arg in zip(op.results, op.regions[0].args[1:], strict=True):

@@ -6,18 +6,20 @@ is carried by the loop; one written in a branch whose content matters afterwards
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
 from ptokit.convert.common import (
     FreshNames,
+    carried_by,
     is_dynamic,
     is_loop,
     is_tile,
     refuse,
     terminator_of,
     uses_of,
+    yielded,
 )
 from ptokit.convert.effects import Effect, first_effect, keeps, writes_inside, written
 from ptokit.diagnostics import Note
@@ -48,6 +50,8 @@ class _Conversion:
         self.buffers = {v: None for op in func.body.walk() for v in written(op).values()}
         self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
         self.shared = _shared_bytes(func)
+        aliases = (op for op in func.body.walk() if isinstance(op, Op) and op.page.aliases)
+        self.views = {v for op in aliases for v in (*written(op).values(), *op.results)}
         self._require_values()
 
     # what can be a value
@@ -75,6 +79,7 @@ class _Conversion:
     def _require_unseen(self, op: AnyOp) -> None:
         """A handle op or an unknown op must not name the bytes of a tile that is written."""
         if isinstance(op, Op) and (op.regions or op.page.terminator):
+            self._require_no_views(op)
             return
         for value in uses_of(op):
             if value in self.buffers:
@@ -82,6 +87,13 @@ class _Conversion:
                 message = f"{name} refers to the bytes of %{value.name}, which are written"
                 note = Note(f"%{value.name} is defined here", value.span)
                 raise refuse(message, op.span, "a value has no bytes to refer to", note)
+
+    def _require_no_views(self, op: Op) -> None:
+        """What regions pass on shares a tile when it is written again: a view cannot."""
+        for name, value in op.values():
+            if value in self.views:
+                message = f"{op.page.mnemonic()} passes on %{value.name}, a view of other bytes"
+                raise refuse(message, op.span_of(name), "copy it to a tile of its own")
 
     def _write_of(self, buffer: Value) -> Span | None:
         for op in self.func.body.walk():
@@ -105,6 +117,9 @@ class _Conversion:
         if op.regions:
             return self._loop(op, now, live) if is_loop(op) else self._branch(op, now, live)
         targets = written(op)
+        if len({*targets.values()}) < len(targets):
+            message = f"{op.page.mnemonic()} writes two outputs to one tile"
+            raise refuse(message, op.span, "give each output a tile of its own")
         for name, tile in targets.items():
             self._require_unshared(op, name, tile, live)
         operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
@@ -196,15 +211,29 @@ class _Conversion:
 
 
 def _shared_bytes(func: Func) -> dict[Value, set[Value]]:
-    """For each tile that views another or is viewed: all tiles that may name the same bytes."""
+    """For each tile that views another, is viewed or passed on by a region: all tiles that may
+    name the same bytes."""
     shared: dict[Value, set[Value]] = {}
     for op in func.body.walk():
-        if isinstance(op, Op) and op.page.aliases:
-            group = {v for _, v in op.values() if is_tile(v)} | {*op.results}
+        for group in _same_bytes(op):
             for value in tuple(group):
                 group |= shared.get(value, set())
             shared |= dict.fromkeys(group, group)
     return shared
+
+
+def _same_bytes(op: AnyOp) -> Iterator[set[Value]]:
+    """Values that an op makes names of the same bytes."""
+    if not isinstance(op, Op):
+        return
+    if op.page.aliases:
+        yield {v for _, v in op.values() if is_tile(v)} | {*op.results}
+    carried = carried_by(op)
+    for number, result in enumerate(op.results if op.regions else ()):
+        if is_tile(result):
+            passed = {yielded(region)[number] for region in op.regions}
+            around = {r.args[len(r.args) - len(carried) + number] for r in op.regions if carried}
+            yield {result} | passed | around | {*carried[number : number + 1]}
 
 
 def _live_after(block: Block, index: int, live: Live) -> Live:
