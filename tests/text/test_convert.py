@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import cycle
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from fuzz.scale import scaled
 from ptokit.convert import func_to_dps, func_to_ssa, to_dps, to_ssa
 from ptokit.diagnostics import PtoError
 from ptokit.ir import Func, Module
+from ptokit.program import loads
 from ptokit.text.printer import print_module
 from ptokit.text.reader import read
 from ptokit.text.same import same
@@ -393,3 +396,78 @@ def test_outputs_of_which_one_is_dynamic_are_all_named() -> None:
     )
     module = read(text)
     assert same(to_dps(read(print_module(to_ssa(module), "ssa"))), module)
+
+
+KEPT = """
+!t = !pto.tile_buf<vec, 8x32xf32>
+!v = !pto.tensor_view<?x?xf32>
+func.func @f(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %o: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %va = pto.make_tensor_view %a, shape = [%c8, %c32], strides = [%c32, %c1] : !v
+  %vb = pto.make_tensor_view %b, shape = [%c8, %c32], strides = [%c32, %c1] : !v
+  %vo = pto.make_tensor_view %o, shape = [%c8, %c32], strides = [%c32, %c1] : !v
+  %s = pto.alloc_tile : !t
+  %t = pto.alloc_tile : !t
+  pto.tload ins(%va : !v) outs(%s : !t)
+  pto.tload ins(%vb : !v) outs(%t : !t)
+  pto.tgather ins(%s : !t) outs(%t : !t) {maskPattern = #pto.mask_pattern<P0101>}
+  pto.tstore ins(%t : !t) outs(%vo : !v)
+  return
+}
+"""
+SWAPPED = """
+!t = !pto.tile_buf<vec, 8x32xf32>
+!v = !pto.tensor_view<?x?xf32>
+func.func @f(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %o: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %va = pto.make_tensor_view %a, shape = [%c8, %c32], strides = [%c32, %c1] : !v
+  %vb = pto.make_tensor_view %b, shape = [%c8, %c32], strides = [%c32, %c1] : !v
+  %vo = pto.make_tensor_view %o, shape = [%c8, %c32], strides = [%c32, %c1] : !v
+  %s = pto.alloc_tile : !t
+  %t = pto.alloc_tile : !t
+  pto.tload ins(%va : !v) outs(%s : !t)
+  pto.tload ins(%vb : !v) outs(%t : !t)
+  %x, %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%p = %s, %q = %t) -> (!t, !t) {
+    pto.tadd ins(%p, %q : !t, !t) outs(%p : !t)
+    scf.yield %q, %p : !t, !t
+  }
+  pto.tstore ins(%x : !t) outs(%vo : !v)
+  return
+}
+"""
+
+
+def arrays() -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
+    a = np.arange(256, dtype=np.float32).reshape(8, 32)
+    return {"a": a, "b": -a - 1, "o": np.zeros_like(a)}
+
+
+def test_what_a_partial_write_leaves_is_still_there_in_ssa_form() -> None:
+    given = arrays()
+    expected = given["b"].reshape(-1).copy()
+    expected[:128] = given["a"][:, ::2].reshape(-1)
+    text = loads(KEPT).text("ssa")
+    assert "outs(%t :" in text
+    for form in (KEPT, text, loads(text).text("dps")):
+        assert (loads(form).execute(given).outputs["o"].reshape(-1) == expected).all()
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_tiles_written_and_swapped_round_a_loop_are_handles(engine: str) -> None:
+    given = arrays()
+    p, q = given["a"].copy(), given["b"].copy()
+    for _ in range(3):
+        p, q = q, p + q
+    program = loads(SWAPPED)
+    assert program.check() == []
+    assert (program.execute(given, engine=engine).outputs["o"] == p).all()
+    assert program.text("dps").count("iter_args") == 1
+    with pytest.raises(PtoError):
+        program.text("ssa")

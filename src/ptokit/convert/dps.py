@@ -21,6 +21,7 @@ from ptokit.convert.effects import keeps, written
 from ptokit.convert.lives import Lives, Point
 from ptokit.diagnostics import Note
 from ptokit.ir import STORED, AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.isa.formulas import SameStorage
 from ptokit.isa.tiles import ConvTileType
 from ptokit.isa.types import Kind
 
@@ -69,6 +70,21 @@ class _Conversion:
                         self._unite(old, value)  # else a tile of its own with the same extents
             if op.regions:
                 self._unite_region(op)
+        for op in self.func.body.walk():
+            if isinstance(op, Op) and op.ssa:
+                self._unite_storage(op)
+
+    def _unite_storage(self, op: Op) -> None:
+        """An input that hardware wants in the output's tile, if its content is needed no more."""
+        results = dict(op.named_results())
+        formulas = (rule.formula for rule in op.page.all_rules)
+        for same in (f for f in formulas if isinstance(f, SameStorage)):
+            old, new = op.bound(same.left.operand), results.get(same.right.operand)
+            if not old or new is None or old[0] not in self.lives.written:
+                continue
+            fits = old[0].type == new.type and not self._is_view(old[0])
+            if fits and not self.lives.needed_after(old[0], new):
+                self._unite(old[0], new)
 
     def _is_view(self, value: Value) -> bool:
         """Whether the value names bytes of another tile."""

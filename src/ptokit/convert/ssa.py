@@ -95,6 +95,12 @@ class _Conversion:
                 message = f"{op.page.mnemonic()} passes on %{value.name}, a view of other bytes"
                 raise refuse(message, op.span_of(name), "copy it to a tile of its own")
 
+    def _require_no_view(self, op: Op, tile: Value) -> None:
+        """Old content and new share one tile: that cannot be a view, but for its extents."""
+        if tile in self.views and not is_dynamic(tile):
+            message = f"{op.page.mnemonic()} changes a part of %{tile.name}, a view of other bytes"
+            raise refuse(message, op.span, "change the tile itself, or a copy of the part")
+
     def _write_of(self, buffer: Value) -> Span | None:
         for op in self.func.body.walk():
             for name, value in written(op).items():
@@ -128,6 +134,7 @@ class _Conversion:
             read = op.page.operand(name).role is Role.INOUT
             written_before = tile in now or tile in self.func.args
             if read or extents or (written_before and keeps(op, name)):
+                self._require_no_view(op, tile)
                 operands[name] = now.get(tile, tile)
         new = [self._new(tile, now) for tile in targets.values()]
         return replace(op, operands=operands, results=[*op.results, *new])
@@ -159,6 +166,8 @@ class _Conversion:
         tiles = [t for t in changed if first_effect(body.ops, t) is Effect.READ or live(t)]
         carried = next(o.name for o in op.page.operands if o.many)
         operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        for tile in tiles:
+            self._require_no_view(op, tile)
         if tiles:
             operands[carried] = (
                 *_tuple(operands.get(carried, ())),
@@ -181,6 +190,8 @@ class _Conversion:
     def _branch(self, op: Op, now: Current, live: Live) -> Op:
         changed = _outer(op)
         tiles = [t for t in changed if live(t)]
+        for tile in tiles:
+            self._require_no_view(op, tile)
         sources = [*op.regions, *([Block()] if tiles and len(op.regions) < 2 else [])]
         regions: list[Block] = []
         for source in sources:

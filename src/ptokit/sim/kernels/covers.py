@@ -60,7 +60,7 @@ def _covered(page: type[Instr], operands: Operands, attrs: Attributes) -> frozen
         some = tuple(values.setdefault(v, Value(v, kind)) for v, kind in bound)
         op.operands[name] = some if page.operand(name).many else some[0]
     found = [_covered_on(op, target) for target in TARGETS.values() if _possible(op, target)]
-    return frozenset.intersection(_outputs(op), *found)
+    return _outputs(op).intersection(*found)
 
 
 def _possible(op: Op, target: Target) -> bool:
