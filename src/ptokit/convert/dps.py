@@ -80,7 +80,7 @@ class _Conversion:
         formulas = (rule.formula for rule in op.page.all_rules)
         for same in (f for f in formulas if isinstance(f, SameStorage)):
             old, new = op.bound(same.left.operand), results.get(same.right.operand)
-            if not old or new is None or old[0] not in self.lives.written:
+            if not old or new is None or old[0] not in self.lives.written | self.lives.blank:
                 continue
             fits = old[0].type == new.type and not self._is_view(old[0])
             if fits and not self.lives.needed_after(old[0], new):
