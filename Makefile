@@ -12,8 +12,8 @@ test: lint
 	$(BIN)/pytest -n 2
 
 lint: $(VENV)/dev
-	$(BIN)/ruff check src tests examples bench
-	$(BIN)/ruff format --check src tests examples bench
+	$(BIN)/ruff check src tests account examples bench
+	$(BIN)/ruff format --check src tests account examples bench
 	$(BIN)/pyright
 
 FACTOR ?= 10
@@ -30,11 +30,11 @@ bench: $(VENV)/run
 	@$(BIN)/python bench/run.py
 
 docs: $(VENV)/run
-	@$(BIN)/python -m ptokit.emit.files
+	@$(BIN)/python -m account.files
 
 format: $(VENV)/dev
-	$(BIN)/ruff check --fix-only src tests examples bench
-	$(BIN)/ruff format src tests examples bench
+	$(BIN)/ruff check --fix-only src tests account examples bench
+	$(BIN)/ruff format src tests account examples bench
 
 clean:
 	rm -rf $(VENV)

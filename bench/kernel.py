@@ -11,8 +11,8 @@ import numpy as np
 from clock import Measure, random
 
 import ptokit as pto
-from ptokit.bind import bind
-from ptokit.isa.targets import TARGETS
+from ptokit.api.bind import bind
+from ptokit.isa.model.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.native.compile import compile_program
 from ptokit.sim.native.session import Session

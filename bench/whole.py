@@ -143,7 +143,7 @@ def starts(repeats: int) -> Iterator[Start]:
         for argument, array in small.arrays.items():
             np.save(folder / f"{argument}.npy", array)
         arguments = [f"{a}={folder / a}.npy" for a in small.arrays]
-        run = ["-m", "ptokit.cli", "run", str(folder / "twenty.pto"), "--report"]
+        run = ["-m", "ptokit", "run", str(folder / "twenty.pto"), "--report"]
         run += ["--engine", "native", *arguments]
         count = len(large.body)
         for statement in ("pass", "import numpy", "import ptokit"):

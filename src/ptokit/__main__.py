@@ -9,7 +9,7 @@ def start() -> None:
     """Import the commands and run one; an interrupt before that ends the process, quietly."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from ptokit.cli import main
+    from ptokit.tools.cli import main
 
     main(prog_name="ptokit")
 

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.eager import instructions
-from ptokit.isa import pages
-from ptokit.isa.dtypes import DTYPES
-from ptokit.isa.targets import TARGETS
+from ptokit.api.eager import instructions
+from ptokit.isa.index import pages
+from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.targets import TARGETS
 
 X = np.arange(32, dtype=np.float32).reshape(2, 16)
 PROGRAM = """
@@ -249,7 +249,7 @@ def test_one_program_runs_on_many_threads(engine: str) -> None:
 
 def test_each_thread_has_a_target_and_memories_of_its_own() -> None:
     def alone(n: int) -> bool:
-        from ptokit.settings import current_target
+        from ptokit.api.settings import current_target
 
         started = current_target().name
         with pto.target("a2a3"):
@@ -268,7 +268,8 @@ def test_each_thread_has_a_target_and_memories_of_its_own() -> None:
 
 def test_help_and_stub_show_every_form_of_an_instruction() -> None:
     assert pto.__file__ is not None
-    tree = ast.parse((Path(pto.__file__).parent / "intrinsics.pyi").read_text(encoding="utf-8"))
+    stub = Path(pto.__file__).parent / "api" / "intrinsics.pyi"
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
     stubs: dict[str, list[list[str]]] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):

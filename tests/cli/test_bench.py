@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ptokit.emit.files import ROOT
+from account.files import ROOT
 
 
 def test_a_row_of_the_bench(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit import settings
-from ptokit.emit.files import ROOT
+from account.files import ROOT
+from ptokit.api import settings
 
 GEMM = pto.load(ROOT / "examples" / "gemm_grid.pto")
 ONE = """\

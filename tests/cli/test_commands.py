@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ptokit.cli import main
-from ptokit.emit.files import ROOT
+from account.files import ROOT
+from ptokit.tools.cli import main
 
 GEMM = str(ROOT / "examples" / "gemm.pto")
 EXTRACT = "%dst = textract %src[%r0, %r1] : !pto.tile<...> -> !pto.tile<...>\n"

@@ -7,12 +7,12 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from ptokit.cli import main
-from ptokit.emit.manual import contents, explain, instruction_page
-from ptokit.isa import chapter, pages
-from ptokit.isa.lang import Instr
-from ptokit.isa.tiles import TileType
-from ptokit.isa.words import Loc
+from ptokit.isa.index import chapter, pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import Loc
+from ptokit.tools.cli import main
+from ptokit.tools.manual import contents, explain, instruction_page
 
 LISTED = re.findall(r"^  (\S+)  ", contents(), re.MULTILINE)
 

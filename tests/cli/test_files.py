@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ptokit.cli import main
+from ptokit.tools.cli import main
 
 PROGRAM = "%y = textract %x[%r, %r] : !pto.tile<...> -> !pto.tile<...>\n"
 X = np.arange(32, dtype=np.float32).reshape(2, 16)
@@ -35,7 +35,7 @@ def run(folder: Path, output: Path | str, x: Path | str | None = None, *more: st
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[bytes]:
     """A line of bash in the folder; `ptokit` is the command."""
-    command = f'ptokit() {{ "{sys.executable}" -m ptokit.cli "$@"; }}\n{script}'
+    command = f'ptokit() {{ "{sys.executable}" -m ptokit.tools.cli "$@"; }}\n{script}'
     return subprocess.run(
         ["bash", "-c", command], cwd=folder, capture_output=True, timeout=60, check=False
     )
@@ -119,7 +119,7 @@ def test_if_one_output_fails_no_other_changes(folder: Path) -> None:
 
 
 def test_writers_of_one_output_all_succeed_and_readers_see_whole_files(folder: Path) -> None:
-    from ptokit.files import write_arrays
+    from ptokit.api.files import write_arrays
 
     y, problems = folder / "y.npy", list[object]()
     candidates = [np.full((64, 1024), n, np.float32) for n in range(4)]

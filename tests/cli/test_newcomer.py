@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
-from ptokit.cli import main
+from ptokit.tools.cli import main
 
 LINE = "%dst = textract %src[%r0, %r1] : !pto.tile<...> -> !pto.tile<...>\n"
 

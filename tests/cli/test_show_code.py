@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ptokit.cli import main
-from ptokit.emit.files import ROOT
+from account.files import ROOT
+from ptokit.tools.cli import main
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 GEMM = str(ROOT / "examples" / "gemm.pto")

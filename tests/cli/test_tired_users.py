@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ptokit as pto
-from ptokit import cli
-from ptokit.diagnostics import CallError
-from ptokit.emit.files import ROOT
-from ptokit.program import loads
-from ptokit.settings import DEFAULT_ENGINE
+from account.files import ROOT
+from ptokit.api.program import loads
+from ptokit.api.settings import DEFAULT_ENGINE
+from ptokit.diagnostics.diagnostic import CallError
+from ptokit.tools import cli
 
 GEMM = str(ROOT / "examples" / "gemm.pto")
 COPY = """\
@@ -52,13 +52,13 @@ COMMANDS = {
     "replay": (str(ROOT),),
 }
 FAULTS = {
-    "run": "ptokit.program.load",
-    "check": "ptokit.program.Program.verdicts",
-    "fmt": "ptokit.program.Program.text",
-    "convert": "ptokit.text.printer.print_module",
-    "explain": "ptokit.emit.manual.explain",
-    "layout": "ptokit.emit.draw.layout_picture",
-    "replay": "ptokit.replay.replay",
+    "run": "ptokit.api.program.load",
+    "check": "ptokit.api.program.Program.verdicts",
+    "fmt": "ptokit.api.program.Program.text",
+    "convert": "ptokit.text.write.printer.print_module",
+    "explain": "ptokit.tools.manual.explain",
+    "layout": "ptokit.tools.draw.layout_picture",
+    "replay": "ptokit.tools.replay.replay",
 }
 
 

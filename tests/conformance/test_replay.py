@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.scale import sampled
-from ptokit.replay import replay
+from ptokit.tools.replay import replay
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance"
 

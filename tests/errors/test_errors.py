@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ptokit.catalogue import CATALOGUE
-from ptokit.cli import main
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.tools.cli import main
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(HERE.glob("*.pto"))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from kernels import kernel
 
 from ptokit.analysis.legality import Verdict
-from ptokit.diagnostics import Diagnostic, PtoError
-from ptokit.isa import pages
-from ptokit.program import loads
+from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.isa.index import pages
 
 FORMULAS = {str(rule.formula) for page in pages() for rule in page.all_rules}
 BLOCK = "pto.get_block_idx"

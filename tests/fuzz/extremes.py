@@ -19,22 +19,22 @@ from typing import Any
 import numpy as np
 
 import ptokit as pto
-from ptokit.diagnostics import PtoError
-from ptokit.ir import AnyOp, Binding, Block, Func, Module, Op, Value
-from ptokit.isa.config import AllocTile, SubSet, SubView, TAssign
-from ptokit.isa.dtypes import f32
-from ptokit.isa.elementwise import TAddS
-from ptokit.isa.host import arith
-from ptokit.isa.host.scf import For, If, Return
-from ptokit.isa.lang import Instr
-from ptokit.isa.layout.textract import TExtract
-from ptokit.isa.layout.tinsert import TInsert
-from ptokit.isa.memory import TLoad, TStore
-from ptokit.isa.tiles import GlobalType, Shape, TileType, tile_type
-from ptokit.isa.types import I1, I32, I64, INDEX, PtrType, ScalarType
-from ptokit.isa.views import MakeTensorView, PartitionView
-from ptokit.isa.words import VEC, GlobalLayout
-from ptokit.text.printer import print_module
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.dtypes import f32
+from ptokit.isa.model.tiles import GlobalType, Shape, TileType, tile_type
+from ptokit.isa.model.types import I1, I32, I64, INDEX, PtrType, ScalarType
+from ptokit.isa.model.words import VEC, GlobalLayout
+from ptokit.isa.pages import arith
+from ptokit.isa.pages.allocation import AllocTile, SubSet, SubView, TAssign
+from ptokit.isa.pages.control import For, If, Return
+from ptokit.isa.pages.elementwise import TAddS
+from ptokit.isa.pages.layout.textract import TExtract
+from ptokit.isa.pages.layout.tinsert import TInsert
+from ptokit.isa.pages.transfers import TLoad, TStore
+from ptokit.isa.pages.views import MakeTensorView, PartitionView
+from ptokit.text.write.printer import print_module
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 SECONDS = 60  # that one program may take on a busy machine

@@ -13,14 +13,14 @@ from random import Random
 from kernels import Program, kernel
 from loops import Told, run
 
-from ptokit.diagnostics import PtoError
-from ptokit.ir import Block, Op
-from ptokit.isa.lang import Instr
-from ptokit.isa.sync import Barrier, EventId, SetFlag, WaitFlag
-from ptokit.isa.words import MTE2, MTE3, Pipe, V
-from ptokit.program import loads
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
+from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Block, Op
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.words import MTE2, MTE3, Pipe, V
+from ptokit.isa.pages.synchronisation import Barrier, EventId, SetFlag, WaitFlag
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 FORMS = ("as", "ssa", "dps")
 PAIRS = ((MTE2, V), (V, MTE3), (MTE3, MTE2))

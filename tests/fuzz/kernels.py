@@ -20,21 +20,21 @@ from operands import STYLES, family, sample
 from space import Placed
 from witness import refusals
 
-from ptokit.check import check_func, rules_for
-from ptokit.facts import Facts
-from ptokit.ir import AnyOp, Binding, Block, Func, Module, Op, Value
-from ptokit.isa import pages
-from ptokit.isa.config import AllocTile, SubSet, SubView, TAssign
-from ptokit.isa.grid import GetBlockIdx
-from ptokit.isa.host.arith import AddI, CmpI, IndexCast, MinSI, MulI, Predicate, SubI
-from ptokit.isa.host.scf import For, If, Return, Yield
-from ptokit.isa.lang import Instr, Operand, Role
-from ptokit.isa.memory import TLoad, TStore
-from ptokit.isa.targets import SPACES, TARGETS
-from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.types import I1, I64, INDEX, Kind, Type
-from ptokit.isa.words import GlobalLayout
-from ptokit.text.printer import print_module
+from ptokit.analysis.checker import check_func, rules_for
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.model.targets import SPACES, TARGETS
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.types import I1, I64, INDEX, Kind, Type
+from ptokit.isa.model.words import GlobalLayout
+from ptokit.isa.pages.allocation import AllocTile, SubSet, SubView, TAssign
+from ptokit.isa.pages.arith import AddI, CmpI, IndexCast, MinSI, MulI, Predicate, SubI
+from ptokit.isa.pages.control import For, If, Return, Yield
+from ptokit.isa.pages.grid import GetBlockIdx
+from ptokit.isa.pages.transfers import TLoad, TStore
+from ptokit.text.write.printer import print_module
 
 DATA = [p for p in pages() if p.outs() and not p.handle]
 MOST_BYTES = 8192  # of one tile

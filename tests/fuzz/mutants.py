@@ -27,16 +27,16 @@ from typing import Any
 import numpy as np
 from kernels import kernel
 
-from ptokit.diagnostics import PtoError
-from ptokit.emit.verdicts import report, report_json
-from ptokit.ir import Func, OpaqueOp
-from ptokit.isa.dtypes import DType
-from ptokit.isa.examples import EXAMPLES
-from ptokit.isa.targets import TARGETS
-from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.types import Elided, PtrType, ScalarType, Type
-from ptokit.numerics.arrays import values_of
-from ptokit.program import FORMS, Program, decoded, loads
+from ptokit.api.program import FORMS, Program, decoded, loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Func, OpaqueOp
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import Elided, PtrType, ScalarType, Type
+from ptokit.isa.pages.examples import EXAMPLES
+from ptokit.numerics.host import values_of
+from ptokit.tools.verdicts import report, report_json
 
 ROOT = Path(__file__).parents[2]
 SLOWEST = 5  # seconds for one tool and one mutant

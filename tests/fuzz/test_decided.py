@@ -16,8 +16,8 @@ from decided import outcome
 from scale import scaled
 
 from ptokit.analysis.legality import Word
-from ptokit.diagnostics import PtoError
-from ptokit.program import Program, loads
+from ptokit.api.program import Program, loads
+from ptokit.diagnostics.diagnostic import PtoError
 
 PARTS = 2
 KERNELS = scaled(40) // PARTS

@@ -22,15 +22,30 @@ LARGEST = 1 << 30  # bytes that a process may have in memory
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_extreme_numbers_do_the_same(part: int) -> None:
-    done = subprocess.run(
-        [sys.executable, str(HERE / "extremes.py"), str(part * EACH), str(EACH)],
+FOUND = (202738, 208572)  # seeds that once found a fault
+
+
+def searched(first: int, count: int) -> subprocess.CompletedProcess[str]:
+    """The seeds from `first` on, run by a process."""
+    return subprocess.run(
+        [sys.executable, str(HERE / "extremes.py"), str(first), str(count)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
-        timeout=SECONDS * (1 + EACH),
+        timeout=SECONDS * (1 + count),
     )
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_faults_that_were_found_stay_mended(seed: int) -> None:
+    done = searched(seed, 1)
+    assert done.returncode == 0
+    assert "DIFFERENT" not in done.stdout
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_extreme_numbers_do_the_same(part: int) -> None:
+    done = searched(part * EACH, EACH)
     lines = done.stdout.splitlines()
     seeds = [int(line.removeprefix("seed ")) for line in lines if line.startswith("seed ")]
     if done.returncode:

@@ -16,12 +16,12 @@ import pytest
 from placement import NBYTES, PLACES, ROWS, TURNS, Generator, Instance, Model, Unwritten, text
 from scale import scaled
 
-from ptokit.bind import bind
-from ptokit.check import learned
-from ptokit.diagnostics import PtoError
-from ptokit.isa.targets import TARGETS
-from ptokit.place import plan
-from ptokit.program import Program, loads
+from ptokit.analysis.checker import learned
+from ptokit.analysis.placement import plan
+from ptokit.api.bind import bind
+from ptokit.api.program import Program, loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.model.targets import TARGETS
 
 PROGRAMS = scaled(20)
 REFUSED = ("placed-overlap", "tile-outlives-iteration")

@@ -14,13 +14,13 @@ from forms import differences
 from scale import scaled
 from texts import MAKERS, module
 
-from ptokit.convert import to_dps, to_ssa
-from ptokit.diagnostics import PtoError
-from ptokit.ir import Module
-from ptokit.isa import pages
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
-from ptokit.text.same import same
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Module
+from ptokit.ir.same import same
+from ptokit.isa.index import pages
+from ptokit.passes import to_dps, to_ssa
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 FORMS = ("as", "ssa", "dps")
 PAGES = [p for p in pages() if not p.terminator]

@@ -11,15 +11,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from ptokit.ir import STORED, AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
-from ptokit.isa import pages
-from ptokit.isa.dtypes import DTYPES
-from ptokit.isa.lang import Attr, Instr, Operand, Role
-from ptokit.isa.layouts import Layout
-from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
-from ptokit.isa.types import ELISIONS, I1, INDEX, Kind, PtrType, ScalarType, Type
-from ptokit.isa.words import CompactMode, ConvLayout, Loc, PadValue, Word
-from ptokit.text.source import Source, Span
+from ptokit.diagnostics.source import Source, Span
+from ptokit.ir.module import (
+    STORED,
+    AnyOp,
+    Binding,
+    Block,
+    Comments,
+    Func,
+    Module,
+    Op,
+    OpaqueOp,
+    Value,
+)
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
+from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.types import ELISIONS, I1, INDEX, Kind, PtrType, ScalarType, Type
+from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
 
 SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
 NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))

@@ -8,13 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
-from ptokit.cli import main
-from ptokit.emit.manual import explain, instruction_page
-from ptokit.fills import Fill
-from ptokit.isa import pages
-from ptokit.isa.examples import EXAMPLES
-from ptokit.isa.lang import Instr
-from ptokit.isa.types import PtrType, Type
+from ptokit.api.fills import Fill
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import PtrType, Type
+from ptokit.isa.pages.examples import EXAMPLES
+from ptokit.tools.cli import main
+from ptokit.tools.manual import explain, instruction_page
 
 ONLY_A5 = {"TMovScale", "TPack"}
 WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or p.handle}

@@ -16,7 +16,7 @@ import ptokit as pto
 from fuzz.scale import scaled
 from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type, typed
 from oracles.storage import LAYOUTS, elements, lines, offsets
-from ptokit.isa.tiles import CustomPad
+from ptokit.isa.model.tiles import CustomPad
 
 Five = tuple[int, int, int, int, int]
 

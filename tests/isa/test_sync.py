@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.isa.sync import pipe_of
+from ptokit.isa.pages.synchronisation import pipe_of
 
 # the pipe of each operation, from the table of spec 3.17
 PIPES = {

@@ -22,14 +22,14 @@ from operands import (
 from space import Placed, Space, State
 from witness import HARDEST, refusals
 
-from ptokit.diagnostics import PtoError
-from ptokit.ir import Op, Value
-from ptokit.isa.facts import environment
-from ptokit.isa.lang import Instr
-from ptokit.isa.targets import SPACES, TARGETS
-from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.types import INDEX
-from ptokit.isa.words import SCALING
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import SPACES, TARGETS
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import INDEX
+from ptokit.isa.model.words import SCALING
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import WRITTEN, Memory

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from ptokit.isa.formulas import (
-    COMPARISONS,
-    Expr,
-    Node,
-    Value,
-)
+from ptokit.isa.formula.formulas import COMPARISONS, Expr, Node, Value
 
 Env: TypeAlias = "dict[str, Any]"  # Any: types, numbers, words
 Evaluate: TypeAlias = "Callable[[Env], Value]"

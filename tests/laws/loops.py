@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from operands import content
 from space import REGISTERS, Placed
 
-from ptokit.diagnostics import PtoError
-from ptokit.ir import AnyOp, Block, Func, Module, Op, Value
-from ptokit.isa.config import AllocTile, SubView
-from ptokit.isa.dtypes import DType
-from ptokit.isa.host.arith import AddI, Constant, MinSI, MulI, SubI
-from ptokit.isa.host.scf import For, Return
-from ptokit.isa.lang import Instr, Operand
-from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.types import INDEX, Kind, PtrType, ScalarType, Type
-from ptokit.isa.views import MakeTensorView, PartitionView
-from ptokit.numerics.arrays import values_of
+from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.types import INDEX, Kind, PtrType, ScalarType, Type
+from ptokit.isa.pages.allocation import AllocTile, SubView
+from ptokit.isa.pages.arith import AddI, Constant, MinSI, MulI, SubI
+from ptokit.isa.pages.control import For, Return
+from ptokit.isa.pages.views import MakeTensorView, PartitionView
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING
 from ptokit.numerics.formats import unpack
-from ptokit.program import loads
+from ptokit.numerics.host import values_of
 
 AnyArray: TypeAlias = NDArray[Any]  # Any: elements of every format
 STEPS = (0, 0, 1, -1, 8, 16, 32)

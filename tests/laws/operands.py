@@ -13,9 +13,9 @@ from rows import ends, full
 from space import Knob, State
 from witness import Search, Walk
 
-from ptokit.isa.dtypes import DTYPES, DType
-from ptokit.isa.lang import Instr
-from ptokit.isa.targets import TARGETS
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.targets import TARGETS
 from ptokit.numerics.formats import encode, pack
 
 Bytes: TypeAlias = NDArray[np.uint8]

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 from space import Placed, Space, State
 
-from ptokit import host, settings
-from ptokit.check import Checker
-from ptokit.diagnostics import Diagnostic, PtoError
-from ptokit.eager import execute
-from ptokit.ir import Block, Func, Op, Value
-from ptokit.isa.formulas import UNKNOWN
-from ptokit.isa.lang import Operand, Role
-from ptokit.isa.rules import Rule
-from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.types import I64, INDEX, Kind, ScalarType, Type
-from ptokit.isa.words import Loc
+from ptokit.analysis.checker import Checker
+from ptokit.api import hostarrays as host
+from ptokit.api import settings
+from ptokit.api.eager import execute
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.instr import Operand, Role
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import I64, INDEX, Kind, ScalarType, Type
+from ptokit.isa.model.words import Loc
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
 

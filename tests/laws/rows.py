@@ -13,11 +13,11 @@ from evaluation import Env
 from space import Knob, Space, State
 from witness import Constraint, Search, knobs_of
 
-from ptokit.isa.dtypes import DTYPES
-from ptokit.isa.lang import Instr, Path, Role
-from ptokit.isa.rules import Rule
-from ptokit.isa.targets import TARGETS
-from ptokit.isa.types import Kind
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.instr import Instr, Path, Role
+from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.types import Kind
 
 TYPED = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
 About: TypeAlias = "list[tuple[frozenset[Knob], Rule]]"  # a rule and the knobs it depends on

@@ -13,17 +13,17 @@ from typing import Any, TypeAlias
 
 from evaluation import Env
 
-from ptokit.isa import pages
-from ptokit.isa.dtypes import DTYPES, DType, f16
-from ptokit.isa.facts import environment
-from ptokit.isa.formulas import UNKNOWN, Const, Expr, Field
-from ptokit.isa.formulas import fields as fields_of
-from ptokit.isa.lang import Attr, Instr, Operand, Role
-from ptokit.isa.layouts import ND, Layout
-from ptokit.isa.targets import SPACES, Target
-from ptokit.isa.tiles import TILE_RULES, ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.types import Kind, PtrType
-from ptokit.isa.words import (
+from ptokit.isa.formula.formulas import UNKNOWN, Const, Expr, Field
+from ptokit.isa.formula.formulas import fields as fields_of
+from ptokit.isa.index import pages
+from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
+from ptokit.isa.model.dtypes import DTYPES, DType, f16
+from ptokit.isa.model.layouts import ND, Layout
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.types import Kind, PtrType
+from ptokit.isa.model.words import (
     VEC,
     CompactMode,
     ConvLayout,

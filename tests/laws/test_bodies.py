@@ -18,11 +18,11 @@ from space import Space, State
 from witness import HARDEST, refusals, search
 
 from fuzz.scale import scaled
-from ptokit import settings
-from ptokit.diagnostics import PtoError
-from ptokit.eager import execute
-from ptokit.isa import pages
-from ptokit.isa.lang import Instr, Role
+from ptokit.api import settings
+from ptokit.api.eager import execute
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr, Role
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import Matrix, Tile
 

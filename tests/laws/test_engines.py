@@ -14,15 +14,15 @@ from engines import Case, build, drawn, instruction, outcome
 from loops import program, run
 
 from fuzz.scale import scaled
-from ptokit.bind import bind
-from ptokit.isa import pages
-from ptokit.isa.lang import Instr
-from ptokit.isa.targets import TARGETS
+from ptokit.api.bind import bind
+from ptokit.api.program import loads
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.program import loads
-from ptokit.sim import launch
 from ptokit.sim.native.compile import compile_op, compile_program
-from ptokit.text.printer import print_module
+from ptokit.sim.reference import launch
+from ptokit.text.write.printer import print_module
 
 LOOPS = scaled(2)
 DATA = [p for p in pages() if p.outs() and not p.handle]

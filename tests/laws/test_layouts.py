@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptokit.isa.dtypes import DTYPES, DType
-from ptokit.isa.layouts import Layout
-from ptokit.isa.rules import rules_of
-from ptokit.isa.tiles import TILE_RULES, TileType, tile_type
-from ptokit.isa.words import Loc
+from ptokit.isa.formula.rules import rules_of
+from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.tiles import TILE_RULES, TileType, tile_type
+from ptokit.isa.model.words import Loc
 from ptokit.sim.memory import Elements, Memory
 
 SHAPES = ((1, 64), (16, 64), (32, 32), (64, 128), (48, 96), (17, 64), (128, 16))

@@ -15,15 +15,15 @@ from space import Space, State
 from witness import HARDEST, Pair, refusals, search, witnesses
 
 from fuzz.scale import scaled
-from ptokit.diagnostics import Diagnostic
-from ptokit.isa import pages
-from ptokit.isa.dtypes import f16, f32, i8
-from ptokit.isa.formulas import UNKNOWN
-from ptokit.isa.lang import In, Instr, Out
-from ptokit.isa.rules import Rule, when
-from ptokit.isa.tiles import ConvTileType
-from ptokit.isa.types import Tile
-from ptokit.isa.words import VEC
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.rules import Rule, when
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import In, Instr, Out
+from ptokit.isa.model.dtypes import f16, f32, i8
+from ptokit.isa.model.tiles import ConvTileType
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import VEC
 
 TARGETS_TRIED = HARDEST if scaled(1) > 1 else HARDEST[:1]  # the strictest has the most rules
 CASES = [(p, t) for p in pages() for t in TARGETS_TRIED if search(p, t).rules]

@@ -17,11 +17,11 @@ from typing import Any
 from evaluation import Env, distance, suggested
 from space import Knob, Space, State, illegal, limits, unwieldy
 
-from ptokit.isa.formulas import ABSENT, UNKNOWN, Expr, Many, fields
-from ptokit.isa.lang import Instr
-from ptokit.isa.rules import Rule
-from ptokit.isa.targets import TARGETS, Target
-from ptokit.isa.types import Kind
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, Many, fields
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.types import Kind
 
 SIDES = ("rows", "cols")
 CHOICES = ("fractal", "rank", "count")  # numbers that are one of a few

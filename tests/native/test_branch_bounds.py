@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.bind import bind
-from ptokit.isa.targets import TARGETS
+from ptokit.api.bind import bind
+from ptokit.isa.model.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")

@@ -15,17 +15,18 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
-from ptokit.ir import Op, Value
-from ptokit.isa.dtypes import f32
-from ptokit.isa.layout.ttrans import TTrans
-from ptokit.isa.targets import CPU_TARGET
-from ptokit.isa.tiles import tile_type
-from ptokit.isa.words import VEC
+from ptokit.ir.module import Op, Value
+from ptokit.isa.model.dtypes import f32
+from ptokit.isa.model.targets import CPU_TARGET
+from ptokit.isa.model.tiles import tile_type
+from ptokit.isa.model.words import VEC
+from ptokit.isa.pages.layout.ttrans import TTrans
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim import launch, native
+from ptokit.sim import native
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
 from ptokit.sim.native import cache
+from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")

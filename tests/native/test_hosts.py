@@ -9,11 +9,13 @@ import pytest
 from engines import Case, Outcome, build, differences, drawn, instruction, outcome
 
 from fuzz.scale import scaled
-from ptokit.isa import pages
-from ptokit.isa.lang import Instr
-from ptokit.sim import launch, native
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.sim import native
+from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.native.cache import Processor, generating_for, machine_code
 from ptokit.sim.native.compile import single
+from ptokit.sim.reference import launch
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -60,11 +62,19 @@ def all_targets() -> None:
 @pytest.mark.usefixtures("all_targets")
 @pytest.mark.parametrize("page", DATA, ids=lambda p: p.__name__)
 def test_arm_code_is_generated(page: type[Instr]) -> None:
-    case = drawn(page, 0)
-    side = build(case)
-    with generating_for(ARM):
-        _, text = single(*instruction(case, side), side.core).settled()
+    text = next(filter(None, (generated(page, number) for number in range(8))))
     assert ".x86." not in text
     code = machine_code(text, ARM)
     assert code[:4] == b"\x7fELF"
     assert int.from_bytes(code[18:20], "little") == 183  # the number of AArch64
+
+
+def generated(page: type[Instr], number: int) -> str | None:
+    """The code of a case; None where its operands lie such that the reference has to refuse it."""
+    case = drawn(page, number)
+    side = build(case)
+    try:
+        with generating_for(ARM):
+            return single(*instruction(case, side), side.core).settled()[1]
+    except NotNative:
+        return None

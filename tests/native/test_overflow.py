@@ -10,7 +10,7 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import sampled
-from ptokit.isa.host.arith import Binary
+from ptokit.isa.pages.arith import Binary
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 

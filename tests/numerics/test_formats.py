@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from ptokit.isa import dtypes as isa
-from ptokit.isa.dtypes import DType
-from ptokit.numerics.formats import Rounding, convert, decode, encode, integral, pack, unpack
+from ptokit.isa.model import dtypes as isa
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.words import Rounding
+from ptokit.numerics.formats import convert, decode, encode, integral, pack, unpack
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 

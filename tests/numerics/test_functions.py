@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.isa.dtypes import DType, bf16, f16, f32
+from ptokit.isa.model.dtypes import DType, bf16, f16, f32
 from ptokit.numerics.formats import decode, encode
 from ptokit.numerics.functions import exp
-from ptokit.sim.reference import NumpyArray
+from ptokit.sim.evaluation import NumpyArray
 
 Codes = NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type
 OVERFLOWS, VANISHES = 0x42B17218, 0xC2CFF1B5  # the first f32 whose exp is infinite, and 0

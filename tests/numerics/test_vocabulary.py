@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.isa.arrays import Array
-from ptokit.isa.dtypes import DTYPES, DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32, u8
-from ptokit.numerics.formats import Rounding, decode, encode
-from ptokit.sim.reference import NumpyArray
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.model.dtypes import DTYPES, DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32, u8
+from ptokit.isa.model.words import Rounding
+from ptokit.numerics.formats import decode, encode
+from ptokit.sim.evaluation import NumpyArray
 
 Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type"
 QUIET = {f32: 0x7FC00000, f16: 0x7E00, bf16: 0x7FC0, f8e4m3: 0x7F, f8e5m2: 0x7E, hif8: 0x80}

@@ -10,12 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from fuzz.scale import sampled
-from ptokit.isa import dtypes as t
-from ptokit.isa.arrays import BOOL, Array, Term
-from ptokit.isa.dtypes import DTYPES, DType
-from ptokit.numerics.formats import Rounding, convert
-from ptokit.numerics.words import converted
-from ptokit.sim.reference import NumpyArray
+from ptokit.isa.lang.arrays import BOOL, Array, Term
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.words import Rounding
+from ptokit.numerics.conversions import converted
+from ptokit.numerics.formats import convert
+from ptokit.sim.evaluation import NumpyArray
 
 Codes = NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type
 INTS = [dtype for dtype in DTYPES if dtype.is_int and not dtype.packed]

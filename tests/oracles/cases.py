@@ -23,9 +23,9 @@ from oracles import (
 )
 from oracles.harness import complaints
 from oracles.registry import MEANINGS, NoData, Numbers, Program
-from ptokit.isa.host.arith import Predicate
-from ptokit.isa.lang import Instr, Role
-from ptokit.isa.types import Kind
+from ptokit.isa.lang.instr import Instr, Role
+from ptokit.isa.model.types import Kind
+from ptokit.isa.pages.arith import Predicate
 
 # imported for what they say
 SAID = (feature_maps, gathering, movement, products, scalars_and_control, transfers, vectors)

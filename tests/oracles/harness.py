@@ -20,10 +20,11 @@ from oracles.registry import (
     Seen,
     Undefined,
 )
-from ptokit.isa.lang import Role
-from ptokit.isa.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.words import Word
-from ptokit.sim import launch, native
+from ptokit.isa.lang.instr import Role
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.words import Word
+from ptokit.sim import native
+from ptokit.sim.reference import launch
 from ptokit.sim.tile import Matrix
 
 # what a case may be refused for because of how it was made

@@ -12,12 +12,12 @@ import pytest
 from oracles import cases, harness, registry
 from oracles.cases import check
 from oracles.registry import MEANINGS, binary
-from ptokit.isa import pages
-from ptokit.isa.arrays import Array
-from ptokit.isa.elementwise import TILES, Binary, pointwise
-from ptokit.isa.examples import derived
-from ptokit.isa.lang import Instr
-from ptokit.isa.vectors import VEC_A2A3, VEC_A5
+from ptokit.isa.index import pages
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.pages.elementwise import TILES, Binary, pointwise
+from ptokit.isa.pages.examples import derived
+from ptokit.isa.pages.vectors import VEC_A2A3, VEC_A5
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
@@ -27,7 +27,7 @@ def test_the_page_means_what_its_oracle_says(page: type[Instr]) -> None:
 
 def declared(f: Callable[[Array, Array], Array]) -> type[Instr]:
     """TMin as one line of its family, in this process only."""
-    from ptokit.isa import lang
+    from ptokit.isa.lang import instr as lang
 
     rules = pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)
     try:

@@ -9,18 +9,22 @@ from pathlib import Path
 import pytest
 
 PROGRAM = "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>\n"
-HEAVY = ("llvmlite", "ptokit.emit", "ptokit.replay", "ptokit.text.printer", "ptokit.isa.statements")
+HEAVY = (
+    "llvmlite",
+    "ptokit.tools",
+    "ptokit.text.write",
+)
 # what a fresh process does -> the modules it may not have loaded afterwards
 WITHOUT = {
     "import ptokit": ("numpy", "click", "ml_dtypes", "ptokit.isa", *HEAVY),
     "import ptokit; ptokit.f32, ptokit.PtoError": ("click", "ml_dtypes", "ptokit.sim", *HEAVY),
     "import ptokit; ptokit.tile('vec', 'f32', 16, 32)": (
-        *("click", "ml_dtypes", "ptokit.eager", "ptokit.text.reader"),
+        *("click", "ml_dtypes", "ptokit.api.eager", "ptokit.text.read.reader"),
         *HEAVY,
     ),
-    f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": ("click", "ptokit.eager", *HEAVY),
+    f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": ("click", "ptokit.api.eager", *HEAVY),
     f"import ptokit; ptokit.loads({PROGRAM!r}).run(engine='reference')": (
-        *("click", "ptokit.eager", "ptokit.tensors"),
+        *("click", "ptokit.api.eager", "ptokit.api.tensors"),
         *HEAVY,
     ),
 }

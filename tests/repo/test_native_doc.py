@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.bind import bind
-from ptokit.emit.files import ROOT
-from ptokit.ir import Op
-from ptokit.isa import pages
-from ptokit.isa.examples import EXAMPLES
-from ptokit.isa.targets import TARGETS
-from ptokit.isa.tiles import ConvTileType, TileType
-from ptokit.isa.types import ScalarType
+from account.files import ROOT
+from ptokit.api.bind import bind
+from ptokit.ir.module import Op
+from ptokit.isa.index import pages
+from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.pages.examples import EXAMPLES
 from ptokit.numerics.fixpipe import CPU_READING
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")

@@ -8,8 +8,8 @@ import shlex
 import pytest
 from click.testing import CliRunner
 
-from ptokit.cli import main
-from ptokit.emit.files import ROOT
+from account.files import ROOT
+from ptokit.tools.cli import main
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"^    ptokit ((?:check|layout) [^\n]*)\n\n```\n(.*?)\n```", README, re.M | re.S)

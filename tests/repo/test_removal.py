@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.emit.files import ROOT
-from ptokit.emit.manual import instruction_page
-from ptokit.isa import lang, pages
-from ptokit.isa.lang import Instr
+from account.files import ROOT
+from ptokit.isa.index import pages
+from ptokit.isa.lang import instr as lang
+from ptokit.isa.lang.instr import Instr
+from ptokit.tools.manual import instruction_page
 
 MOVES = {"TExtract", "TInsert", "TMov"}
 

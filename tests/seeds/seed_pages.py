@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
-from ptokit.diagnostics import Diagnostic
-from ptokit.ir import Op
-from ptokit.isa.lang import Instr
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.ir.module import Op
+from ptokit.isa.lang.instr import Instr
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 ALL = ("cpu", "a2a3", "a5")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ptokit.emit.files import ROOT, generated
-from ptokit.emit.seeds import seeds_page
+from account.files import ROOT, generated
+from account.seeds import seeds_page
+from account.statements import DOCUMENTS, KINDS, Document, statements
 from ptokit.isa.disputes import DISPUTES
-from ptokit.isa.statements import DOCUMENTS, KINDS, Document, statements
 
 SEEDS = ROOT.parent / "shared" / "seeds"
 FILES = {

@@ -27,7 +27,7 @@ from seed_pages import (
 )
 
 import ptokit as pto
-from ptokit.isa import lookup
+from ptokit.isa.index import lookup
 
 OPERATIONS = [
     *("tmov", "tmov_fp", "treshape", "ttrans", "tconcat", "tpack"),

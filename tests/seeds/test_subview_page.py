@@ -25,8 +25,8 @@ from seed_pages import (
 )
 
 import ptokit as pto
-from ptokit.isa import config
-from ptokit.isa.words import Pipe
+from ptokit.isa.model.words import Pipe
+from ptokit.isa.pages import allocation as config
 
 SYNTAX = {
     "asm": f"%dst = pto.subview %src, %row_idx, %col_idx : {T}, i16, i16",

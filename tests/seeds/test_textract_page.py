@@ -29,8 +29,8 @@ from seed_pages import (
 )
 
 import ptokit as pto
-from ptokit.isa import lookup
-from ptokit.isa.words import ReluPreMode
+from ptokit.isa.index import lookup
+from ptokit.isa.model.words import ReluPreMode
 
 STANDARD = "textract %src[%r0, %r1]"
 FIX_PIPE = "textract.fp %src, %fp[%r0, %r1]"
@@ -55,8 +55,8 @@ def quantised(src: Array, scales: Array) -> Array:
 
 
 def test_set() -> None:
-    assert {p.__module__.split(".")[2] for p in lookup("textract")} == {"layout"}
-    assert {p.__module__.split(".")[2] for p in lookup("textract_fp")} == {"layout"}
+    assert {p.__module__.split(".")[3] for p in lookup("textract")} == {"layout"}
+    assert {p.__module__.split(".")[3] for p in lookup("textract_fp")} == {"layout"}
 
 
 @pytest.mark.parametrize("target", ALL)

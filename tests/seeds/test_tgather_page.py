@@ -30,8 +30,8 @@ from seed_pages import (
 )
 
 import ptokit as pto
-from ptokit.isa import lookup
-from ptokit.isa.words import CmpMode, GatherAxis, MaskPattern, Pipe
+from ptokit.isa.index import lookup
+from ptokit.isa.model.words import CmpMode, GatherAxis, MaskPattern, Pipe
 
 # pattern -> (period, selected index): the digits are read from the right
 PATTERNS = {
@@ -69,7 +69,7 @@ def indices_like(rows: int, cols: int, extent: int, seed: int = 1) -> Array:
 
 def test_set_and_pipe() -> None:
     forms = lookup("tgather")
-    assert {p.__module__.split(".")[2] for p in forms} == {"irregular"}
+    assert {p.__module__.split(".")[3] for p in forms} == {"irregular"}
     assert {p.form for p in forms} == {"index", "mask", "compare"}
     assert all(p.pipe is Pipe.V for p in forms)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ptokit.ir import STORED, Block, Func, Op, Value
-from ptokit.isa.lang import Role
+from ptokit.ir.module import STORED, Block, Func, Op, Value
+from ptokit.isa.lang.instr import Role
 
 UNDEFINED = "?"
 

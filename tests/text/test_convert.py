@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from machine import Toy, Undefined
 
 from fuzz.scale import scaled
-from ptokit.convert import func_to_dps, func_to_ssa, to_dps, to_ssa
-from ptokit.diagnostics import PtoError
-from ptokit.ir import Func, Module
-from ptokit.program import loads
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
-from ptokit.text.same import same
+from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Func, Module
+from ptokit.ir.same import same
+from ptokit.passes import func_to_dps, func_to_ssa, to_dps, to_ssa
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 T, P = "!pto.tile_buf<vec, 16x16xf16>", "!pto.partition_tensor_view<16x16xf16>"

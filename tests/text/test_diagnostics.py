@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptokit.diagnostics import Diagnostic, PtoError
-from ptokit.text.reader import read
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.text.read.reader import read
 
 T = "!pto.tile_buf<vec, 16x16xf16>"
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz.scale import scaled
-from ptokit.diagnostics import PtoError
-from ptokit.ir import OpaqueOp
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import OpaqueOp
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gemm.pto"
 SMALL = """// a comment

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ptokit.ir import Module
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
-from ptokit.text.same import same
+from ptokit.ir.module import Module
+from ptokit.ir.same import same
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.pto"))
 

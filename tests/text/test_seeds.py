@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptokit.ir import Op, OpaqueOp
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
-from ptokit.text.same import same
+from ptokit.ir.module import Op, OpaqueOp
+from ptokit.ir.same import same
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 T, B = "!pto.tile<...>", "!pto.tile_buf<...>"
 PAGES = [

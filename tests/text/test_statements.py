@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.convert import to_dps, to_ssa
-from ptokit.emit.cpp import print_cpp
-from ptokit.emit.manual.topics import target_page
-from ptokit.ir import Op
-from ptokit.isa import lookup, pages
-from ptokit.isa.targets import TARGETS
-from ptokit.isa.tiles import TileType
-from ptokit.isa.words import LEFT
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
-from ptokit.text.same import same
-from ptokit.text.signature import keywords
+from ptokit.ir.module import Op
+from ptokit.ir.same import same
+from ptokit.isa.index import lookup, pages
+from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import LEFT
+from ptokit.passes import to_dps, to_ssa
+from ptokit.text.read.reader import read
+from ptokit.text.read.signature import keywords
+from ptokit.text.write.cpp import print_cpp
+from ptokit.text.write.printer import print_module
+from ptokit.tools.manual.topics import target_page
 
 V = "!pto.tile_buf<vec, 16x32xf32>"
 FLAG = "[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from ptokit.isa.dtypes import bf16, f16, f32, i8
-from ptokit.isa.layouts import NZ, ZZ
-from ptokit.isa.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType, tile_type
-from ptokit.isa.types import Elided, OpaqueType, PtrType, ScalarType, Type
-from ptokit.isa.words import ACC, LEFT, MAT, VEC, CompactMode, ConvLayout, GlobalLayout, PadValue
-from ptokit.text.parts import BadType
-from ptokit.text.spelling import spell
-from ptokit.text.types import type_named
+from ptokit.isa.model.dtypes import bf16, f16, f32, i8
+from ptokit.isa.model.layouts import NZ, ZZ
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType, tile_type
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.words import (
+    ACC,
+    LEFT,
+    MAT,
+    VEC,
+    CompactMode,
+    ConvLayout,
+    GlobalLayout,
+    PadValue,
+)
+from ptokit.text.types.parts import BadType
+from ptokit.text.types.spelling import spell
+from ptokit.text.types.typereader import type_named
 
 VEC16 = tile_type(VEC, f16, 16, 16)
 SPELLINGS: list[tuple[str, Type]] = [

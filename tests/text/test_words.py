@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptokit.diagnostics import PtoError
-from ptokit.text.printer import print_module
-from ptokit.text.reader import read
-from ptokit.text.same import same
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.same import same
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
 
 FLAG = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
 EVENT = "pto.record_event[<TLOAD>, <TMOV_M2L>, <EVENT_ID1>]"

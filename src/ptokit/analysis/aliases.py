@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptokit.facts import Facts
-from ptokit.ir import Func, Op, Value
-from ptokit.isa.targets import SPACES
-from ptokit.isa.tiles import ConvTileType, TileType
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.model.targets import SPACES
+from ptokit.isa.model.tiles import ConvTileType, TileType
 
 
 class AliasClasses:

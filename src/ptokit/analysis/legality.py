@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from ptokit.analysis.initial import Trial, uninitialised
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import Left, Survey
-from ptokit.diagnostics import Diagnostic, Severity
-from ptokit.facts import Facts
-from ptokit.ir import Func, Module, Value
-from ptokit.isa.targets import TARGETS, Target
-from ptokit.place import check_addresses
-from ptokit.text.source import Span
+from ptokit.analysis.uninitialised import Trial, uninitialised
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Func, Module, Value
+from ptokit.isa.model.targets import TARGETS, Target
 
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
 

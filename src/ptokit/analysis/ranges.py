@@ -13,8 +13,8 @@ from itertools import product
 from math import gcd
 from typing import Any, TypeAlias
 
-from ptokit.isa.formulas import UNKNOWN
-from ptokit.isa.scalars import quotient
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.lang.scalars import quotient
 
 Number: TypeAlias = "int | Range"
 

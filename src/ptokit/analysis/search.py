@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ptokit.analysis.checker import Turn, blamed, violation
 from ptokit.analysis.ranges import Range
 from ptokit.analysis.survey import Survey, counter, left, widened
-from ptokit.check import Turn, blamed, violation
-from ptokit.ir import AnyOp, Block, Func, Op, Value
-from ptokit.isa.rules import Rule
-from ptokit.isa.targets import Target
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.model.targets import Target
 
 STEPS = 10_000  # instructions looked at before the rest is left to the run
 TOO_LONG = f"the iterations are too many to decide it in {STEPS} steps"

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ptokit.analysis.checker import Checker, Turn, blamed
 from ptokit.analysis.ranges import EVERY, Range, counters, high, joined, low
-from ptokit.check import Checker, Turn, blamed
-from ptokit.ir import Op, Value
-from ptokit.isa.formulas import UNKNOWN, Expr, Many, SameStorage, fields
-from ptokit.isa.rules import Rule
-from ptokit.isa.targets import Target
-from ptokit.text.source import Span
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.model.targets import Target
 
 GUARDED = "a condition or a loop bound around it is known only when it runs"
 

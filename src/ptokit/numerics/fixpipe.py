@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.arrays import Array
-from ptokit.isa.dtypes import DType
-from ptokit.numerics.formats import Rounding
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.words import Rounding
 
 FLT_MAX = 3.4028234663852886e38
 HALF_MAX = 65504.0

@@ -8,36 +8,20 @@ significand to that binade's quantum in integers and reads off the number, all f
 
 from __future__ import annotations
 
-from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.isa.dtypes import DType, Kind, bf16, f16, f32, hif8
+from ptokit.isa.model.dtypes import DType, Kind, bf16, f16, f32, hif8
+from ptokit.isa.model.words import Rounding
 from ptokit.numerics import hif8 as tapered
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type
 Values: TypeAlias = NDArray[Any]  # Any: integers of any width or floats
 Floats: TypeAlias = NDArray[np.floating[Any]]  # Any: float32 or float64
 Integers: TypeAlias = NDArray[np.signedinteger[Any]]  # Any: as wide as the floats
-
-
-class Rounding(Enum):
-    """Which neighbour an inexact value takes; the values are the words of the ISA.
-
-    RINT is half to even, ROUND half away from zero, FLOOR down, CEIL up, TRUNC toward zero, ODD the
-    neighbour whose last bit is one (von Neumann). NONE is TRUNC to integers and RINT to floats.
-    """
-
-    NONE = "none"
-    RINT = "rint"
-    ROUND = "round"
-    FLOOR = "floor"
-    CEIL = "ceil"
-    TRUNC = "trunc"
-    ODD = "odd"
 
 
 def decode(codes: Codes, dtype: DType) -> Values:

@@ -5,8 +5,8 @@ Every step is one rounded f32 operation, so each executor gives the same bits.
 
 from __future__ import annotations
 
-from ptokit.isa.arrays import Array
-from ptokit.isa.dtypes import f32, i32
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.model.dtypes import f32, i32
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ptokit.facts import call, none_if_unknown
-from ptokit.ir import Op, Value
-from ptokit.isa.lang import Instr, Operand, Role
-from ptokit.isa.targets import SPACES, Target
-from ptokit.isa.types import ScalarType
-from ptokit.isa.words import Loc
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import call, none_if_unknown
+from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import Loc
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.hazards import State, require_registers
+from ptokit.sim.evaluation import scalar
 from ptokit.sim.memory import Memory
-from ptokit.sim.reference import scalar
+from ptokit.sim.state import State, require_registers
 from ptokit.sim.tile import Matrix
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 
-from ptokit.diagnostics import Diagnostic, PtoError
-from ptokit.ir import Op
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.ir.module import Op
 
 MOST_INSTRUCTIONS = 2**63 - 1  # compiled programs count in 64 bits
 

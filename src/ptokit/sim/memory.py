@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics import error
-from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis, Digits, IndexMap
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import Axis, Digits, IndexMap
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF

@@ -11,15 +11,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ptokit.diagnostics import error
-from ptokit.isa.arrays import Array, Term, Window
-from ptokit.isa.dtypes import DType, i64, u8
-from ptokit.isa.layouts import Axis, IndexMap
-from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
-from ptokit.isa.words import GatherOOB
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.lang.arrays import Array, Term, Window
+from ptokit.isa.model.dtypes import DType, i64, u8
+from ptokit.isa.model.layouts import Axis, IndexMap
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
+from ptokit.isa.model.words import GatherOOB
 from ptokit.numerics.formats import pack
+from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import WRITTEN, Codes, Elements, Index, Memory
-from ptokit.sim.reference import NumpyArray, scalar
 
 
 @dataclass(frozen=True)

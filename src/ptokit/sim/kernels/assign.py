@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.layouts import known
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.code import Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
-from ptokit.sim.kernels.plan import Leaf, leaves
+from ptokit.sim.kernels.lowering import Leaf, leaves
 from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import Access, Point, address
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from math import gcd
 from typing import Any, TypeAlias
 
-from ptokit.isa.layouts import known
-from ptokit.isa.scalars import quotient, wrapped
+from ptokit.isa.lang.scalars import quotient, wrapped
+from ptokit.isa.model.layouts import known
 
 Num: TypeAlias = "int | Int"
 Limits: TypeAlias = tuple[int, int]

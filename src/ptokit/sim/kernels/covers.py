@@ -9,17 +9,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptokit.check import rules_for
-from ptokit.facts import Facts
-from ptokit.ir import STORED, Op, Value
-from ptokit.isa.lang import Instr
-from ptokit.isa.targets import TARGETS, Target
-from ptokit.isa.tiles import ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.types import Elided, ScalarType, Type
+from ptokit.analysis.checker import rules_for
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import STORED, Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.types import Elided, ScalarType, Type
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.execute import Core, given
 from ptokit.sim.kernels.code import Code, Int, NotNative, Undecided
-from ptokit.sim.kernels.initial import Initial
+from ptokit.sim.kernels.definite import Initial
 from ptokit.sim.kernels.trace import Recording, Scalar, Space, TracedConv, TracedTile, TracedView
 from ptokit.sim.memory import WRITTEN
 

@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.arrays import BOOL
-from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis, IndexMap, known
-from ptokit.isa.words import GatherOOB
+from ptokit.isa.lang.arrays import BOOL
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import Axis, IndexMap, known
+from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
 from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, text
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
-from ptokit.sim.kernels.plan import Gather, Leaf, Preparation, gathers, leaves
+from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.temporaries import Temporaries
 from ptokit.sim.kernels.trace import Index, Known, Read, Recording, Scalar, Span, Store, Traced
 from ptokit.sim.kernels.walk import FAR, LINE, STILL, Access, Point, Walk, counters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.layouts import known
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
 from ptokit.sim.kernels.trace import Apply, Store, Traced

@@ -7,12 +7,12 @@ from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.layouts import known
-from ptokit.isa.words import GatherOOB
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.layouts import known
+from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.code import Int, Num
 from ptokit.sim.kernels.lanes import Lanes, Words, element
-from ptokit.sim.kernels.plan import Gather, Leaf, leaves
+from ptokit.sim.kernels.lowering import Gather, Leaf, leaves
 from ptokit.sim.kernels.trace import Apply, Known, Traced
 from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from ptokit.isa.layouts import Axis, IndexMap
-from ptokit.isa.tiles import GlobalType, Shape, TileType
+from ptokit.isa.model.layouts import Axis, IndexMap
+from ptokit.isa.model.tiles import GlobalType, Shape, TileType
 from ptokit.sim.kernels.code import Int, NotNative, Num
 from ptokit.sim.kernels.trace import TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.sim.memory import Elements
@@ -28,6 +28,9 @@ class Slot(NamedTuple):
     """A number that is in the frame when the program runs."""
 
     number: int
+
+
+NOWHERE = 1 << 62  # beyond any memory
 
 
 class Place(NamedTuple):
@@ -82,8 +85,18 @@ def mapped(
     if where is not getattr(value.type, "map", None):
         where = IndexMap(_axis(where.rows, number), _axis(where.cols, number))
     elsewhere: Any = place(old.address), place(old.origin)
-    handle.elements = Elements(space, elsewhere[0], old.dtype, where, elsewhere[1])
+    handle.elements = Elements(space, elsewhere[0], old.dtype, where, elsewhere[1], old.end)
+    if isinstance(value, TracedTile) and value.view:
+        _keep_view(value, handle)
     return handle
+
+
+def _keep_view(value: TracedTile, handle: Any) -> None:  # Any: of either class
+    """A view stays one, although where its tile ends is not kept."""
+    if isinstance(handle, TracedTile):
+        handle.view = value.view
+    else:
+        handle.elements.end = NOWHERE
 
 
 def numbers(value: Any) -> list[tuple[Num, bool]]:  # Any: a handle or a number

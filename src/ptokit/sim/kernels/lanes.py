@@ -10,10 +10,10 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.arrays import BOOL
-from ptokit.isa.dtypes import DType
-from ptokit.numerics.formats import Rounding
+from ptokit.isa.lang.arrays import BOOL
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.words import Rounding
 from ptokit.sim.kernels.code import Code, NotNative
 from ptokit.sim.kernels.trace import Apply, Known, Traced
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ptokit.isa.arrays import BOOL
-from ptokit.isa.layouts import known
+from ptokit.isa.lang.arrays import BOOL
+from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.code import Code, Int, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.walk import Access, Point, address, load_line

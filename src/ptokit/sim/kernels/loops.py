@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
-from ptokit.isa.layouts import Digits, known
+from ptokit.isa.model.layouts import Digits, known
 from ptokit.sim.kernels.code import NotNative, Num
 
 

@@ -14,17 +14,16 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.arrays import BOOL, Array, Term, Window
-from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import Axis, known
-from ptokit.isa.tiles import Shape, TileType
-from ptokit.isa.words import GatherOOB, GlobalLayout
-from ptokit.numerics.formats import Rounding
-from ptokit.numerics.words import converted
+from ptokit.isa.lang.arrays import BOOL, Array, Term, Window
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import Axis, known
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.words import GatherOOB, GlobalLayout, Rounding
+from ptokit.numerics.conversions import converted
+from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
 from ptokit.sim.memory import Elements
-from ptokit.sim.reference import NumpyArray, scalar
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")

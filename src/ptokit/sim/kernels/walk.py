@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TypeAlias
 
-from ptokit.isa import dtypes as t
-from ptokit.isa.dtypes import DType
-from ptokit.isa.layouts import known
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.code import Code, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles

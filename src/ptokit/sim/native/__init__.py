@@ -10,19 +10,19 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptokit.ir import Op, Value
-from ptokit.isa.targets import Target
+from ptokit.ir.module import Op, Value
+from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim import launch
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.sim.native.session import Grown
+from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
 
 if TYPE_CHECKING:
-    from ptokit.bind import Bound
+    from ptokit.api.bind import Bound
 
 
 def run(

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptokit.ir import Op
-from ptokit.isa.lang import Role
+from ptokit.ir.module import Op
+from ptokit.isa.lang.instr import Role
 from ptokit.sim.kernels.code import Condition, every, text
 from ptokit.sim.kernels.emit import Function, numbered
 
 if TYPE_CHECKING:
-    from ptokit.sim.native.module import Compiler
+    from ptokit.sim.native.generator import Compiler
 
 
 @dataclass

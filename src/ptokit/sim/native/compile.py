@@ -7,27 +7,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptokit.check import learned
-from ptokit.facts import Facts
-from ptokit.ir import Block, Op, Value
-from ptokit.isa.targets import SPACES, Target
+from ptokit.analysis.checker import learned
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned, plan
+from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.model.targets import SPACES, Target
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.place import Planned, plan
 from ptokit.sim.execute import Core
-from ptokit.sim.interpreter import Machine
 from ptokit.sim.kernels.code import NotNative
+from ptokit.sim.kernels.definite import Initial
 from ptokit.sim.kernels.handles import traced
-from ptokit.sim.kernels.initial import Initial
 from ptokit.sim.kernels.trace import Recorded, Span, Traced
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Codes, Memory
 from ptokit.sim.native import cache
-from ptokit.sim.native.module import Compiler, Env
+from ptokit.sim.native.cachekey import described
+from ptokit.sim.native.generator import Compiler, Env
 from ptokit.sim.native.session import Session
-from ptokit.sim.native.signature import described
+from ptokit.sim.reference.interpreter import Machine
 
 if TYPE_CHECKING:
-    from ptokit.bind import Bound
+    from ptokit.api.bind import Bound
 
 MOST_TRIES = 4
 

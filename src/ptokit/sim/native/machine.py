@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptokit.isa.grid import LARGEST_GRID
-from ptokit.isa.tiles import ConvTileType, TileType
-from ptokit.place import address_errors
+from ptokit.analysis.placement import address_errors
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.code import Int, Num, Truth
 from ptokit.sim.kernels.trace import Recorded, TracedConv, TracedTile
 from ptokit.sim.native.plan import BLOCK, BLOCKS
 
 if TYPE_CHECKING:
-    from ptokit.sim.native.module import Compiler
+    from ptokit.sim.native.generator import Compiler
 
 
 @dataclass

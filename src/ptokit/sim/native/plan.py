@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ptokit.ir import Block
+from ptokit.ir.module import Block
 
 # Places in the frame: the block, their number, whether to look up, how much may still be used.
 BLOCK, BLOCKS, TICK, LEFT, FIRST_SLOT = range(5)

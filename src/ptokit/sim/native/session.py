@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ptokit.diagnostics import PtoError
-from ptokit.facts import Facts
-from ptokit.ir import Block, Op, Value
-from ptokit.place import Planned
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Block, Op, Value
 from ptokit.sim import execute
 from ptokit.sim.execute import Core
-from ptokit.sim.hazards import State, require_registers
-from ptokit.sim.interpreter import Interpreter, execution, within
 from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.limits import RunLimits
@@ -28,6 +26,8 @@ from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
 from ptokit.sim.native.ticks import ticking
+from ptokit.sim.reference.interpreter import Interpreter, execution, within
+from ptokit.sim.state import State, require_registers
 
 Env = dict[Value, Any]  # Any: handles and numbers
 

@@ -1,0 +1,1 @@
+"""Accounts of the repository, not shipped: founding statements and generated files."""

@@ -1,0 +1,29 @@
+"""The generated files of the repository: `make docs` writes them, a test checks they are fresh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from account.seeds import seeds_page
+from account.stubs import stub
+
+ROOT = Path(__file__).parents[1]
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file and its text."""
+    return {
+        ROOT / "src" / "ptokit" / "api" / "intrinsics.pyi": stub(),
+        ROOT / "docs" / "seeds.md": seeds_page(),
+    }
+
+
+def main() -> None:
+    for path, text in generated().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

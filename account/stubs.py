@@ -1,0 +1,75 @@
+"""The typed signatures of the instruction functions, for editors and type checkers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+from ptokit.api.eager import instructions, public_signature
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.model.types import Kind
+from ptokit.isa.model.words import Word
+
+HEAD = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
+
+from collections.abc import Sequence
+from typing import Literal, overload
+
+from ptokit.api.events import Event
+from ptokit.api.hostarrays import ConvTile, Tensor, Tile
+'''
+TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "Tensor", Kind.CONV: "ConvTile"}
+
+
+def stub() -> str:
+    """The text of intrinsics.pyi."""
+    forms = instructions()
+    moved = [page.python() for page in pages() if page.readdresses]
+    names = "".join(f'    "{name}",\n' for name in (*forms, *moved))
+    lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
+    for name, several in forms.items():
+        for page in several:
+            lines += ["@overload"] if len(several) > 1 else []
+            lines += _function(name, page)
+    lines += [f"def {name}(tile: Tile, address: int) -> None: ..." for name in moved]
+    return "\n".join(lines) + "\n"
+
+
+def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:
+    """Aliases for the words of the attributes."""
+    kinds = {a.kind for several in forms.values() for page in several for a in page.attrs}
+    for kind in sorted((k for k in kinds if issubclass(k, Word)), key=lambda k: k.__name__):
+        yield f"{kind.__name__}Word = Literal["
+        yield from (f'    "{word}",' for word in kind.options())
+        yield "]"
+
+
+def _function(name: str, page: type[Instr]) -> Iterator[str]:
+    fields = {f.name: f for f in (*page.operands, *page.attrs)}
+    parameters: list[str] = []
+    keyword_only = False
+    for parameter in public_signature(page).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            parameters.append(f"*{parameter.name}: Event")
+            continue
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
+            parameters.append("*")
+            keyword_only = True
+        default = "" if parameter.default is inspect.Parameter.empty else " = ..."
+        field = fields.get(parameter.name)
+        kind = "Sequence[Event]" if field is None else _annotation(field)
+        parameters.append(f"{parameter.name}: {kind}{default}")
+    yield f"def {name}("
+    yield from (f"    {parameter}," for parameter in parameters)
+    yield ") -> None: ..."
+
+
+def _annotation(field: Operand | Attr) -> str:
+    optional = " | None" if field.default is None else ""
+    if isinstance(field, Operand):
+        number = field.kind is Kind.SCALAR and field.scalar is None
+        return TYPES.get(field.kind, "float" if number else "int") + optional
+    if not issubclass(field.kind, Word):
+        return field.kind.__name__ + optional
+    return field.kind.__name__ + "Word" + optional

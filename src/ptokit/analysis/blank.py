@@ -1,0 +1,97 @@
+"""An instruction tried on memory that was never written: does it read it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ptokit.analysis.known import Facts
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.ir.module import Op, Value
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, TileType
+from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.execute import Core, fetch, given, run_body
+from ptokit.sim.memory import Memory
+from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
+
+LARGEST = 1 << 24  # bytes of a tile or a view; larger ones are not tried
+
+
+class Open(Exception):
+    """An operand is not known well enough to try the instruction."""
+
+
+def first_blank_read(op: Op, blank: set[Value], facts: Facts) -> Diagnostic | None:
+    """What the reference says where `blank` tiles were never written and all else was.
+
+    None if it reads none of them, or if operands are known only when the program runs. Rules are
+    not checked.
+    """
+    try:
+        handles = {value: _handle(value, value not in blank, facts) for value in set(_values(op))}
+        _run(op, handles, facts)
+    except Open:
+        return None
+    except PtoError as problem:
+        found = problem.diagnostics[0]
+        return found if found.slug == "uninitialised-read" else None
+    return None
+
+
+def _values(op: Op) -> Iterator[Value]:
+    yield from (value for _, value in op.values())
+    yield from op.results
+
+
+def _run(op: Op, handles: Mapping[Value, Any], facts: Facts) -> None:  # Any: handles and numbers
+    page, core = op.page, Core(facts.target, CPU_READING)
+    bound = ((o, op.bound(o.name)) for o in page.operands)
+    values = {o.name: fetch(page, o, found, handles) for o, found in bound if found}
+    results = {name: handles[value] for name, value in op.named_results()}
+    run_body(page, {**given(op), **values, **results, **core.offer()})
+
+
+def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle or a number
+    kind = facts.type_of(value)
+    if isinstance(kind, TileType):
+        if not kind.valid.static or not _possible(kind):
+            raise Open
+        handle: Matrix = Tile(kind, _memory(value, kind.nbytes, written), 0)
+    elif isinstance(kind, ConvTileType):
+        handle = ConvTile(kind, _memory(value, kind.nbytes, written), 0)
+    elif isinstance(kind, GlobalType):
+        handle = _view(value, kind)
+    else:
+        number = facts.numbers.get(value)
+        if not isinstance(number, int | float):
+            raise Open
+        return number
+    handle.label = f"%{value.name}"
+    return handle
+
+
+def _possible(kind: TileType) -> bool:
+    """Whether the type keeps its rules and its memory can be made; else that is reported."""
+    return kind.nbytes <= LARGEST and all(r.holds({"tile": kind}) is not False for r in TILE_RULES)
+
+
+def _view(value: Value, kind: GlobalType) -> GlobalView:
+    shape = [n for n in kind.shape if n is not None]
+    steps = [n for n in kind.stride or () if n is not None]
+    if len(shape) < kind.rank or (kind.stride is not None and len(steps) < kind.rank):
+        raise Open
+    if kind.stride is None:
+        steps = [prod(shape[i + 1 :]) for i in range(kind.rank)]
+    last = sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
+    nbytes = kind.dtype.nbytes(last + 2)
+    if nbytes > LARGEST:
+        raise Open
+    full = GlobalType(kind.dtype, tuple(shape), tuple(steps), kind.stated, kind.partition)
+    return GlobalView(full, _memory(value, nbytes, written=True), 0)
+
+
+def _memory(value: Value, nbytes: int, written: bool) -> Memory:
+    return Memory(f"%{value.name}", np.zeros(nbytes, np.uint8), written=written)

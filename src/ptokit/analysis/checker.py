@@ -1,0 +1,238 @@
+"""The verifier: runs the rules of each page over a program, for one target at a time.
+
+What the text tells is evaluated now; what depends on values known only at run time is left to the
+executor, which evaluates the very same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import check_addresses
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.formula.formulas import UNKNOWN, Many, fields, seen
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.index import pages
+from ptokit.isa.lang.environment import call
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import TILE_RULES, TileType
+from ptokit.isa.model.types import Elided, OpaqueType
+
+
+def violation(
+    page: type[Instr], rule: Rule, env: Mapping[str, Any], target: Target, span: Span | None
+) -> Diagnostic:
+    """The diagnostic of a rule that does not hold under `env`."""
+    return Diagnostic(
+        slug=rule.slug,
+        message=f"{page.mnemonic()}: {CATALOGUE[rule.slug].title}",
+        span=span,
+        severity=Severity.WARNING if rule.warning else Severity.ERROR,
+        rule=str(rule.formula),
+        when=None if rule.condition is None else str(rule.condition),
+        seen=seen(rule.formula, env),
+        help=rule.help or f"`ptokit explain {page.name}` lists what each target takes",
+        targets=(target.name,),
+    )
+
+
+def blamed(op: Op, rule: Rule) -> Span | None:
+    """Where to point: at the operand a rule speaks of first, an index before a tile."""
+    mentioned = list(fields(rule.formula))
+    for part in sorted(mentioned, key=lambda f: bool(f.path)):
+        if part.operand in op.spans:
+            return op.spans[part.operand]
+    return op.span
+
+
+def rules_for(page: type[Instr], target: Target) -> tuple[Rule, ...]:
+    return tuple(r for r in page.all_rules if target.name in r.targets)
+
+
+class Checker:
+    """Checks one function for one target and collects diagnostics in text order.
+
+    It executes control: pages of loops and branches run their bodies on it (`isa.host.scf.Flow`).
+    Code that constants keep from running is looked at blindly: only types are judged there.
+    """
+
+    def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
+        self.facts = Facts(target, dict(numbers or {}))
+        self.found: list[Diagnostic] = []
+        self.dead: set[Block] = set()  # regions that never run
+
+    def func(self, func: Func) -> None:
+        for arg in func.args:
+            self.value(arg)
+        self.block(func.body)
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.op(op)
+
+    def op(self, op: AnyOp) -> None:
+        if isinstance(op, OpaqueOp):
+            self.opaque(op)
+            return
+        env = self.facts.environment(op)
+        for rule in self.rules(op):
+            outcome = rule.holds(env)
+            if outcome is not True:
+                self.judge(op, rule, env, outcome)
+        self.facts.learn(op, env)
+        for result in op.results:
+            self.value(result)
+        if op.regions:
+            self.control(op, env)
+
+    def opaque(self, op: OpaqueOp) -> None:
+        self.found.append(unknown_op(op))
+
+    def rules(self, op: Op) -> Iterable[Rule]:
+        return rules_for(op.page, self.facts.target)
+
+    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+        """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
+        if outcome is False:
+            where = blamed(op, rule)
+            self.found.append(violation(op.page, rule, env, self.facts.target, where))
+
+    def control(self, op: Op, env: Mapping[str, Any]) -> None:
+        """An op with regions: its body says when they run."""
+        given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
+        regions = tuple(Turn(self, block) for block in op.regions)
+        body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
+        outcome = call(body, {**given, "regions": regions, "flow": self})
+        for result, number in zip(op.results, outcome, strict=False):
+            self.facts.numbers[result] = number
+
+    def loop(
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+    ) -> tuple[Any, ...]:
+        """A loop, for any of its turns. Any: numbers, or UNKNOWN."""
+        if isinstance(lower, int) and isinstance(upper, int) and lower >= upper:
+            self.never(region)
+        else:
+            region()
+        return ()
+
+    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+        """A branch: every side, but for what the condition excludes. Any: as for `loop`."""
+        for number, region in enumerate(regions):
+            if isinstance(condition, int) and bool(condition) == bool(number):
+                self.never(region)
+            else:
+                region()
+        return ()
+
+    def never(self, region: Turn) -> None:
+        """Look at a region that never runs."""
+        self.dead.add(region.block)
+        before, self.facts.blind = self.facts.blind, True
+        region()
+        self.facts.blind = before
+
+    def region(self, block: Block, numbers: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Walk over a region whose arguments are these numbers; what its terminator passes on."""
+        for arg in block.args:
+            self.value(arg)
+        self.facts.numbers.update(zip(block.args, numbers, strict=False))
+        self.block(block)
+        last = block.ops[-1] if block.ops else None
+        passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
+        return tuple(self.facts.numbers.get(value, UNKNOWN) for value in passed)
+
+    def value(self, value: Value) -> None:
+        """Check the type of a newly defined value."""
+        kind = self.facts.type_of(value)
+        if isinstance(kind, Elided):
+            self.found.append(elided(value))
+        if isinstance(kind, OpaqueType):
+            self.found.append(unknown_type(value, kind))
+        if isinstance(kind, TileType):
+            self.found += tile_type_errors(kind, value.span, self.facts.target, f"%{value.name}")
+
+
+class Turn(NamedTuple):
+    """A region as control pages call it."""
+
+    checker: Checker
+    block: Block
+
+    def __call__(self, *numbers: Any) -> tuple[Any, ...]:  # Any: numbers, or UNKNOWN
+        return self.checker.region(self.block, numbers)
+
+
+def tile_type_errors(
+    kind: TileType, span: Span | None, target: Target, label: str
+) -> Iterator[Diagnostic]:
+    """The first of the rules T1 to T7 that a tile type breaks."""
+    env = {"tile": kind}
+    for rule in TILE_RULES:
+        if kind.rows > 0 and kind.cols > 0 and rule.holds(env) is not False:
+            continue
+        yield Diagnostic(
+            slug=rule.slug,
+            message=f"{label}: {CATALOGUE[rule.slug].title}",
+            span=span,
+            rule=str(rule),
+            seen=seen(rule.formula, env),
+            help=rule.help,
+            targets=(target.name,),
+        )
+        return
+
+
+def unknown_op(op: OpaqueOp) -> Diagnostic:
+    from difflib import get_close_matches  # slow to import, and only mistakes need it
+
+    names = [page.mnemonic() for page in pages()]
+    close = get_close_matches(op.name if "." in op.name else f"pto.{op.name}", names, n=1)
+    return Diagnostic(
+        "unknown-op",
+        f"{op.name}: {CATALOGUE['unknown-op'].title}",
+        op.span,
+        Severity.WARNING,
+        help=f"did you mean {close[0]}?" if close else None,
+    )
+
+
+def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
+    return Diagnostic(
+        "unknown-type",
+        f"%{value.name}: {kind} is not a type this version knows",
+        value.span,
+        help="tiles are !pto.tile_buf<...> or !pto.tile<...>",
+    )
+
+
+def elided(value: Value) -> Diagnostic:
+    return Diagnostic(
+        "type-elided",
+        f"%{value.name}: {CATALOGUE['type-elided'].title}",
+        value.span,
+        Severity.WARNING,
+        help="write the type out, or bind an array to it when running",
+    )
+
+
+def check_func(
+    func: Func, target: Target, numbers: Mapping[Value, Any] | None = None
+) -> list[Diagnostic]:
+    """Everything wrong with a function on one target, as far as it is known before it runs."""
+    checker = Checker(target, numbers)
+    checker.func(func)
+    return checker.found + list(check_addresses(func, checker.facts))
+
+
+def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:
+    """What a walk over the function finds out about its values."""
+    checker = Checker(target, numbers)
+    checker.func(func)
+    return checker.facts

@@ -1,0 +1,128 @@
+"""What is known of a program's values before it runs: numbers, and types in more detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptokit.analysis.ranges import Range
+from ptokit.ir.module import Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN, Many
+from ptokit.isa.lang.environment import call, environment, none_if_unknown
+from ptokit.isa.lang.instr import Operand
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Elided, OpaqueType, Type
+
+
+@dataclass
+class Facts:
+    """What is known of values before the program runs: numbers, and types with more detail.
+
+    `numbers` starts with the scalar arguments that were bound. A number may be a Range; `varying`
+    are values whose types would say more if it were one number. `blind`: code that never runs is
+    looked at, where only what types say counts.
+    """
+
+    target: Target
+    numbers: dict[Value, Any] = field(default_factory=dict[Value, Any])  # Any: int or float
+    types: dict[Value, Type] = field(default_factory=dict[Value, Type])
+    varying: set[Value] = field(default_factory=set[Value])
+    blind: bool = False
+
+    def type_of(self, value: Value) -> Type:
+        kind = self.types.get(value, value.type)
+        return self.target.resolve(kind) if isinstance(kind, TileType) else kind
+
+    def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
+        """A tile's type, a scalar's number, or UNKNOWN."""
+        kind = self.type_of(value)
+        if isinstance(kind, Elided | OpaqueType):
+            return UNKNOWN
+        if operand.kind.name in DATA_KINDS:
+            return kind
+        return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
+
+    def environment(self, op: Op) -> dict[str, Any]:  # Any: what a rule may read
+        """Operand name -> type or number, outputs in either form included."""
+        given: dict[str, Any] = {}
+        for operand in op.page.operands:
+            bound = _bound(op, operand)
+            values = tuple(self.of(operand, v) for v in bound)
+            if operand.many:
+                given[operand.name] = values
+            elif values:
+                given[operand.name] = values[0]
+        return environment(op.page, given, op.attrs)
+
+    def learn(self, op: Op, env: Mapping[str, Any]) -> None:
+        """Refine result types and fold numbers."""
+        if any(isinstance(result.type, OpaqueType) for result in op.results):
+            return
+        refine = getattr(op.page, "type_of", None)
+        if refine is not None and op.results:
+            if _sources_known(op, env):
+                kind = call(refine, {k: _single(v) for k, v in env.items()})
+                if kind is not None:
+                    self.types[op.results[0]] = kind
+            if self.varies(op, env):
+                self.varying.add(op.results[0])
+        elif op.page.handle and len(op.results) == 1 and not op.regions:
+            self._fold(op, env)
+
+    def forget(self, value: Value) -> None:
+        """The value is about to be defined again."""
+        self.numbers.pop(value, None)
+        self.types.pop(value, None)
+        self.varying.discard(value)
+
+    def varies(self, op: Op, env: Mapping[str, Any]) -> bool:
+        """Whether an operand is a range, or has a type that depends on one."""
+        if self.varying and any(value in self.varying for _, value in op.values()):
+            return True
+        return any(isinstance(number, Range) for number in _numbers(env))
+
+    def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
+        result = op.page.results()[0]
+        if result.kind.name in DATA_KINDS:
+            return
+        inputs = {k: v for k, v in env.items() if k != result.name}
+        if UNKNOWN in inputs.values() or "core" in op.page.body_names:
+            return
+        try:
+            body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
+            self.numbers[op.results[0]] = call(body, {**inputs, result.name: op.results[0].type})
+        except ZeroDivisionError:
+            pass  # reported when it runs
+
+
+DATA_KINDS = frozenset({"TILE", "GLOBAL", "CONV", "PTR"})
+
+
+def _sources_known(op: Op, env: Mapping[str, Any]) -> bool:  # Any: see Facts.of
+    """Whether the types of all tiles and views that the op reads are known."""
+    return not any(o.kind.name in DATA_KINDS and env[o.name] is UNKNOWN for o in op.page.ins())
+
+
+def _numbers(env: Mapping[str, Any]) -> Iterator[Any]:  # Any: see Facts.of
+    for value in env.values():
+        yield from value.values if isinstance(value, Many) else (value,)
+
+
+def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:
+    values = op.bound(operand.name)
+    if values:
+        return values
+    defined = op.page.outs() if op.ssa else op.page.results()
+    names = [o.name for o in defined]
+    if operand.name in names and names.index(operand.name) < len(op.results):
+        return (op.results[names.index(operand.name)],)
+    return ()
+
+
+def _single(value: Any) -> Any:  # Any: see Facts.of
+    """A number or a type; None where a range of numbers is all that is known, or nothing."""
+    if isinstance(value, Many):
+        return tuple(_single(v) for v in value.values)
+    return None if isinstance(value, Range) else none_if_unknown(value)

@@ -1,0 +1,141 @@
+"""Definite initialisation: tiles that are surely read before anything was written to them.
+
+A read is suspect where no instruction before it in the text writes a value that may name the same
+bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
+is an error if the first iteration of every loop around it surely gets there, and if the
+instruction's body, run on blank memory, says so: scratch operands are named and not read. A part
+of a tile that was never written while another was is left to the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from ptokit.analysis.aliases import AliasClasses
+from ptokit.analysis.checker import Turn, rules_for
+from ptokit.analysis.known import Facts
+from ptokit.analysis.search import Search
+from ptokit.analysis.survey import GUARDED, Left, same_value
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.lang.instr import Role
+from ptokit.isa.model.tiles import ConvTileType, TileType
+
+# Tries an instruction where some tiles are blank; see `sim.blank.first_blank_read`.
+Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
+
+
+def uninitialised(
+    func: Func, facts: Facts, dead: Container[Block], trial: Trial
+) -> tuple[list[Diagnostic], list[Left]]:
+    """The tiles that are surely read first, and those that are if a condition holds.
+
+    `dead` are the regions that never run.
+    """
+    storage = AliasClasses(func, facts)
+    suspects = dict(_suspects(func, storage, dead))
+    if not suspects:
+        return [], []
+    walk = FirstTurns(func, facts, suspects, storage, trial)
+    walk.search(func)
+    return walk.found, walk.left
+
+
+def _suspects(
+    func: Func, storage: AliasClasses, dead: Container[Block]
+) -> Iterator[tuple[Op, dict[str, Value]]]:
+    """Instructions with the operands that nothing before them wrote."""
+    written = {storage.of(arg) for arg in func.args}
+    for op in _living(func.body, dead):
+        if isinstance(op, OpaqueOp):
+            return  # it may write anything
+        if op.page.handle or op.page.aliases:
+            continue
+        blank = {n: v for n, v in _read(op) if storage.of(v) not in written}
+        if blank:
+            yield op, blank
+        written |= {storage.of(value) for _, value in _written(op)}
+
+
+def _living(block: Block, dead: Container[Block]) -> Iterator[AnyOp]:
+    """Every op that may run, in text order."""
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            if region not in dead:
+                yield from _living(region, dead)
+
+
+def _read(op: Op) -> Iterator[tuple[str, Value]]:
+    """The tiles an instruction may read."""
+    for operand in op.page.operands:
+        if operand.role in (Role.IN, Role.INOUT):
+            tiles = (
+                v for v in op.bound(operand.name) if isinstance(v.type, TileType | ConvTileType)
+            )
+            yield from ((operand.name, value) for value in tiles)
+
+
+def _written(op: Op) -> Iterator[tuple[str, Value]]:
+    """The tiles an instruction writes, in either form."""
+    yield from op.named_results()
+    for operand in op.page.outs():
+        if operand.kind in STORED:
+            yield from ((operand.name, value) for value in op.bound(operand.name))
+
+
+class FirstTurns(Search):
+    """Walks through the first iteration of every loop and tries the suspects it gets to."""
+
+    def __init__(
+        self,
+        func: Func,
+        facts: Facts,
+        suspects: dict[Op, dict[str, Value]],
+        storage: AliasClasses,
+        trial: Trial,
+    ) -> None:
+        super().__init__(facts.target, {}, func, {op: [] for op in suspects})
+        self.suspects, self.storage, self.trial = suspects, storage, trial
+        self.said: set[Value] = set()
+
+    def op(self, op: AnyOp) -> None:
+        super().op(op)
+        blank = self.suspects.get(op, {}) if isinstance(op, Op) else {}
+        if isinstance(op, Op) and blank:
+            self._try(op, blank)
+
+    def _try(self, op: Op, blank: dict[str, Value]) -> None:
+        roots = {self.storage.of(value) for value in blank.values()} - self.said
+        written = [v for _, v in _written(op) if v not in blank.values()]
+        env = self.facts.environment(op)
+        if not roots or any(self.storage.of(value) in roots for value in written):
+            return
+        rules = rules_for(op.page, self.facts.target)
+        if not all(r.warning or r.holds(env) is True or same_value(op, r.formula) for r in rules):
+            return
+        found = self.trial(op, set(blank.values()), self.facts)
+        if found is None:
+            return
+        self.said |= roots
+        name = next((n for n, v in blank.items() if found.message.startswith(f"%{v.name} ")), "")
+        found = replace(found, span=op.span_of(name), targets=(self.facts.target.name,))
+        if self.exact:
+            self.found.append(found)
+        else:
+            why = f"{found.message}, and {GUARDED}"
+            self.left.append(Left(found.span, op.page.mnemonic(), found.slug, why))
+
+    def loop(
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+    ) -> tuple[Any, ...]:
+        if not all(isinstance(n, int) for n in (lower, upper, step)):
+            self._loosely(region, UNKNOWN, *(UNKNOWN for _ in carried))
+        elif lower < upper:
+            region(lower, *carried)
+        else:
+            return carried
+        return tuple(UNKNOWN for _ in carried)

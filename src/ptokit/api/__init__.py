@@ -1,0 +1,1 @@
+"""What Python programs call: programs, eager instructions, tiles and tensors, settings."""

@@ -1,0 +1,47 @@
+"""Events between instructions of a Python program, as C++ has them: `Event<SrcOp, DstOp>`."""
+
+from __future__ import annotations
+
+from ptokit.api.settings import current_core
+from ptokit.diagnostics.callsite import caller
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.model.words import Pipe
+from ptokit.isa.pages.synchronisation import pipe_of
+
+
+class Event:
+    """Orders an instruction of `source` before one of `target`, where their pipes differ.
+
+    `e.record()` after the first, then `e.wait()`, or `events=[e]` at the second. Each pair of pipes
+    has eight ids, given out in turn; PtoError if one is recorded twice or awaited unrecorded.
+    """
+
+    def __init__(self, source: str, target: str) -> None:
+        self.source, self.target = source.upper(), target.upper()
+        pipes = _pipe(source), _pipe(target)
+        self._flags = current_core().state.flags
+        self.key = (*pipes, self._flags.allocate(*pipes))
+
+    def record(self) -> None:
+        """Say that everything up to here has been issued."""
+        try:
+            self._flags.set(*self.key)
+        except PtoError as problem:
+            raise problem.at(caller()) from None
+
+    def wait(self) -> None:
+        """Go on only when what was recorded is done."""
+        try:
+            self._flags.wait(*self.key)
+        except PtoError as problem:
+            raise problem.at(caller()) from None
+
+    def __repr__(self) -> str:
+        return f"<Event {self.source} -> {self.target}, id {self.key[2]}>"
+
+
+def _pipe(operation: str) -> Pipe:
+    found = pipe_of(operation)
+    if found is None:
+        raise ValueError(f"no operation {operation!r}: give its path too where pipes differ")
+    return found

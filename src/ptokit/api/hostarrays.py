@@ -1,0 +1,338 @@
+"""Tiles and tensors as Python has them: arrays to NumPy and others, on top of a simulator's handle.
+
+What reads one gets values in logical order, whatever the layout: a tile offers its valid region, a
+convolution tile all its elements, a tensor its array.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from ptokit.diagnostics.callsite import depth
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.numerics.host import rounded, values_of
+from ptokit.sim import tile as handles
+from ptokit.sim.memory import Memory
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, handles.ConvTile)
+Key: TypeAlias = Any  # whatever NumPy takes as an index
+
+CPU = (1, 0)  # DLPack's device type and number
+OWN = "its own memory"
+EDGE = 3  # rows and columns that `repr` shows at each end
+
+
+class SupportsDLPack(Protocol):
+    """An array of any library that speaks DLPack."""
+
+    def __dlpack__(self) -> Any: ...  # Any: a capsule
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+class UnwrittenWarning(UserWarning):
+    """Elements were read as an array that no instruction and no data has written."""
+
+
+class HostArray(Generic[Handle]):
+    """What `numpy.asarray`, DLPack, indexing and `repr` ask for."""
+
+    copies: ClassVar[bool] = True  # `numpy` returns new memory, for a layout is no NumPy array
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle: Handle = handle
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.handle.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of `numpy()`."""
+        return self.numpy().shape
+
+    def numpy(self) -> AnyArray:
+        """The values in logical order."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, key: Key) -> Any:  # Any: a NumPy scalar or array
+        """Values, by NumPy's rules."""
+        return self.numpy()[key]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
+        values = self.numpy()
+        fresh = bool(copy) and not self.copies
+        found = values.astype(values.dtype if dtype is None else dtype, copy=fresh)
+        if copy is False and (self.copies or found is not values):
+            raise ValueError(f"an array of {self.handle.type} is always a copy")
+        return found
+
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:  # Any: a capsule
+        """The values as a DLPack capsule on the CPU; BufferError for types DLPack has not."""
+        if copy is False and self.copies:
+            raise BufferError(f"an array of {self.handle.type} is always a copy")
+        asked = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        stated = {name: value for name, value in asked.items() if value is not None}
+        try:
+            return self.numpy().__dlpack__(stream=stream, **stated)  # type: ignore[arg-type]
+        except BufferError as problem:
+            advice = "exchange the bits: numpy().view(numpy.uint16), for example"
+            raise BufferError(f"{self.dtype}: {problem}; {advice}") from None
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CPU
+
+
+class _Stored(HostArray[Handle]):
+    """A tile or convolution tile: codes in bytes of which some may never have been written."""
+
+    def numpy(self) -> AnyArray:
+        """The values in logical order: a copy.
+
+        Elements that were never written show whatever their bytes hold, zeros at first, and an
+        UnwrittenWarning says so; `written()` tells them apart.
+        """
+        return self._warned(values_of(self._codes(), self.dtype), ...)
+
+    def written(self) -> NDArray[np.bool_]:
+        """Which of the elements of `numpy()` were written."""
+        raise NotImplementedError
+
+    def storage(self) -> NDArray[np.uint8]:
+        """All bytes, in hardware order: a copy."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: Key) -> Any:  # Any: as above
+        """Values, by NumPy's rules: a copy; UnwrittenWarning as for `numpy`."""
+        return self._warned(values_of(self._codes(), self.dtype), key)
+
+    def __setitem__(self, key: Key, value: ArrayLike) -> None:
+        """Write elements from the host, as `data` does: rounded half to even, no rule checked.
+
+        ValueError if integers do not fit the element type or shapes do not go together.
+        """
+        codes, chosen = self._codes(), np.zeros(self.shape, np.bool_)
+        codes[key] = rounded(host_array(value), self.dtype)
+        chosen[key] = True
+        self._put(codes, chosen)
+
+    def _codes(self) -> AnyArray:
+        raise NotImplementedError
+
+    def _put(self, codes: AnyArray, chosen: NDArray[np.bool_]) -> None:
+        raise NotImplementedError
+
+    def _warned(self, values: AnyArray, key: Key) -> Any:  # Any: as above
+        """The values at `key`; a warning if some of them were never written."""
+        written = self.written()
+        missing = np.size(written[key]) - np.count_nonzero(written[key])
+        if missing:
+            first = tuple(map(int, np.argwhere(~written)[0]))
+            seen = f"{missing} elements of {self.handle.type} were never written"
+            advice = f"the first of the tile is {first}; written() tells which"
+            warnings.warn(f"{seen}; {advice}", UnwrittenWarning, stacklevel=depth())
+        return values[key]
+
+    def __repr__(self) -> str:
+        """Type, address and some values; `--` stands for an element that was never written."""
+        values = values_of(self._codes(), self.dtype)
+        lines = _picture(values, self.written())
+        return (
+            "\n".join([f"<{type(self).__name__} {self.handle.type} at {self._place()}", *lines])
+            + ">"
+        )
+
+    def _place(self) -> str:
+        memory = self.handle.memory
+        return f"0x{self.handle.elements.address:x} of {memory.name}"
+
+
+class Tile(_Stored[handles.Tile]):
+    """A tile with bytes of its own. Make one with `ptokit.tile` or an alias like `tile_left`.
+
+    It is an array of its valid region: `numpy.asarray(tile)`, `tile[0, 0]`, DLPack. What pickles or
+    copies a tile makes one with bytes of its own, also where this one was placed among others.
+    """
+
+    @property
+    def type(self) -> TileType:
+        """Location, element type, extents, layout and valid region."""
+        return self.handle.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the valid region."""
+        return tuple(self.handle.valid)
+
+    @property
+    def valid(self) -> tuple[int, int]:
+        """The extents of the valid region."""
+        return self.handle.valid.rows, self.handle.valid.cols
+
+    @property
+    def address(self) -> int:
+        """Byte offset in its memory: 0 unless the tile was placed."""
+        return self.handle.address
+
+    def written(self) -> NDArray[np.bool_]:
+        """Which elements of the valid region were written."""
+        return self.handle.elements.written(*self._region())
+
+    def storage(self) -> NDArray[np.uint8]:
+        """All bytes of the tile, in hardware order: a copy."""
+        return self.handle.bytes().copy()
+
+    def _region(self) -> tuple[range, range]:
+        rows, cols = self.valid
+        return range(rows), range(cols)
+
+    def _codes(self) -> AnyArray:
+        return self.handle.codes()
+
+    def _put(self, codes: AnyArray, chosen: NDArray[np.bool_]) -> None:
+        self.handle.elements.write_where(*self._region(), codes, chosen)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _tile_of, (self.type, self.storage(), self.handle.shadow().copy())
+
+
+class ConvTile(_Stored[handles.ConvTile]):
+    """A convolution tile with bytes of its own: an array in the extents of its layout."""
+
+    @property
+    def type(self) -> ConvTileType:
+        """Element type, extents and how a feature map is unrolled."""
+        return self.handle.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the layout."""
+        return self.type.shape
+
+    def written(self) -> NDArray[np.bool_]:
+        """Which elements were written."""
+        return self.handle.flat().elements.written(*self._line()).reshape(self.shape)
+
+    def storage(self) -> NDArray[np.uint8]:
+        """All bytes, in hardware order: a copy."""
+        return self.handle.memory.data.copy()
+
+    def _line(self) -> tuple[range, range]:
+        return range(1), range(self.type.numel)
+
+    def _codes(self) -> AnyArray:
+        return self.handle.codes()
+
+    def _put(self, codes: AnyArray, chosen: NDArray[np.bool_]) -> None:
+        flat = (codes.reshape(1, -1), chosen.reshape(1, -1))
+        self.handle.flat().elements.write_where(*self._line(), *flat)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _conv_of, (self.type, self.storage(), self.handle.memory.shadow.copy())
+
+
+class Tensor(HostArray[handles.GlobalView]):
+    """A view of a NumPy array as global memory; stores write into the array."""
+
+    copies = False
+
+    def __init__(self, handle: handles.GlobalView, array: AnyArray) -> None:
+        super().__init__(handle)
+        self.array = array
+
+    @property
+    def type(self) -> GlobalType:
+        """Element type, extents and strides of the view."""
+        return self.handle.type
+
+    def numpy(self) -> AnyArray:
+        """The array, all of it."""
+        return self.array
+
+    def __setitem__(self, key: Key, value: ArrayLike) -> None:
+        """Write into the array, by NumPy's rules."""
+        self.array[key] = value
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.type}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return tensor_of, (self.type, self.handle.origin, self.array)
+
+
+def _memory(data: AnyArray, shadow: AnyArray) -> Memory:
+    """A memory with these bytes, at the start of a cache line."""
+    memory = Memory.blank(OWN, data.size)
+    memory.data[:], memory.shadow[:] = data, shadow
+    return memory
+
+
+def _tile_of(kind: TileType, data: AnyArray, shadow: AnyArray) -> Tile:
+    return Tile(handles.Tile(kind, _memory(data, shadow), 0))
+
+
+def _conv_of(kind: ConvTileType, data: AnyArray, shadow: AnyArray) -> ConvTile:
+    return ConvTile(handles.ConvTile(kind, _memory(data, shadow), 0))
+
+
+def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:
+    """The view of type `kind` that starts `origin` elements into the array."""
+    memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True)
+    return Tensor(handles.GlobalView(kind, memory, origin), array)
+
+
+def host_array(given: Any) -> AnyArray:  # Any: what a user has
+    """An array from whatever NumPy reads, or from what has `__dlpack__` only.
+
+    ValueError with the other library's reason: memory of a device, a type NumPy has not.
+    """
+    try:
+        if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
+            return np.from_dlpack(given)
+        return np.asarray(given)
+    except (BufferError, RuntimeError, TypeError) as problem:
+        raise ValueError(f"no array can be made of {type(given).__name__}: {problem}") from None
+
+
+def _picture(values: AnyArray, written: AnyArray) -> Iterator[str]:
+    """Rows and columns at the ends, in columns."""
+    wide = values.shape[-1] if values.ndim else 1
+    values, written = values.reshape(-1, wide), written.reshape(-1, wide)
+    rows, cols = _ends(values.shape[0]), _ends(wide)
+    texts = [[_text(values, written, row, col) for col in cols] for row in rows]
+    width = max((len(text) for row in texts for text in row), default=0)
+    for row in texts:
+        yield "  " + " ".join(text.rjust(width) for text in row)
+
+
+def _ends(count: int) -> Sequence[int | None]:
+    """The first and last indices; None where some are left out."""
+    if count <= 2 * EDGE:
+        return range(count)
+    return [*range(EDGE), None, *range(count - EDGE, count)]
+
+
+def _text(values: AnyArray, written: AnyArray, row: int | None, col: int | None) -> str:
+    if row is None or col is None:
+        return "..."
+    return str(values[row, col]) if written[row, col] else "--"

@@ -1,0 +1,22 @@
+"""The instructions as functions, each made when it is first asked for.
+
+`intrinsics.pyi` lists them for editors and type checkers.
+"""
+
+from ptokit.api.eager import function, function_names
+
+
+def __getattr__(name: str) -> object:
+    """The function called `name`; `__all__` lists them."""
+    if name == "__all__":
+        found = list(function_names())
+    elif name in function_names():
+        found = function(name)
+    else:
+        raise AttributeError(f"ptokit has no instruction {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *function_names()})

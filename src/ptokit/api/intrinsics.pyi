@@ -1,0 +1,610 @@
+"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
+
+from collections.abc import Sequence
+from typing import Literal, overload
+
+from ptokit.api.events import Event
+from ptokit.api.hostarrays import ConvTile, Tensor, Tile
+
+AccToVecModeWord = Literal[
+    "single_mode_vec0",
+    "single_mode_vec1",
+    "dual_mode_split_m",
+    "dual_mode_split_n",
+]
+AtomicTypeWord = Literal[
+    "none",
+    "add",
+]
+CmpModeWord = Literal[
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+]
+EventIdWord = Literal[
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+]
+FmatrixModeWord = Literal[
+    "a_auto",
+    "b_auto",
+    "a_manual",
+    "b_manual",
+]
+GatherAxisWord = Literal[
+    "row",
+    "col",
+]
+GatherOOBWord = Literal[
+    "wrap",
+    "clamp",
+    "zero",
+    "error",
+]
+MaskPatternWord = Literal[
+    "P0101",
+    "P1010",
+    "P0001",
+    "P0010",
+    "P0100",
+    "P1000",
+    "P1111",
+]
+PhaseWord = Literal[
+    "unspecified",
+    "partial",
+    "final",
+]
+PipeWord = Literal[
+    "S",
+    "V",
+    "M",
+    "MTE1",
+    "MTE2",
+    "MTE3",
+    "FIX",
+    "ALL",
+]
+QuantOutWord = Literal[
+    "i8",
+    "u8",
+    "f16",
+    "bf16",
+]
+ReluPreModeWord = Literal[
+    "none",
+    "normal",
+]
+RoundModeWord = Literal[
+    "none",
+    "rint",
+    "round",
+    "floor",
+    "ceil",
+    "trunc",
+    "odd",
+]
+SaturationModeWord = Literal[
+    "on",
+    "off",
+]
+TInsertModeWord = Literal[
+    "split2",
+    "split4",
+]
+__all__ = [
+    "subview",
+    "treshape",
+    "trowexpandmul",
+    "tcvt",
+    "tadd",
+    "tsub",
+    "tmul",
+    "tmax",
+    "texp",
+    "trelu",
+    "tadds",
+    "tgather",
+    "tgatherb",
+    "tconcat",
+    "textract",
+    "textract_fp",
+    "tfillpad",
+    "tfillpad_inplace",
+    "tfillpad_expand",
+    "timg2col",
+    "tinsert",
+    "tinsert_fp",
+    "tmov",
+    "tmov_fp",
+    "tpack",
+    "ttrans",
+    "tmatmul",
+    "tmatmul_acc",
+    "tmatmul_bias",
+    "trowsum",
+    "trowmax",
+    "tcolsum",
+    "setfmatrix",
+    "set_img2col_padding",
+    "set_img2col_rpt",
+    "set_quant_scalar",
+    "set_quant_vector",
+    "set_flag",
+    "wait_flag",
+    "set_flag_dyn",
+    "wait_flag_dyn",
+    "record_event",
+    "wait_event",
+    "barrier",
+    "barrier_sync",
+    "tsync",
+    "tsync_op",
+    "tload",
+    "tstore",
+    "tstore_fp",
+    "tassign",
+]
+
+def subview(
+    dst: Tile,
+    src: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def treshape(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpandmul(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcvt(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    rmode: RoundModeWord = ...,
+    sat_mode: SaturationModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tadd(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsub(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmul(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmax(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def texp(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trelu(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tadds(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src0: Tile,
+    indices: Tile,
+    *,
+    tmp: Tile | None = ...,
+    outside: GatherOOBWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src: Tile,
+    *,
+    pattern: MaskPatternWord | None = ...,
+    axis: GatherAxisWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src0: Tile,
+    k_value: Tile,
+    cdst: Tile,
+    offset: int = ...,
+    *,
+    tmp: Tile | None = ...,
+    cmp: CmpModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tgatherb(
+    dst: Tile,
+    src: Tile,
+    offsets: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tconcat(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tconcat(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    src0_idx: Tile,
+    src1_idx: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tconcat(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    dst_idx: Tile,
+    src0_idx: Tile,
+    src1_idx: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def textract(
+    dst: Tile,
+    src: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    quant: int | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def textract(
+    dst0: Tile,
+    dst1: Tile,
+    src: Tile,
+    row0: int,
+    col0: int,
+    row1: int,
+    col1: int,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def textract(
+    dst: Tile,
+    src: ConvTile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def textract_fp(
+    dst: Tile,
+    src: Tile,
+    fp: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfillpad(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfillpad_inplace(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfillpad_expand(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def timg2col(
+    dst: Tile,
+    src: ConvTile,
+    pos_m: int = ...,
+    pos_k: int = ...,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tinsert(
+    dst: Tile,
+    src: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    quant: int | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    split: TInsertModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tinsert_fp(
+    dst: Tile,
+    src: Tile,
+    fp: Tile,
+    row: int = ...,
+    col: int = ...,
+    *,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tmov(
+    dst: Tile,
+    src: Tile,
+    *,
+    quant: int | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tmov(
+    dst: Tile,
+    src: Tile,
+    tmp: Tile,
+    *,
+    axis: int = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmov_fp(
+    dst: Tile,
+    src: Tile,
+    fp: Tile,
+    *,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpack(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def ttrans(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def ttrans(
+    dst: ConvTile,
+    src: ConvTile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmatmul(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmatmul_acc(
+    c: Tile,
+    acc: Tile,
+    a: Tile,
+    b: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmatmul_bias(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    bias: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowsum(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowmax(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolsum(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    is_binary: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def setfmatrix(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_img2col_padding(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_img2col_rpt(
+    src: ConvTile,
+    *,
+    mode: FmatrixModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_quant_scalar(
+    scale: float,
+    *,
+    out: QuantOutWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_quant_vector(
+    fp: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_flag(
+    source: PipeWord,
+    target: PipeWord,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_flag(
+    source: PipeWord,
+    target: PipeWord,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_flag_dyn(
+    event: int,
+    source: PipeWord,
+    target: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_flag_dyn(
+    event: int,
+    source: PipeWord,
+    target: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def record_event(
+    source: str,
+    target: str,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def wait_event(
+    source: str,
+    target: str,
+    event: EventIdWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def barrier(
+    of: PipeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def barrier_sync(
+    op: str,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsync(
+    *events: Event,
+) -> None: ...
+def tsync_op(
+    op: str,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tload(
+    dst: Tile,
+    src: Tensor,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tstore(
+    dst: Tensor,
+    src: Tile,
+    *,
+    quant: int | None = ...,
+    phase: PhaseWord = ...,
+    atomic: AtomicTypeWord = ...,
+    relu: ReluPreModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tstore_fp(
+    dst: Tensor,
+    src: Tile,
+    fp: Tile,
+    *,
+    atomic: AtomicTypeWord = ...,
+    relu: ReluPreModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tassign(tile: Tile, address: int) -> None: ...

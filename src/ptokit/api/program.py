@@ -1,0 +1,229 @@
+"""A program that was read: check it, run it on arrays, print it in any form."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from ptokit.analysis.blank import first_blank_read
+from ptokit.analysis.checker import check_func
+from ptokit.analysis.legality import Verdict, merged, verdicts
+from ptokit.api.bind import Bound, bind
+from ptokit.api.files import read_text_bytes
+from ptokit.api.fills import filled
+from ptokit.api.settings import current_target, engine_named, reading, target_named
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error, error
+from ptokit.ir.module import Func, Module, Op
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.types import Type
+from ptokit.isa.pages.grid import LARGEST_GRID
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.limits import RunLimits
+from ptokit.text.read.reader import read
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+FORMS = ("as", "ssa", "dps", "cpp")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run produced: output arrays by argument name, and how many instructions ran."""
+
+    outputs: dict[str, AnyArray]
+    instructions: dict[str, int]
+
+
+class Program:
+    """A module and what can be done with it. Make one with `load` or `loads`."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def __repr__(self) -> str:
+        return f"<Program {', '.join('@' + f.name for f in self.module.funcs)}>"
+
+    def check(self, *targets: str, allow_unknown: bool = False) -> list[Diagnostic]:
+        """What is wrong on each of `targets` (default: the current one), in text order.
+
+        "all" stands for every target. Loops with constant bounds are judged over all iterations. An
+        unknown op or type is an error, or with `allow_unknown` a warning. An empty list does not
+        say that the program is legal: `verdicts` tells what is left to the run.
+        """
+        return merged(self.verdicts(*targets, allow_unknown=allow_unknown))
+
+    def verdicts(self, *targets: str, allow_unknown: bool = False) -> list[Verdict]:
+        """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`."""
+        names = targets or (current_target().name,)
+        every = tuple(TARGETS) if "all" in names else names
+        for name in every:
+            target_named(name)
+        return verdicts(self.module, every, first_blank_read, allow_unknown=allow_unknown)
+
+    def func(self, name: str | None = None) -> Func:
+        """The function of that name, or the only one."""
+        bodies = [f for f in self.module.funcs if name in (None, f.name)]
+        if len(bodies) == 1:
+            return bodies[0]
+        found = ", ".join(f"@{f.name}" for f in self.module.funcs) or "none"
+        message = f"no function @{name}" if name else "choose a function"
+        raise call_error("no-such-function", message, seen=f"the program has {found}")
+
+    def run(
+        self,
+        *,
+        target: str | None = None,
+        func: str | None = None,
+        fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        engine: str | None = None,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
+        **arrays: Any,  # Any: arrays and numbers
+    ) -> dict[str, AnyArray]:
+        """Run a function on arrays and numbers given by argument name; returns its outputs.
+
+        Arrays are not changed: an output that was also given starts from a copy. `blocks` runs the
+        function that many times, on one global memory and a core for each. `engine`: "reference",
+        which defines what comes out, or "native", compiled. PtoError if the program is illegal on
+        the target, goes wrong while it runs, or has not ended after `max_instructions` (see
+        `sim.limits.RunLimits` for what counts) or about `timeout` seconds.
+        """
+        done = self.execute(
+            arrays,
+            target=target,
+            func=func,
+            fixpipe=fixpipe,
+            blocks=blocks,
+            engine=engine,
+            max_instructions=max_instructions,
+            timeout=timeout,
+        )
+        return done.outputs
+
+    def execute(
+        self,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        *,
+        target: str | None = None,
+        func: str | None = None,
+        fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        engine: str | None = None,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
+        types: Mapping[str, Type] | None = None,
+    ) -> Run:
+        """`run`, with counts; `types` completes elided types of arguments by name."""
+        chosen = current_target() if target is None else target_named(target)
+        how, launcher = reading(fixpipe), engine_named(engine)
+        limits = RunLimits(max_instructions, timeout)
+        bound = self._bound(arrays, chosen, func, blocks, types)
+        env, count = launcher.run(bound, chosen, how, blocks, limits)
+        return Run(bound.outputs(env), dict(count))
+
+    def code(
+        self,
+        instruction: str,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        *,
+        target: str | None = None,
+        func: str | None = None,
+        fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        types: Mapping[str, Type] | None = None,
+    ) -> str:
+        """The LLVM text that the native engine generates for one instruction; nothing runs.
+
+        Arguments are as for `execute`: numbers and shapes become part of the code.
+        """
+        chosen, how = current_target() if target is None else target_named(target), reading(fixpipe)
+        engine_named("native")  # says what to install
+        from ptokit.sim.native.listing import code_of
+
+        bound = self._bound(arrays, chosen, func, blocks, types)
+        return code_of(bound, chosen, how, blocks, instruction)
+
+    def _bound(
+        self,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        target: Target,
+        func: str | None,
+        blocks: int,
+        types: Mapping[str, Type] | None,
+    ) -> Bound:
+        """A function with its arguments, legal on the target."""
+        chosen = self.func(func)
+        bound = bind(chosen, filled(chosen, arrays), target, types or {})
+        _require_grid(bound, blocks)
+        problems = check_func(bound.func, target, bound.numbers)
+        if any(p.is_error for p in problems):
+            raise PtoError([p for p in problems if p.is_error])
+        return bound
+
+    def form(self) -> str:
+        """The form the program is written in: "ssa" if some output is a result, else "dps"."""
+        ops = (op for func in self.module.funcs for op in func.body.walk())
+        return "ssa" if any(isinstance(op, Op) and op.ssa for op in ops) else "dps"
+
+    def text(self, form: str = "dps") -> str:
+        """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp"."""
+        if form not in FORMS:
+            raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
+        from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
+        from ptokit.text.write.cpp import print_cpp
+        from ptokit.text.write.printer import print_module
+
+        if form == "cpp":
+            return print_cpp(to_dps(self.module))
+        converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
+        return print_module(converted, form)
+
+
+def require_blocks(blocks: int) -> None:
+    """ValueError unless a launch may have that many blocks."""
+    if not 1 <= operator.index(blocks) <= LARGEST_GRID:
+        raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+
+
+def _require_grid(bound: Bound, blocks: int) -> None:
+    """The number of blocks is one a launch may have; several blocks share global memory only."""
+    require_blocks(blocks)
+    tiles = bound.tiles()
+    if blocks > 1 and tiles:
+        raise call_error(
+            "local-argument",
+            f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
+            tiles[0].span,
+            seen=f"{blocks} blocks, and %{tiles[0].name} is a tile",
+            help="pass !pto.ptr arguments and load tiles from them, or run one block",
+        )
+
+
+def loads(text: str, name: str = "<text>") -> Program:
+    """Read a program from text; PtoError if it cannot be read."""
+    return Program(read(text, name))
+
+
+def load(path: str | Path) -> Program:
+    """Read a program from a file; PtoError if the file or its text cannot be read."""
+    return loads(decoded(read_text_bytes(path), str(path)), str(path))
+
+
+def decoded(raw: bytes, name: str) -> str:
+    """Bytes as UTF-8 text; PtoError names the first byte that is not."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise error(
+            "not-utf8",
+            f"{name}: the file is not UTF-8 text",
+            seen=f"byte 0x{raw[problem.start]:02x} at offset {problem.start}",
+            help="save it as UTF-8",
+        ) from None

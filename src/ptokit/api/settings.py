@@ -1,0 +1,102 @@
+"""The current target and readings, as `with ptokit.target(...)` sets them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from ptokit.isa.model.targets import CPU_TARGET, TARGETS, Target
+from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+from ptokit.sim.execute import Core
+from ptokit.sim.limits import RunLimits
+
+if TYPE_CHECKING:
+    from ptokit.api.bind import Bound
+    from ptokit.ir.module import Op, Value
+
+# Modules that are an Engine; each is imported when first asked for.
+ENGINES = {"reference": "ptokit.sim.reference.launch", "native": "ptokit.sim.native"}
+DEFAULT_ENGINE = "native"
+READINGS = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
+
+_core: ContextVar[Core] = ContextVar("core")
+
+
+def target_named(name: str) -> Target:
+    """The target of that name; ValueError lists them."""
+    if name not in TARGETS:
+        raise ValueError(f"no target {name!r}: choose one of {', '.join(TARGETS)}")
+    return TARGETS[name]
+
+
+def reading(how: str | FixPipe) -> FixPipe:
+    """The fix-pipe reading of that name, or the options themselves."""
+    if isinstance(how, FixPipe):
+        return how
+    if how not in READINGS:
+        raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(READINGS)}")
+    return READINGS[how]
+
+
+class Engine(Protocol):
+    """What executes programs, as a module has it."""
+
+    @staticmethod
+    def run(
+        bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
+    ) -> tuple[dict[Value, Any], Counter[str]]:  # Any: handles and numbers
+        """Run a bound and checked function once for each block.
+
+        Returns how many instructions ran, by mnemonic, and what `Bound.outputs` looks into: the
+        environment of the only block, or, of several, what they share.
+        """
+        ...
+
+    @staticmethod
+    def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as above
+        """Run one instruction, rules unchecked, on handles and numbers."""
+        ...
+
+
+def engine_named(name: str | None) -> Engine:
+    """The engine of that name (None: the default one); ValueError lists them."""
+    chosen = DEFAULT_ENGINE if name is None else name
+    if chosen not in ENGINES:
+        raise ValueError(f"no engine {chosen!r}: choose one of {', '.join(ENGINES)}")
+    try:
+        return cast(Engine, import_module(ENGINES[chosen]))
+    except ModuleNotFoundError as problem:
+        raise ValueError(f"the engine {chosen} needs {problem.name}: install it") from None
+
+
+def current_core() -> Core:
+    """The core that eager functions run on: its target, readings, registers and flags."""
+    core = _core.get(None)
+    if core is None:
+        core = Core(CPU_TARGET, CPU_READING)
+        _core.set(core)
+    return core
+
+
+def current_target() -> Target:
+    return current_core().target
+
+
+@contextmanager
+def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
+    """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
+
+    `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
+    Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
+    and registers of its own: one that starts inside `with` begins, as any other, with "cpu".
+    """
+    core = Core(target_named(name), reading(fixpipe))
+    token = _core.set(core)
+    try:
+        yield core.target
+    finally:
+        _core.reset(token)

@@ -1,0 +1,277 @@
+"""Tiles and global tensors that a Python program makes: bytes of their own, data in and out."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ptokit.analysis.checker import tile_type_errors
+from ptokit.analysis.placement import address_errors
+from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, host_array, tensor_of
+from ptokit.api.settings import current_core, current_target
+from ptokit.diagnostics.callsite import caller
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.model.dtypes import DType, dtype_named
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.words import (
+    ACC,
+    LEFT,
+    RIGHT,
+    SCALE_LEFT,
+    SCALE_RIGHT,
+    CompactMode,
+    ConvLayout,
+    GlobalLayout,
+    Loc,
+    PadValue,
+    Word,
+)
+from ptokit.numerics.host import is_of, is_raw, rounded
+from ptokit.sim import tile as handles
+from ptokit.sim.memory import Elements, Memory
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+Data: TypeAlias = "ArrayLike | SupportsDLPack"
+LARGEST = 1 << 30  # bytes: far above any on-chip memory
+
+
+N = TypeVar("N", Loc, PadValue, CompactMode, ConvLayout, GlobalLayout, Layout, Word)
+
+
+def word(kind: type[N], given: N | str, what: str) -> N:
+    """A member of an enumeration from any of its spellings; ValueError lists them."""
+    if isinstance(given, kind):
+        return given
+    found = kind.named(str(given))
+    if found is None:
+        options = ", ".join(str(member) for member in kind)
+        raise ValueError(f"{what} {given!r}: choose one of {options}")
+    return found
+
+
+def dtype_of(given: DType | str) -> DType:
+    """An element type from itself or any spelling."""
+    found = given if isinstance(given, DType) else dtype_named(str(given))
+    if found is None:
+        raise ValueError(f"no element type {given!r}")
+    return found
+
+
+def tile(
+    loc: Loc | str,
+    dtype: DType | str,
+    rows: int,
+    cols: int,
+    *,
+    layout: Layout | str = "nd",
+    valid: tuple[int, int] | None = None,
+    fractal: int = 512,
+    pad: PadValue | CustomPad | str = "null",
+    compact: CompactMode | str = "null",
+    data: Data | None = None,
+) -> Tile:
+    """A new tile of `rows` x `cols` elements; `valid` is its valid region (default: all of it).
+
+    `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
+    element type, else rounded half to even. It may be what NumPy reads or what has `__dlpack__` (a
+    PyTorch tensor on the CPU). Without data the tile is uninitialised: reading it is an error.
+    PtoError if the type breaks one of the rules T1 to T7. On a2a3 and a5 a boxed Left tile has the
+    one layout of that location, as in `.pto` text (`ptokit explain a5`).
+    """
+    pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
+    rows, cols = operator.index(rows), operator.index(cols)
+    kind = TileType(
+        word(Loc, loc, "location"),
+        dtype_of(dtype),
+        rows,
+        cols,
+        Shape(*(valid or (rows, cols))),
+        word(Layout, layout, "layout"),
+        fractal,
+        pad_value,
+        word(CompactMode, compact, "compact mode"),
+    )
+    return _made(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
+
+
+def _made(kind: TileType, data: Data | None) -> Tile:
+    for problem in tile_type_errors(kind, caller(), current_target(), "the tile"):
+        raise PtoError(problem)
+    if kind.nbytes > LARGEST:
+        raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
+    made = handles.Tile(kind, Memory.blank(OWN, kind.nbytes), 0)
+    if data is not None:
+        array = host_array(data)
+        if array.shape != tuple(made.valid):
+            raise ValueError(f"data has shape {array.shape}, the valid region {made.valid}")
+        made.assign(rounded(array, kind.dtype))
+    return Tile(made)
+
+
+class Alias(Protocol):
+    """Makes tiles of one location in the layout the current target has for it."""
+
+    def __call__(
+        self,
+        dtype: DType | str,
+        rows: int,
+        cols: int,
+        *,
+        valid: tuple[int, int] | None = None,
+        data: Data | None = None,
+    ) -> Tile: ...
+
+
+def _alias(loc: Loc, name: str) -> Alias:
+    def make(
+        dtype: DType | str,
+        rows: int,
+        cols: int,
+        *,
+        valid: tuple[int, int] | None = None,
+        data: Data | None = None,
+    ) -> Tile:
+        layout, fractal = current_target().alias(loc)
+        return tile(loc, dtype, rows, cols, layout=layout, fractal=fractal, valid=valid, data=data)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"A new {loc} tile in the layout the current target has for it; see `tile`."
+    return make
+
+
+tile_left = _alias(LEFT, "tile_left")
+tile_right = _alias(RIGHT, "tile_right")
+tile_acc = _alias(ACC, "tile_acc")
+tile_left_scale = _alias(SCALE_LEFT, "tile_left_scale")
+tile_right_scale = _alias(SCALE_RIGHT, "tile_right_scale")
+
+
+def place_at(tile: Tile, address: int) -> None:
+    """Bind a tile to a byte offset in the current target's memory of its location.
+
+    Tiles whose bytes overlap alias. Nothing moves: the tile shows what lies there, uninitialised at
+    first. Each `with target(...)` has memories of its own. PtoError (SA-0351 to SA-0354) if the
+    target has no such memory, the tile does not fit or the address is not aligned.
+    """
+    core = current_core()
+    for problem in address_errors(tile.type, operator.index(address), core.target, None):
+        raise PtoError(replace(problem, span=caller()))
+    memory = core.space(tile.type.loc)
+    tile.handle.elements = Elements(memory, address, tile.dtype, tile.type.map)
+
+
+def tensor(
+    array: AnyArray,
+    *,
+    dtype: DType | str | None = None,
+    shape: tuple[int, ...] | None = None,
+    stride: tuple[int, ...] | None = None,
+    offset: int = 0,
+    layout: GlobalLayout | str | None = None,
+) -> Tensor:
+    """A global tensor view of an array of up to five dimensions; stores change the array.
+
+    `shape` and `stride` (in elements) and `offset` choose a part; by default all of the array.
+    `dtype` is needed where NumPy has no such type (raw codes in unsigned integers).
+    """
+    if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise TypeError(f"a tensor views a NumPy array, not {array!r}")
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        raise ValueError("a tensor needs a writeable, C-contiguous array")
+    element = _element(array, dtype)
+    extents = shape or array.shape
+    steps = stride or tuple(int(np.prod(extents[i + 1 :])) for i in range(len(extents)))
+    if not 1 <= len(extents) <= 5 or len(extents) != len(steps):
+        raise ValueError("a tensor has one to five extents and as many strides")
+    stated = None if layout is None else word(GlobalLayout, layout, "layout")
+    if offset < 0 or min(steps) < 0:
+        raise ValueError("offset and strides of a tensor count upward from the array's start")
+    return tensor_of(GlobalType(element, extents, steps, stated), offset, array)
+
+
+def _element(array: AnyArray, dtype: DType | str | None) -> DType:
+    from ptokit.isa.model.dtypes import DTYPES
+
+    if dtype is not None:
+        named = dtype_of(dtype)
+        size = named.size  # of codes, as integers
+        raw = is_raw(array.dtype, size) or (array.dtype.kind in "iu" and array.itemsize == size)
+        if not raw and not is_of(array, named):
+            raise ValueError(f"the array holds {array.dtype}, not {named} or its codes")
+        return named
+    for known in DTYPES:
+        if not known.packed and is_of(array, known):
+            return known
+    raise ValueError(f"no element type is like {array.dtype}: give dtype")
+
+
+Pair: TypeAlias = "int | tuple[int, int]"
+
+
+def conv_tile(
+    dtype: DType | str,
+    shape: tuple[int, ...],
+    *,
+    layout: ConvLayout | str = "fractal_z",
+    loc: Loc | str = "mat",
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0),
+    filter: Pair = 1,
+    stride: Pair = 1,
+    dilation: Pair = 1,
+    pad_value: float = 0,
+    repeat: tuple[int, int, int] = (0, 1, 0),
+    into: tuple[int, int] = (0, 0),
+    data: Data | None = None,
+) -> ConvTile:
+    """A new convolution tile whose `shape` is stored row-major; see `tile` for data.
+
+    How a feature map is unrolled: `padding` is (left, right, top, bottom); `filter`, `stride` and
+    `dilation` are (height, width), or one number for both; what lies outside has `pad_value`.
+    `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the repeat register.
+    """
+    if not shape or min(shape) < 1:
+        raise ValueError(f"a convolution tile has positive extents, not {shape}")
+    if min(*_pair(filter), *_pair(stride), *_pair(dilation)) < 1:
+        raise ValueError("filter, stride and dilation count from 1")
+    kind = ConvTileType(
+        dtype_of(dtype),
+        shape,
+        word(ConvLayout, layout, "layout"),
+        word(Loc, loc, "location"),
+        padding,
+        _pair(filter),
+        _pair(stride),
+        _pair(dilation),
+        pad_value,
+        repeat,
+        into,
+    )
+    made = handles.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
+    if data is not None:
+        array = host_array(data)
+        if array.shape != shape:
+            raise ValueError(f"data has shape {array.shape}, the tile {shape}")
+        made.assign(rounded(array, kind.dtype))
+    return ConvTile(made)
+
+
+def _pair(given: Pair) -> tuple[int, int]:
+    return (given, given) if isinstance(given, int) else given
+
+
+__all__ = [
+    "conv_tile",
+    "tensor",
+    "tile",
+    "tile_acc",
+    "tile_left",
+    "tile_left_scale",
+    "tile_right",
+    "tile_right_scale",
+]

@@ -1,0 +1,117 @@
+"""Diagnostics: what is wrong with a program, where, by which rule, with which numbers.
+
+Three kinds are never mixed: the program is wrong (a Diagnostic, raised as PtoError), the call is
+wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple, Self
+
+from ptokit.diagnostics.source import Span
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Note(NamedTuple):
+    """A further place or fact that explains a diagnostic."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One thing that is wrong: `slug` names its page in `ptokit explain`.
+
+    `rule` is the violated formula, `when` its condition, `seen` the numbers in it, `help` what to
+    do, `targets` who imposes the rule (empty: everyone).
+    """
+
+    slug: str
+    message: str
+    span: Span | None = None
+    severity: Severity = Severity.ERROR
+    rule: str | None = None
+    when: str | None = None
+    seen: str | None = None
+    help: str | None = None
+    targets: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity is Severity.ERROR
+
+    def render(self) -> str:
+        """The message as a terminal shows it, several lines."""
+        lines = [f"{self.severity.value}[{self.slug}]: {self.message}"]
+        if self.span is not None:
+            lines += [f"  --> {self.span}", *self.span.picture()]
+        targets = f"   ({', '.join(self.targets)})" if self.targets else ""
+        facts = {"rule": self.rule, "when": self.when, "seen": self.seen, "help": self.help}
+        for label, text in facts.items():
+            if text:
+                lines.append(f"  = {label}: {text}{targets if label == 'rule' else ''}")
+        for note in self.notes:
+            lines.append(f"  = note: {note.message}")
+            if note.span is not None:
+                lines += [f"  --> {note.span}", *note.span.picture()]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, object]:
+        """The same facts for other tools."""
+        place = {} if self.span is None else self.span.to_json()
+        return {
+            "slug": self.slug,
+            "severity": self.severity.value,
+            "message": self.message,
+            **place,
+            "rule": self.rule,
+            "when": self.when,
+            "seen": self.seen,
+            "help": self.help,
+            "targets": list(self.targets),
+            "notes": [n.message for n in self.notes],
+        }
+
+
+class PtoError(Exception):
+    """A program is wrong; `diagnostics` says where and why."""
+
+    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
+        many = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = many
+        super().__init__("\n\n".join(d.render() for d in many))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
+        return type(self), (self.diagnostics,)  # by default, the text that `args` holds
+
+    def at(self, span: Span | None) -> Self:
+        """The same error, with `span` where a diagnostic has no place yet."""
+        return type(self)([d if d.span else replace(d, span=span) for d in self.diagnostics])
+
+    def noted(self, message: str) -> Self:
+        """The same error with a further note."""
+        note = Note(message)
+        return type(self)([replace(d, notes=(*d.notes, note)) for d in self.diagnostics])
+
+
+class CallError(PtoError, ValueError):
+    """What a program was given is wrong, not the program: names, arrays, files."""
+
+
+def call_error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> CallError:
+    """A CallError of one diagnostic."""
+    return CallError(error(slug, message, span, **facts).diagnostics)
+
+
+def error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> PtoError:
+    """A PtoError of one diagnostic."""
+    return PtoError(Diagnostic(slug, message, span, **facts))  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Programs: module, function, block, op, value."""

@@ -1,0 +1,192 @@
+"""The program as data: modules, functions, blocks, ops and values, generic over the pages of `isa`.
+
+Ops come in two forms. Destination-passing (DPS): outputs are operands, written in place. SSA (the
+PTO-AS form and Level 1): outputs are results. `convert.py` turns one into the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from ptokit.diagnostics.source import Span
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import Elided, Kind, Type
+
+
+@dataclass(eq=False)
+class Value:
+    """A name with a type: a function argument, a block argument, a result, or a free name.
+
+    `literal`: the text gives the number itself; its constant stands at the function's start.
+    """
+
+    name: str
+    type: Type
+    span: Span | None = None
+    literal: bool = False
+
+    @property
+    def elided(self) -> bool:
+        return isinstance(self.type, Elided)
+
+    def __repr__(self) -> str:
+        return f"%{self.name}: {self.type}"
+
+
+Binding: TypeAlias = "Value | tuple[Value, ...]"
+STORED = (
+    Kind.TILE,
+    Kind.CONV,
+)  # outputs of these kinds are results in SSA form; others are written
+
+
+class Comments(NamedTuple):
+    """What a person wrote around an op: lines before it ('' is a blank line), and on its line."""
+
+    before: tuple[str, ...] = ()
+    after: str | None = None
+
+
+NO_COMMENTS = Comments()
+
+
+@dataclass(eq=False)
+class Op:
+    """One instruction: a page with its operands bound by name.
+
+    `operands` holds inputs and, in DPS form, outputs; absent optionals are missing. `results` are
+    the values it defines. `spans` locates operands by name, and the mnemonic under ''.
+    """
+
+    page: type[Instr]
+    operands: dict[str, Binding] = field(default_factory=dict[str, Binding])
+    attrs: dict[str, object] = field(default_factory=dict[str, object])
+    results: list[Value] = field(default_factory=list[Value])
+    regions: list[Block] = field(default_factory=list["Block"])
+    spans: dict[str, Span] = field(default_factory=dict[str, Span])
+    comments: Comments = NO_COMMENTS
+
+    @property
+    def span(self) -> Span | None:
+        return self.spans.get("")
+
+    def span_of(self, operand: str) -> Span | None:
+        return self.spans.get(operand, self.span)
+
+    def values(self) -> Iterator[tuple[str, Value]]:
+        """Operand names and the values bound to them; lists one by one."""
+        for name, bound in self.operands.items():
+            for value in bound if isinstance(bound, tuple) else (bound,):
+                yield name, value
+
+    def bound(self, name: str) -> tuple[Value, ...]:
+        """The values of an operand, none when it is absent."""
+        bound = self.operands.get(name, ())
+        return bound if isinstance(bound, tuple) else (bound,)
+
+    @property
+    def ssa(self) -> bool:
+        """Outputs are results instead of operands."""
+        return bool(self.page.outs()) and len(self.results) > len(self.page.results())
+
+    @property
+    def dps(self) -> bool:
+        """Outputs that are tiles are operands, written in place."""
+        bound = any(o.name in self.operands for o in self.page.outs() if o.kind in STORED)
+        return bound and not self.ssa
+
+    def named_results(self) -> Iterator[tuple[str, Value]]:
+        """Results by operand name: handles and numbers first, then, in SSA form, the outputs."""
+        outs = [o for o in self.page.outs() if o.kind in STORED]
+        for operand, value in zip((*self.page.results(), *outs), self.results, strict=False):
+            yield operand.name, value
+
+
+@dataclass(eq=False)
+class OpaqueOp:
+    """An op this version does not know: kept as written, printed back, reported when executed.
+
+    In `text` a NUL stands for each region.
+    """
+
+    name: str
+    text: str
+    results: list[Value]
+    uses: list[Value]
+    span: Span
+    comments: Comments = NO_COMMENTS
+    regions: list[Block] = field(default_factory=list["Block"])
+
+
+AnyOp: TypeAlias = "Op | OpaqueOp"
+
+
+@dataclass(eq=False)
+class Block:
+    """A list of ops with arguments."""
+
+    args: list[Value] = field(default_factory=list[Value])
+    ops: list[AnyOp] = field(default_factory=list[AnyOp])
+    trailing: tuple[str, ...] = ()  # comments after the last op
+
+    def walk(self) -> Iterator[AnyOp]:
+        """Every op, regions included, in text order."""
+        for op in self.ops:
+            yield op
+            for region in op.regions:
+                yield from region.walk()
+
+
+@dataclass(eq=False)
+class Func:
+    """A function. A flat program is one whose arguments are its free names (`flat`).
+
+    `declared`: only a declaration, without a body. `arg_attrs`: attributes by argument position.
+    """
+
+    name: str
+    body: Block
+    results: tuple[Type, ...] = ()
+    attrs: dict[str, object] = field(default_factory=dict[str, object])
+    flat: bool = False
+    span: Span | None = None
+    comments: Comments = NO_COMMENTS
+    visibility: str = ""
+    declared: bool = False
+    arg_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
+
+    @property
+    def args(self) -> list[Value]:
+        return self.body.args
+
+    def named(self) -> Iterator[Value]:
+        """Every value that has a name at the top of the function or inside."""
+        yield from self.args
+        for op in self.body.walk():
+            yield from op.results
+
+
+class Alias(NamedTuple):
+    """A name the text gives a type: `!left = !pto.tile_buf<...>`; `name` with its `!`."""
+
+    name: str
+    type: Type
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(eq=False)
+class Module:
+    """Functions in text order, and the module's attributes (`pto.target_arch`).
+
+    `wrapped`: the text had an explicit `module { }`.
+    """
+
+    funcs: list[Func]
+    attrs: dict[str, object] = field(default_factory=dict[str, object])
+    wrapped: bool = True
+    comments: Comments = NO_COMMENTS
+    trailing: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    inner: tuple[str, ...] = ()  # comments after the last function, inside the braces

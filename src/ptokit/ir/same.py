@@ -1,0 +1,84 @@
+"""Whether two programs are the same: structure, names, types, attributes and comments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+
+
+def same(one: Module, other: Module) -> bool:
+    """Whether the programs differ in nothing but the place and spelling of their text."""
+    head = (one.attrs, one.wrapped, one.comments, one.trailing, one.inner, one.aliases)
+    wanted = (
+        *(other.attrs, other.wrapped, other.comments),
+        *(other.trailing, other.inner, other.aliases),
+    )
+    if head != wanted or len(one.funcs) != len(other.funcs):
+        return False
+    return all(_Pairing().funcs(a, b) for a, b in zip(one.funcs, other.funcs, strict=True))
+
+
+class _Pairing:
+    """Which value of one function is which of the other."""
+
+    def __init__(self) -> None:
+        self.other: dict[Value, Value] = {}
+
+    def funcs(self, a: Func, b: Func) -> bool:
+        heads = (
+            (f.name, f.results, f.attrs, f.flat, f.comments, f.visibility, f.declared, f.arg_attrs)
+            for f in (a, b)
+        )
+        return next(heads) == next(heads) and self.arguments(a, b) and self.blocks(a.body, b.body)
+
+    def blocks(self, a: Block, b: Block) -> bool:
+        known = all(v in self.other for v in a.args)  # those of a function are
+        return (
+            a.trailing == b.trailing
+            and (known or self.define(a.args, b.args))
+            and len(a.ops) == len(b.ops)
+            and all(self.ops(x, y) for x, y in zip(a.ops, b.ops, strict=True))
+        )
+
+    def arguments(self, a: Func, b: Func) -> bool:
+        """In order; those of a flat program, which has no head, by name."""
+        if not a.flat:
+            return self.define(a.args, b.args)
+        ordered = (sorted(f.args, key=lambda v: v.name) for f in (a, b))
+        return self.define(next(ordered), next(ordered))
+
+    def define(self, a: Sequence[Value], b: Sequence[Value]) -> bool:
+        self.other |= dict(zip(a, b, strict=False))
+        return [(v.name, v.type) for v in a] == [(v.name, v.type) for v in b]
+
+    def ops(self, a: AnyOp, b: AnyOp) -> bool:
+        if isinstance(a, Op) and isinstance(b, Op):
+            alike = a.page is b.page and _attrs(a) == _attrs(b) and self.operands(a, b)
+        elif isinstance(a, Op) or isinstance(b, Op):
+            return False
+        else:
+            alike = (a.name, a.text) == (b.name, b.text) and self.uses(a.uses, b.uses)
+        return (
+            alike
+            and a.comments == b.comments
+            and len(a.regions) == len(b.regions)
+            and all(self.blocks(x, y) for x, y in zip(a.regions, b.regions, strict=True))
+            and self.define(a.results, b.results)
+        )
+
+    def operands(self, a: Op, b: Op) -> bool:
+        return a.operands.keys() == b.operands.keys() and all(
+            self.uses(a.bound(name), b.bound(name)) for name in a.operands
+        )
+
+    def uses(self, a: Sequence[Value], b: Sequence[Value]) -> bool:
+        for v, w in zip(a, b, strict=False):
+            if v not in self.other and v.name == w.name:
+                self.other[v] = w  # a name that an unknown op gives inside its text
+        return [self.other.get(v) for v in a] == list(b)
+
+
+def _attrs(op: Op) -> dict[str, str]:
+    """By name; a number that is no number equals itself."""
+    return {name: repr(value) for name, value in op.attrs.items()}

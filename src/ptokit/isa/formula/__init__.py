@@ -1,0 +1,1 @@
+"""Formulas as data, and the rules made of them."""

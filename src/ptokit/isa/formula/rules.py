@@ -1,0 +1,141 @@
+"""Rules: formulas with the targets and conditions under which they hold, and the slug they report.
+
+A page lists formulas; `on` restricts them to targets, `when` to a condition, `named` gives a slug
+and advice of its own. Without a name the slug follows from what the formula speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from ptokit.isa.formula.formulas import ABSENT, Env, Expr, Value, fields, operators
+
+CPU, A2A3, A5 = "cpu", "a2a3", "a5"
+TARGET_NAMES = (CPU, A2A3, A5)
+HARDWARE = (A2A3, A5)
+
+# what a formula mentions -> the slug of the diagnostic it raises, first match wins
+ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"address"}), "address-out-of-range"),
+    (frozenset({"dtype"}), "element-type"),
+    (frozenset({"layout", "blayout", "slayout", "fractal", "boxed"}), "layout"),
+    (frozenset({"loc"}), "location"),
+    (frozenset({"rows", "cols", "valid", "shape", "stride", "size", "c0"}), "shape"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """One constraint: on `targets`, where all `conditions` hold, `formula` must hold.
+
+    The conditions are those of the `when`s around it, outermost first. `help` says what to do about
+    a violation; `slug` names the diagnostic.
+    """
+
+    formula: Expr
+    slug: str
+    targets: tuple[str, ...] = TARGET_NAMES
+    conditions: tuple[Expr, ...] = ()
+    help: str | None = None
+    warning: bool = False
+
+    @cached_property
+    def condition(self) -> Expr | None:
+        """All conditions as one formula; None: it always applies."""
+        return both(*self.conditions) if self.conditions else None
+
+    def holds(self, env: Env) -> Value:
+        """True, False, or UNKNOWN until the program runs; or a condition, see `formulas`."""
+        met = True if self.condition is None else self.condition.eval(env)
+        if met is ABSENT or met is False:
+            return True
+        result = self.formula.eval(env) if met is True else self._implied.eval(env)
+        return True if result is ABSENT else result
+
+    @cached_property
+    def _implied(self) -> Expr:
+        assert self.condition is not None
+        return ~self.condition | self.formula
+
+    def __str__(self) -> str:
+        if self.condition is None:
+            return str(self.formula)
+        return f"{self.formula}, when {self.condition}"
+
+
+Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"
+
+
+def rules_of(items: Ruled, slug: str | None = None, help: str | None = None) -> Iterator[Rule]:
+    """Flatten formulas, rules and groups of them into rules; formulas get `slug` and `help`."""
+    if isinstance(items, Rule):
+        yield items
+    elif isinstance(items, Expr):
+        yield Rule(items, slug or slug_of(items), help=help)
+    else:
+        for item in items:
+            yield from rules_of(item, slug, help)
+
+
+def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+    """The rules hold on these targets only."""
+    names = (targets,) if isinstance(targets, str) else targets
+    return tuple(
+        replace(rule, targets=tuple(t for t in rule.targets if t in names))
+        for rule in rules_of(items)
+    )
+
+
+def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:
+    """The rules hold only where `condition` does."""
+    return tuple(
+        replace(rule, conditions=(condition, *rule.conditions)) for rule in rules_of(items)
+    )
+
+
+def named(slug: str, *items: Ruled, help: str | None = None) -> tuple[Rule, ...]:
+    """The rules report `slug`, with `help` as the advice."""
+    return tuple(_renamed(rule, slug, help or rule.help) for rule in rules_of(items, slug, help))
+
+
+def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
+    same = rule.slug == slug and rule.help == help
+    return rule if same else replace(rule, slug=slug, help=help)
+
+
+def warns(*items: Ruled) -> tuple[Rule, ...]:
+    """The rules only warn."""
+    return tuple(replace(rule, warning=True) for rule in rules_of(items))
+
+
+def either(*formulas: Expr) -> Expr:
+    """At least one of the formulas holds."""
+    result = formulas[0]
+    for formula in formulas[1:]:
+        result = result | formula
+    return result
+
+
+def both(*formulas: Expr) -> Expr:
+    """All of the formulas hold."""
+    result = formulas[0]
+    for formula in formulas[1:]:
+        result = result & formula
+    return result
+
+
+def slug_of(formula: Expr) -> str:
+    """The slug that follows from what a formula speaks of."""
+    mentioned = list(fields(formula))
+    if any(not f.path for f in mentioned):  # an index, a scalar or an attribute by its own value
+        if "%" in operators(formula):
+            return "offset-misaligned"
+        return "window-out-of-bounds" if "+" in operators(formula) else "operand-value"
+    words = {step for f in mentioned for step in f.path}
+    for aspect, slug in ASPECTS:
+        if words & aspect:
+            return slug
+    return "operand-value"

@@ -1,1 +1,0 @@
-"""The foreign dialects a program needs around its instructions, numbers, loops, branches."""

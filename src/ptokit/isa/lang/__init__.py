@@ -1,0 +1,1 @@
+"""What a page may say: operands, rules, the array vocabulary of bodies."""

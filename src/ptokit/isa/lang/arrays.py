@@ -1,0 +1,298 @@
+"""The array vocabulary: all that a body may say about data.
+
+A body reads windows of its operands as `Array` values, computes with them and assigns windows of
+its outputs. Two engines implement the words: the reference on NumPy arrays, the native one by
+recording expressions. Values never change after they are made, so overlapping operands are safe.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Protocol, TypeAlias
+
+from ptokit.isa.model.dtypes import DType, Kind
+from ptokit.isa.model.extents import Extents
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.tiles import CustomPad, Shape
+from ptokit.isa.model.words import GatherOOB, Loc, PadValue, Rounding
+
+# A truth value per element: what comparisons give and `where` takes.
+BOOL = DType("i1", 8, Kind.UINT, "bool")
+
+Number: TypeAlias = "int | float"
+Term: TypeAlias = "Array | Number"
+Window: TypeAlias = "slice | int"
+
+
+class Array(ABC):
+    """A matrix of elements of one type. Two operands broadcast; a number takes the array's type.
+
+    A number is converted as `cast` converts: half to even to floats, toward zero to integers.
+    Arithmetic rounds to the element type after each operation, integers wrap. A NaN that an
+    arithmetic word gives (`+ - *`, `rint`, `matmul`, and `fold` over them) is the positive quiet
+    NaN of its type, whatever came in. What selects, like `maximum` and `where`, moves bits.
+    """
+
+    dtype: DType
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @abstractmethod
+    def apply(self, word: str, /, *others: Term, **parameters: object) -> Array:
+        """The engine's meaning of one vocabulary word."""
+
+    def __add__(self, other: Term) -> Array:
+        return self.apply("add", other)
+
+    def __sub__(self, other: Term) -> Array:
+        return self.apply("sub", other)
+
+    def __mul__(self, other: Term) -> Array:
+        return self.apply("mul", other)
+
+    def __and__(self, other: Term) -> Array:
+        return self.apply("and", other)
+
+    def __or__(self, other: Term) -> Array:
+        return self.apply("or", other)
+
+    def __rshift__(self, other: Term) -> Array:
+        """Arithmetic for signed types, logical for unsigned ones."""
+        return self.apply("shr", other)
+
+    def __lshift__(self, other: Term) -> Array:
+        return self.apply("shl", other)
+
+    def __lt__(self, other: Term) -> Array:
+        return self.apply("lt", other)
+
+    def __gt__(self, other: Term) -> Array:
+        return self.apply("gt", other)
+
+    def __ge__(self, other: Term) -> Array:
+        return self.apply("ge", other)
+
+    def __le__(self, other: Term) -> Array:
+        return self.apply("le", other)
+
+    def equals(self, other: Term) -> Array:
+        return self.apply("eq", other)
+
+    def maximum(self, other: Term) -> Array:
+        """`other` where self < other, else self: NaN and equal values keep self (G11).
+
+        The bits of the one that is taken do not change.
+        """
+        return self.apply("max", other)
+
+    def minimum(self, other: Term) -> Array:
+        """`other` where other < self, else self; the bits of the one taken do not change."""
+        return self.apply("min", other)
+
+    def clamp(self, low: Term, high: Term) -> Array:
+        return self.maximum(low).minimum(high)
+
+    def __mod__(self, other: Term) -> Array:
+        """The remainder of integers, with the sign of the divisor."""
+        return self.apply("mod", other)
+
+    def __floordiv__(self, other: Term) -> Array:
+        """The quotient of integers, rounded down."""
+        return self.apply("floordiv", other)
+
+    @property
+    def T(self) -> Array:
+        """The transpose."""
+        return self.apply("transpose")
+
+    def reshaped(self, rows: int, cols: int) -> Array:
+        """The same elements in row-major order in another shape."""
+        return self.apply("reshape", rows=rows, cols=cols)
+
+    def repeated(self, count: int) -> Array:
+        """Each column `count` times in a row."""
+        return self.apply("repeat", count=count)
+
+    def compacted(self, keep: Array) -> tuple[Array, Array]:
+        """The elements of each row where `keep` holds, moved left; and how many (R x 1, i32).
+
+        What stands to the right of them has no meaning.
+        """
+        return self.apply("compact", keep), keep.apply("count")
+
+    def isnan(self) -> Array:
+        return self.apply("isnan")
+
+    def rint(self, rounding: Rounding = Rounding.RINT) -> Array:
+        """Round floats to integral values, half to even or as `rounding` says; NONE is RINT.
+
+        The sign of what becomes zero stays.
+        """
+        return self.apply("rint", rounding=rounding)
+
+    def fold(self, word: str, axis: int, start: Number | None = None) -> Array:
+        """Combine the elements along an axis, one after the other, with an arithmetic word.
+
+        acc = acc.word(x) for x in ascending index, each step rounded to this array's type. Axis 0
+        goes down the columns (the result is 1 x columns), axis 1 along the rows (rows x 1). acc
+        begins as the number `start`; None: as the first element, and there must be one.
+        """
+        return self.apply("fold", word=word, axis=axis, start=start)
+
+    def cast(
+        self, dtype: DType, rounding: Rounding = Rounding.NONE, saturate: bool = False
+    ) -> Array:
+        """Convert each element; `numerics.formats` says how.
+
+        To its own type it moves bits. From one float type to another every NaN becomes the
+        positive quiet NaN of the new one.
+        """
+        return self.apply("cast", dtype=dtype, rounding=rounding, saturate=saturate)
+
+    def bitcast(self, dtype: DType) -> Array:
+        """The same bits read as another type of the same width."""
+        return self.apply("bitcast", dtype=dtype)
+
+    def where(self, yes: Term, no: Term) -> Array:
+        """For a truth array: `yes` where true, `no` elsewhere, bits unchanged.
+
+        At least one is an array.
+        """
+        return self.apply("where", yes, no)
+
+    def matmul(self, right: Array) -> Array:
+        """Rows by columns, summed over k ascending with one fused multiply-add per k.
+
+        f32 accumulator for floats, i32 for integers.
+        """
+        return self.apply("matmul", right)
+
+
+class Cells(Protocol):
+    """A tile, global view or convolution tile as a body sees it: a matrix of cells in memory.
+
+    Windows are half-open; an integer keeps its axis. Rows and columns count from the upper left of
+    the static shape; `valid` is the valid region.
+    """
+
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def loc(self) -> Loc: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def cols(self) -> int: ...
+    @property
+    def valid(self) -> Region: ...
+    @property
+    def pad(self) -> PadValue | CustomPad: ...
+    @property
+    def c0(self) -> int: ...
+    @property
+    def box(self) -> Shape: ...
+    def __getitem__(self, window: tuple[Window, Window]) -> Array: ...
+    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None: ...
+    def fill(self, bits: int) -> None:
+        """Set every element of the whole storage to these bits; of a view, the valid region."""
+        ...
+
+    def constant(self, bits: int) -> Array:
+        """A 1x1 array of this element type with these bits."""
+        ...
+
+    def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
+        """Row numbers (rows x 1) and column numbers (1 x cols), i64."""
+        ...
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        """The elements at these row-major indices over the whole static shape.
+
+        `outside` says what an index beyond it gives; where `where` does not hold, nothing is read
+        and the result is 0.
+        """
+        ...
+
+    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+        """Assign a window only where `where` holds."""
+        ...
+
+    def alias(self, other: Cells, row: int | None = None, col: int | None = None) -> None:
+        """From now on these cells are the bytes of `other`.
+
+        Given (row, col), they are a view of a part of it that begins at this element: beyond the
+        valid region nothing is theirs.
+        """
+        ...
+
+    def flat(self) -> Cells:
+        """The whole storage as one row of elements, in storage order."""
+        ...
+
+    def raw(self) -> Cells:
+        """The whole storage as one row of bytes."""
+        ...
+
+    def octets(self) -> Cells:
+        """A row-major tile as bytes: the same rows, `size` columns for each column."""
+        ...
+
+
+class Images(Cells, Protocol):
+    """A convolution tile as a body sees it: cells that are feature maps."""
+
+    @property
+    def numel(self) -> int: ...
+    @property
+    def extents(self) -> Extents: ...
+    @property
+    def images(self) -> int: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def steps(self) -> Region: ...
+    @property
+    def filter(self) -> tuple[int, int]: ...
+    @property
+    def stride(self) -> tuple[int, int]: ...
+    @property
+    def dilation(self) -> tuple[int, int]: ...
+    @property
+    def padding(self) -> tuple[int, int, int, int]: ...
+    @property
+    def pad_value(self) -> float: ...
+    @property
+    def repeat(self) -> tuple[int, int, int]: ...
+    @property
+    def into(self) -> tuple[int, int]: ...
+
+
+class Region(Protocol):
+    """Rows and columns of a valid region; unpacks to the two."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def cols(self) -> int: ...
+    def __iter__(self) -> Iterator[int]: ...
+
+
+def digits(number: Array, *bases: int) -> list[Array]:
+    """The mixed-radix digits of numbers, innermost first; the last has no bound."""
+    result: list[Array] = []
+    for base in bases:
+        result.append(number % base)
+        number = number // base
+    return [*result, number]

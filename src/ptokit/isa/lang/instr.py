@@ -1,0 +1,352 @@
+"""The words a page may use: an instruction is a class, and everything else is read off it.
+
+    class TExtract(Instr):
+        dst = Out(Tile)
+        src = In(Tile)
+        row = In(Index, default=0)
+        rules = (row + dst.valid.rows <= src.valid.rows, ...)
+        def run(dst, src, row): ...
+
+Operands stand in C++ order, destination first. `rules` are formulas. `run` is the body.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeVar
+
+from ptokit.isa.formula.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
+from ptokit.isa.formula.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
+from ptokit.isa.model.types import Kind, ScalarType, Type
+from ptokit.isa.model.words import Loc, Pipe, Word
+
+
+class Role(Enum):
+    """What an instruction does with an operand."""
+
+    OUT = "written"
+    INOUT = "read and written"
+    IN = "read"
+    RESULT = "defined"
+
+
+REQUIRED = object()
+
+
+class Operand(Field):
+    """A typed field of a page. In formulas it stands for its value, its attributes for properties.
+
+    `default`: the value when not given; None makes it optional (absent). `key`: the word before it
+    in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
+    it may have. `scalar`: the element type of a number; `whole`: it is an integer.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        kind: Kind,
+        default: object = REQUIRED,
+        *,
+        key: str | None = None,
+        equals: bool = True,
+        many: bool = False,
+        loc: Loc | None = None,
+        cpp: str | None = None,
+        scalar: str | None = None,
+        whole: bool = False,
+        doc: str = "",
+    ) -> None:
+        super().__init__("?")
+        self.role, self.kind, self.default = role, kind, default
+        self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
+        self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
+        self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._operand = name
+
+    @property
+    def name(self) -> str:
+        return self.operand
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+    def accepts(self, given: Type) -> bool:
+        """Whether a value of this type may stand here."""
+        whole = not (self.whole and isinstance(given, ScalarType) and given.is_float)
+        return whole and self.kind.accepts(given)
+
+    @property
+    def kind_name(self) -> str:
+        """The kind as messages call it."""
+        return "whole number" if self.whole else self.kind.value
+
+    @property
+    def written(self) -> bool:
+        return self.role in (Role.OUT, Role.INOUT)
+
+
+class Attr(Field):
+    """A compile-time choice: one word of an enumeration, a bool, an int or a string.
+
+    `key` is its name in text attributes; Python uses the field's own name. Without a default it
+    must be given.
+    """
+
+    def __init__(
+        self, kind: type[Word | int | str], default: object = REQUIRED, *, key: str | None = None
+    ) -> None:
+        super().__init__("?")
+        self.kind, self.default, self._key = kind, default, key
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._operand = name
+
+    @property
+    def name(self) -> str:
+        return self.operand
+
+    @property
+    def key(self) -> str:
+        return self._key or self.operand
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+def In(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
+    """An operand that is read."""
+    return Operand(Role.IN, kind, default, **how)
+
+
+def Out(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
+    """An operand that is written; elements outside what the body writes keep their bits."""
+    return Operand(Role.OUT, kind, default, **how)
+
+
+def InOut(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
+    """An operand that is read and written."""
+    return Operand(Role.INOUT, kind, default, **how)
+
+
+def Result(kind: Kind, **how: Any) -> Operand:  # Any: Operand's keywords
+    """A value the instruction defines in every text form: a handle, a view, a number."""
+    return Operand(Role.RESULT, kind, **how)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """One way data may move, source location to destination location, with its pipe and rules."""
+
+    source: Loc
+    target: Loc
+    pipe: Pipe
+    on: tuple[str, ...] = HARDWARE
+    rules: tuple[Rule, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}"
+
+
+def path(
+    source: Loc, target: Loc, pipe: Pipe, *rules: Ruled, on: str | tuple[str, ...] = HARDWARE
+) -> Path:
+    """A row of a page's table of paths."""
+    targets = (on,) if isinstance(on, str) else on
+    return Path(source, target, pipe, targets, tuple(rules_of(rules)))
+
+
+class OneOfPaths(Expr):
+    """The formula 'src.loc -> dst.loc is one of these paths'."""
+
+    def __init__(self, source: Field, target: Field, paths: tuple[Path, ...]) -> None:
+        self.source, self.target, self.paths = source, target, paths
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.source.loc, self.target.loc)
+
+    def compile(self) -> Evaluate:
+        pairs = {(p.source, p.target) for p in self.paths}
+        source, target = self.source.loc.eval, self.target.loc.eval
+
+        def one_of(env: Env) -> bool | Missing:
+            pair = (source(env), target(env))
+            if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
+                return UNKNOWN
+            return pair in pairs
+
+        return one_of
+
+    def __str__(self) -> str:
+        rows = ", ".join(dict.fromkeys(str(p) for p in self.paths))
+        return f"{self.source.loc} -> {self.target.loc} is one of: {rows}"
+
+
+@dataclass(frozen=True, eq=False)
+class Like:
+    """How to complete the type of an output that the text elides: as `model`, with changes."""
+
+    model: Field | None
+    rows: Expr
+    cols: Expr
+    loc: Loc | None = None
+    whole: bool = False
+    dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output
+
+
+T = TypeVar("T")
+
+
+class Derived(Generic[T]):
+    """A fact about each page that is worked out when it is first asked for."""
+
+    def __init__(self, make: Callable[[type[Instr]], T]) -> None:
+        self.make = make
+        self.known: dict[type[Instr], T] = {}
+
+    def __get__(self, _: Instr | None, page: type[Instr]) -> T:
+        if page not in self.known:
+            self.known[page] = self.make(page)
+        return self.known[page]
+
+
+class Instr:
+    """A page: one instruction, or one form of it when several pages share a mnemonic."""
+
+    # what a page may say besides its operands; every default is derived from the class
+    name: ClassVar[str] = ""
+    cpp: ClassVar[str] = ""
+    cpp_text: ClassVar[str | None] = None  # a template where C++ is not a call of `cpp`
+    spellings: ClassVar[tuple[str, ...]] = ()  # further names in text, dots and underscores alike
+    dialect: ClassVar[str] = "pto"
+    form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
+    syntax: ClassVar[str] = "op"  # the text shape; an irregular one is written out in `text/shapes`
+    since: ClassVar[str] = ""
+    rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
+    paths: ClassVar[tuple[Path, ...]] = ()
+    pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
+    elided: ClassVar[dict[str, Like]] = {}
+    asm: ClassVar[str] = ""  # the name in the PTO-AS form (of a foreign op: in all), if it differs
+    indexed: ClassVar[tuple[str, ...]] = ()  # operands that PTO-AS writes in brackets
+    typed: ClassVar[tuple[str, ...] | None] = None  # operands whose types text lists; None: all
+    uniform: ClassVar[bool] = False  # in PTO-AS one type may stand for all tiles, results too
+    inner: ClassVar[bool] = False  # its attributes stand inside `ins(...)`, after the operands
+    text_order: ClassVar[tuple[str, ...]] = ()  # inputs in text order, where C++ differs
+    handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
+    terminator: ClassVar[bool] = False
+    aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
+    windows: ClassVar[bool] = False  # its output is a view of a part of its input
+    readdresses: ClassVar[bool] = False  # its result is its input at another address
+    allocates: ClassVar[bool] = False  # its result is new storage
+    disputes: ClassVar[tuple[str, ...]] = ()
+    recorded: ClassVar[dict[str, dict[str, str]]] = {}  # recorded form -> operand renames
+    recorded_op: ClassVar[str] = ""  # the operation recordings file it under, where not the name
+
+    # read off the class
+    operands: ClassVar[tuple[Operand, ...]]
+    attrs: ClassVar[tuple[Attr, ...]]
+    all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
+        lambda page: (*_derived_rules(page), *rules_of(page.rules))
+    )
+    body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: _parameters(page))
+
+    def __init_subclass__(cls, abstract: bool = False, **facts: Any) -> None:  # Any: the above
+        super().__init_subclass__()
+        cls.name = facts.pop("name", cls.__name__.lower())
+        cls.cpp = facts.pop("cpp", cls.name.replace(".", "_").upper())
+        for key, value in facts.items():
+            setattr(cls, key, value)
+        inherited: dict[str, Operand | Attr] = {}
+        for base in reversed(cls.__mro__[1:]):
+            inherited |= {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
+        own = {k: v for k, v in vars(cls).items() if isinstance(v, Operand | Attr)}
+        # a page that names inherited operands again gives their order
+        inherited = own | inherited | own if own.keys() & inherited.keys() else inherited | own
+        cls.operands = tuple(v for v in inherited.values() if isinstance(v, Operand))
+        cls.attrs = tuple(v for v in inherited.values() if isinstance(v, Attr))
+        if not abstract:
+            PAGES.append(cls)
+
+    @classmethod
+    def operand(cls, name: str) -> Operand:
+        return next(o for o in cls.operands if o.name == name)
+
+    @classmethod
+    def outs(cls) -> tuple[Operand, ...]:
+        """Operands the body writes, in order."""
+        return tuple(o for o in cls.operands if o.written)
+
+    @classmethod
+    def ins(cls) -> tuple[Operand, ...]:
+        """Operands the body only reads, in text order."""
+        ins = [o for o in cls.operands if o.role is Role.IN]
+        return tuple(sorted(ins, key=lambda o: _rank(cls.text_order, o.name)))
+
+    @classmethod
+    def results(cls) -> tuple[Operand, ...]:
+        return tuple(o for o in cls.operands if o.role is Role.RESULT)
+
+    @classmethod
+    def mnemonic(cls) -> str:
+        """The full name in the SSA and DPS forms."""
+        return f"{cls.dialect}.{cls.name}" if cls.dialect else cls.name
+
+    @classmethod
+    def python(cls) -> str:
+        """The name of the Python function."""
+        return cls.name.replace(".", "_")
+
+    @classmethod
+    def summary(cls) -> str:
+        return (cls.__doc__ or "").strip().split("\n\n")[0]
+
+    @classmethod
+    def pipe_of(cls, env: Env) -> Pipe | None:
+        """The pipe that executes it for these operands; None: a path no target has."""
+        if isinstance(cls.pipe, Pipe):
+            return cls.pipe
+        source, target = (Field(name).loc.eval(env) for name in _ends(cls))
+        if cls.pipe is not None:
+            return cls.pipe.get(source)
+        return next((p.pipe for p in cls.paths if (p.source, p.target) == (source, target)), None)
+
+
+PAGES: list[type[Instr]] = []
+
+
+def _parameters(page: type[Instr]) -> tuple[str, ...]:
+    body = getattr(page, "run", None)
+    return tuple(inspect.signature(body).parameters) if body else ()
+
+
+def _rank(order: tuple[str, ...], name: str) -> int:
+    return order.index(name) if name in order else len(order)
+
+
+def _ends(cls: type[Instr]) -> tuple[str, str]:
+    """The operands between which data moves: first read tile, first written one."""
+    source = next(o.name for o in cls.operands if o.role is Role.IN)
+    return source, next(o.name for o in cls.operands if o.written)
+
+
+def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:
+    """Rules that follow from operand locations and from the table of paths."""
+    for operand in cls.operands:
+        if operand.fixed_loc is not None:
+            yield from named("location", operand.loc == Const(operand.fixed_loc))
+    if not cls.paths:
+        return
+    source, target = (cls.operand(n) for n in _ends(cls))
+    for name in TARGET_NAMES:
+        available = tuple(p for p in cls.paths if name in p.on)
+        if available:
+            yield from on(name, named("location", OneOfPaths(source, target, available)))
+    for p in cls.paths:
+        here = (source.loc == Const(p.source)) & (target.loc == Const(p.target))
+        yield from on(p.on, when(here, p.rules))

@@ -1,0 +1,1 @@
+"""The machine and its data: element types, layouts, tile types, enumerations, targets."""

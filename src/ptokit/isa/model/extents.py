@@ -1,0 +1,62 @@
+"""The extents of convolution tiles by name, as each layout lists them (spec 1.6 and 3.4)."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ptokit.isa.model.words import ConvLayout
+
+# The axes of each layout, outermost first: group, image, channel, depth, height, width. Blocks are
+# c1 of c0 channels and n1 of n0 images; k counts the rows of a weight matrix (WEIGHTS).
+AXES: dict[ConvLayout, str] = {
+    ConvLayout.NCHW: "n c h w",
+    ConvLayout.GNCHW: "g n c h w",
+    ConvLayout.NCDHW: "n c d h w",
+    ConvLayout.NC1HWC0: "n c1 h w c0",
+    ConvLayout.GNC1HWC0: "g n c1 h w c0",
+    ConvLayout.NDC1HWC0: "n d c1 h w c0",
+    ConvLayout.FRACTAL_Z: "k n1 n0 c0",
+    ConvLayout.FRACTAL_Z_3D: "k n1 n0 c0",
+}
+WEIGHTS = ("g", "d", "c1", "h", "w")
+N0 = 16
+
+
+class Extents:
+    """`extents.h` is an extent by its name: as listed, as the others imply it, or 1.
+
+    `lanes`: the channels that 32 bytes hold.
+    """
+
+    def __init__(self, layout: ConvLayout, shape: tuple[int, ...], lanes: int) -> None:
+        self.axes = tuple(AXES[layout].split())
+        self.lanes = lanes
+        self.listed = dict(zip(self.axes, shape, strict=False))
+
+    @property
+    def rank(self) -> int:
+        """How many extents the layout lists."""
+        return len(self.axes)
+
+    def __getattr__(self, name: str) -> int:
+        if name.startswith("_") or name == "listed":
+            raise AttributeError(name)
+        return self.of(name)
+
+    def of(self, axis: str) -> int:
+        """The extent of an axis."""
+        if axis in self.listed:
+            return self.listed[axis]
+        match axis:
+            case "c":
+                return self.of("c1") * self.of("c0")
+            case "c1":
+                return -(-self.listed["c"] // self.lanes) if "c" in self.listed else 1
+            case "c0":
+                return self.lanes
+            case "n1":
+                return -(-self.of("n") // N0)
+            case "k":
+                return prod(self.of(a) for a in WEIGHTS)
+            case _:
+                return 1

@@ -1,0 +1,28 @@
+"""The bits of each pad value for each element type (table of 3.9)."""
+
+from __future__ import annotations
+
+from ptokit.isa.model.dtypes import DType, Kind, bf16, f16, f32
+from ptokit.isa.model.tiles import CustomPad
+from ptokit.isa.model.words import PadValue
+
+INFINITY = {f32: 0x7F800000, f16: 0x7C00, bf16: 0x7F80}
+
+
+def pad_bits(pad: PadValue | CustomPad, dtype: DType) -> int:
+    """The code that fills a tile of `dtype`. Null and Zero are 0.
+
+    Max and Min are the infinities of f32, f16 and bf16 and the limits of integers of up to 32 bits;
+    other types have 0. A custom pad gives its low bits.
+    """
+    if isinstance(pad, CustomPad):
+        return pad.bits & ((1 << dtype.bits) - 1)
+    if pad in (PadValue.NULL, PadValue.ZERO):
+        return 0
+    sign = 1 << (dtype.bits - 1)
+    if dtype in INFINITY:
+        return INFINITY[dtype] | (sign if pad is PadValue.MIN else 0)
+    if dtype.is_float or dtype.bits > 32:
+        return 0
+    largest = sign - 1 if dtype.kind is Kind.INT else 2 * sign - 1
+    return largest if pad is PadValue.MAX else (sign if dtype.kind is Kind.INT else 0)

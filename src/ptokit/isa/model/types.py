@@ -1,0 +1,134 @@
+"""The types of values other than data: pointers, scalars, and types a page left out or unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+
+
+@dataclass(frozen=True)
+class PtrType:
+    """A pointer to global memory."""
+
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"!pto.ptr<{self.dtype}>"
+
+
+@dataclass(frozen=True)
+class ScalarType:
+    """A number: `index`, `i1`, or any element type."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_float(self) -> bool:
+        dtype = self.dtype
+        return dtype is not None and dtype.is_float
+
+    @property
+    def dtype(self) -> DType | None:
+        """The element type of the same name; None for `index` and `i1`."""
+        return next((d for d in DTYPES if d.name == self.name), None)
+
+
+@dataclass(frozen=True)
+class Elided:
+    """A type the text leaves out: `!pto.tile<...>`, `!pto.tile_buf<...>`, `dtype`, or nothing."""
+
+    spelling: str
+
+    def __str__(self) -> str:
+        return self.spelling
+
+
+@dataclass(frozen=True)
+class OpaqueType:
+    """A type this version does not know, kept as written."""
+
+    spelling: str
+
+    def __str__(self) -> str:
+        return self.spelling
+
+
+Type: TypeAlias = (
+    "TileType | GlobalType | ConvTileType | PtrType | ScalarType | Elided | OpaqueType"
+)
+
+INDEX = ScalarType("index")
+I1, I32, I64 = ScalarType("i1"), ScalarType("i32"), ScalarType("i64")
+
+
+class Kind(Enum):
+    """What an operand may be."""
+
+    TILE = "tile"
+    GLOBAL = "global tensor view"
+    CONV = "convolution tile"
+    PTR = "pointer"
+    INDEX = "index"
+    SCALAR = "scalar"
+    ANY = "value"
+
+    def accepts(self, given: Type) -> bool:
+        """Whether a value of type `given` may stand here; elided types may where they fit."""
+        if self is Kind.ANY:
+            return True
+        match given:
+            case TileType():
+                return self is Kind.TILE
+            case GlobalType():
+                return self is Kind.GLOBAL
+            case ConvTileType():
+                return self is Kind.CONV
+            case PtrType():
+                return self is Kind.PTR
+            case ScalarType():
+                return self is Kind.SCALAR or (self is Kind.INDEX and not given.is_float)
+            case Elided("dtype"):
+                return self in (Kind.INDEX, Kind.SCALAR)
+            case Elided(""):
+                return True
+            case Elided(spelling):
+                return self is kind_of_elided(spelling)
+            case OpaqueType():
+                return False
+
+
+# how a value of a kind is elided
+ELISIONS: dict[Kind, Elided] = {
+    Kind.TILE: Elided("!pto.tile<...>"),
+    Kind.GLOBAL: Elided("!pto.partition_tensor_view<...>"),
+    Kind.CONV: Elided("!pto.conv_tile<...>"),
+    Kind.PTR: Elided("!pto.ptr<...>"),
+    Kind.INDEX: Elided("dtype"),
+    Kind.SCALAR: Elided("dtype"),
+    Kind.ANY: Elided(""),
+}
+
+
+def kind_of_elided(spelling: str) -> Kind:
+    """The kind of value whose type is elided as `spelling`."""
+    if "view" in spelling or "memref" in spelling:
+        return Kind.GLOBAL
+    return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
+
+
+Tile, Global, Conv, Ptr, Index, Scalar, Any_ = (
+    Kind.TILE,
+    Kind.GLOBAL,
+    Kind.CONV,
+    Kind.PTR,
+    Kind.INDEX,
+    Kind.SCALAR,
+    Kind.ANY,
+)

@@ -1,0 +1,316 @@
+"""The enumerations of the ISA: the words an attribute, a location or a pipe may be.
+
+Each member carries every spelling that exists: in text, in C++, and short for Python.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Self
+
+
+class Word(Enum):
+    """A member is (text spelling, C++ spelling, further spellings...)."""
+
+    mlir: str  # the name inside `#pto.NAME<...>`, set on each enumeration below its members
+    bare: bool  # printed as `#pto<NAME word>`
+    cpp_type: str
+
+    def __init__(self, text: str, cpp: str, *short: str) -> None:
+        self.text = text
+        self.cpp = cpp
+        self.short = short
+
+    def __str__(self) -> str:
+        return self.short[0] if self.short else self.text
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    @classmethod
+    def named(cls, word: str) -> Self | None:
+        """The member that `word` spells in any form, case aside; None if none."""
+        wanted = word.lower()
+        for member in cls:
+            if wanted in (s.lower() for s in (member.text, member.cpp, *member.short)):
+                return member
+        return None
+
+    @classmethod
+    def options(cls) -> tuple[str, ...]:
+        return tuple(str(m) for m in cls)
+
+
+class Rounding(Enum):
+    """Which neighbour an inexact value takes; the values are the words of the ISA.
+
+    RINT is half to even, ROUND half away from zero, FLOOR down, CEIL up, TRUNC toward zero, ODD the
+    neighbour whose last bit is one (von Neumann). NONE is TRUNC to integers and RINT to floats.
+    """
+
+    NONE = "none"
+    RINT = "rint"
+    ROUND = "round"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    TRUNC = "trunc"
+    ODD = "odd"
+
+
+class Loc(Word):
+    """Where a tile lives: its memory space (TileType in C++)."""
+
+    VEC = "vec", "Vec"
+    MAT = "mat", "Mat"
+    LEFT = "left", "Left"
+    RIGHT = "right", "Right"
+    ACC = "acc", "Acc"
+    BIAS = "bias", "Bias"
+    SCALING = "scaling", "Scaling"
+    SCALE_LEFT = "scaleleft", "ScaleLeft", "scale_left"
+    SCALE_RIGHT = "scaleright", "ScaleRight", "scale_right"
+
+
+Loc.mlir, Loc.cpp_type = "address_space", "TileType"
+VEC, MAT, LEFT, RIGHT, ACC = Loc.VEC, Loc.MAT, Loc.LEFT, Loc.RIGHT, Loc.ACC
+BIAS, SCALING, SCALE_LEFT, SCALE_RIGHT = Loc.BIAS, Loc.SCALING, Loc.SCALE_LEFT, Loc.SCALE_RIGHT
+
+
+class BLayout(Word):
+    """The order of the boxes of a tile, or of its elements when it has no boxes."""
+
+    ROW_MAJOR = "row_major", "RowMajor"
+    COL_MAJOR = "col_major", "ColMajor"
+
+
+BLayout.mlir, BLayout.cpp_type = "blayout", "BLayout"
+
+
+class SLayout(Word):
+    """The order of the elements inside a box (the fractal)."""
+
+    NONE_BOX = "none_box", "NoneBox", "none"
+    ROW_MAJOR = "row_major", "RowMajor"
+    COL_MAJOR = "col_major", "ColMajor"
+
+
+SLayout.mlir, SLayout.cpp_type = "slayout", "SLayout"
+
+
+class PadValue(Word):
+    """What fills a tile outside its valid region. CUSTOM stands for the bits in `TileType.pad`."""
+
+    NULL = "null", "Null"
+    ZERO = "zero", "Zero"
+    MAX = "max", "Max"
+    MIN = "min", "Min"
+
+
+PadValue.mlir, PadValue.cpp_type = "pad_value", "PadValue"
+
+
+class CompactMode(Word):
+    """Payload packing of an L0 image on hardware; a simulator's offsets do not depend on it."""
+
+    NULL = "null", "Null"
+    NORMAL = "normal", "Normal"
+    ROW_PLUS_ONE = "row_plus_one", "RowPlusOne"
+    ROW_ALIGNED_PADDING = "row_aligned_padding", "RowAlignedPadding"
+
+
+CompactMode.mlir, CompactMode.cpp_type = "compact_mode", "CompactMode"
+
+
+class Pipe(Word):
+    """The hardware queue that executes an instruction."""
+
+    S = "PIPE_S", "PIPE_S", "S"
+    V = "PIPE_V", "PIPE_V", "V"
+    M = "PIPE_M", "PIPE_M", "M"
+    MTE1 = "PIPE_MTE1", "PIPE_MTE1", "MTE1"
+    MTE2 = "PIPE_MTE2", "PIPE_MTE2", "MTE2"
+    MTE3 = "PIPE_MTE3", "PIPE_MTE3", "MTE3"
+    FIX = "PIPE_FIX", "PIPE_FIX", "FIX"
+    ALL = "PIPE_ALL", "PIPE_ALL", "ALL"  # every pipe: a barrier only
+
+
+Pipe.mlir, Pipe.cpp_type = "pipe", "pipe_t"
+S, V, M, FIX = Pipe.S, Pipe.V, Pipe.M, Pipe.FIX
+MTE1, MTE2, MTE3 = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3
+
+
+class ReluPreMode(Word):
+    """Whether negative values become zero on the way."""
+
+    NO_RELU = "no_relu", "NoRelu", "none"
+    NORMAL_RELU = "normal_relu", "NormalRelu", "normal"
+
+
+ReluPreMode.bare = True
+ReluPreMode.mlir, ReluPreMode.cpp_type = "relu_pre_mode", "ReluPreMode"
+
+
+class AccToVecMode(Word):
+    """Which vector core's buffer receives an accumulator window, or how it is split over both."""
+
+    SINGLE_VEC0 = "single_mode_vec0", "SingleModeVec0"
+    SINGLE_VEC1 = "single_mode_vec1", "SingleModeVec1"
+    DUAL_SPLIT_M = "dual_mode_split_m", "DualModeSplitM"
+    DUAL_SPLIT_N = "dual_mode_split_n", "DualModeSplitN"
+
+
+AccToVecMode.mlir, AccToVecMode.cpp_type = "acc_to_vec_mode", "AccToVecMode"
+
+
+class AtomicType(Word):
+    """How a store combines with what memory holds."""
+
+    NONE = "atomic_none", "AtomicNone", "none"
+    ADD = "atomic_add", "AtomicAdd", "add"
+
+
+AtomicType.bare = True
+AtomicType.mlir, AtomicType.cpp_type = "atomic_type", "AtomicType"
+
+
+class Phase(Word):
+    """Unit-flag hint of matrix and store instructions; no effect on data."""
+
+    UNSPECIFIED = "unspecified", "Unspecified"
+    PARTIAL = "partial", "Partial"
+    FINAL = "final", "Final"
+
+
+Phase.bare = True
+Phase.mlir, Phase.cpp_type = "st_phase", "STPhase"
+
+
+class GlobalLayout(Word):
+    """How the five extents of a global tensor form a matrix (table of 4.1)."""
+
+    ND = "nd", "ND"
+    DN = "dn", "DN"
+    NZ = "nz", "NZ"
+    MX_A_ZZ = "mx_a_zz", "MX_A_ZZ"
+    MX_A_ND = "mx_a_nd", "MX_A_ND"
+    MX_A_DN = "mx_a_dn", "MX_A_DN"
+    MX_B_NN = "mx_b_nn", "MX_B_NN"
+    MX_B_ND = "mx_b_nd", "MX_B_ND"
+    MX_B_DN = "mx_b_dn", "MX_B_DN"
+
+
+GlobalLayout.mlir, GlobalLayout.cpp_type = "layout", "Layout"
+
+
+class ConvLayout(Word):
+    """How the listed extents of a convolution tile are read."""
+
+    NC1HWC0 = "nc1hwc0", "NC1HWC0"
+    NDC1HWC0 = "ndc1hwc0", "NDC1HWC0"
+    FRACTAL_Z = "fractal_z", "FRACTAL_Z"
+    FRACTAL_Z_3D = "fractal_z_3d", "FRACTAL_Z_3D"
+    NCHW = "nchw", "NCHW"
+    GNCHW = "gnchw", "GNCHW"
+    GNC1HWC0 = "gnc1hwc0", "GNC1HWC0"
+    NCDHW = "ncdhw", "NCDHW"
+
+
+ConvLayout.mlir, ConvLayout.cpp_type = "layout", "Layout"
+
+
+class TInsertMode(Word):
+    """In how many parts an insert into L1 is issued; no effect on data."""
+
+    SPLIT2 = "split2", "SPLIT2"
+    SPLIT4 = "split4", "SPLIT4"
+
+
+TInsertMode.mlir, TInsertMode.cpp_type = "insert_mode", "TInsertMode"
+
+
+class MaskPattern(Word):
+    """Which indices a masked gather selects; the digits count from the right."""
+
+    P0101 = "P0101", "P0101"
+    P1010 = "P1010", "P1010"
+    P0001 = "P0001", "P0001"
+    P0010 = "P0010", "P0010"
+    P0100 = "P0100", "P0100"
+    P1000 = "P1000", "P1000"
+    P1111 = "P1111", "P1111"
+
+    @property
+    def period(self) -> int:
+        """Indices repeat with this period."""
+        return {"P0101": 2, "P1010": 2, "P1111": 1}.get(self.text, 4)
+
+    @property
+    def first(self) -> int:
+        """The selected index within a period."""
+        return self.text[::-1].index("1")
+
+
+MaskPattern.mlir, MaskPattern.cpp_type = "mask_pattern", "MaskPattern"
+
+
+class GatherAxis(Word):
+    """Whether a masked gather selects columns of each row, or whole rows."""
+
+    ROW = "row", "GATHER_ROW"
+    COL = "col", "GATHER_COL"
+
+
+GatherAxis.mlir, GatherAxis.cpp_type = "gather_axis", "GatherAxis"
+
+
+class CmpMode(Word):
+    """How elements are compared."""
+
+    EQ = "eq", "EQ"
+    NE = "ne", "NE"
+    LT = "lt", "LT"
+    LE = "le", "LE"
+    GT = "gt", "GT"
+    GE = "ge", "GE"
+
+
+CmpMode.mlir, CmpMode.cpp_type = "cmp", "CmpMode"
+
+
+class RoundMode(Word):
+    """Which neighbour a conversion takes for a value between two."""
+
+    NONE = "NONE", "CAST_NONE", "none"
+    RINT = "RINT", "CAST_RINT", "rint"
+    ROUND = "ROUND", "CAST_ROUND", "round"
+    FLOOR = "FLOOR", "CAST_FLOOR", "floor"
+    CEIL = "CEIL", "CAST_CEIL", "ceil"
+    TRUNC = "TRUNC", "CAST_TRUNC", "trunc"
+    ODD = "ODD", "CAST_ODD", "odd"
+
+
+RoundMode.bare = True
+RoundMode.mlir, RoundMode.cpp_type = "round_mode", "RoundMode"
+
+
+class SaturationMode(Word):
+    """Whether a conversion takes the nearest value in range, or wraps and overflows."""
+
+    ON = "ON", "ON", "on"
+    OFF = "OFF", "OFF", "off"
+
+
+SaturationMode.bare = True
+SaturationMode.mlir, SaturationMode.cpp_type = "saturation_mode", "SaturationMode"
+
+
+class GatherOOB(Word):
+    """What an index outside the source gives."""
+
+    WRAP = "wrap", "Wrap"
+    CLAMP = "clamp", "Clamp"
+    ZERO = "zero", "Zero"
+    ERROR = "error", "Error"
+
+
+GatherOOB.mlir, GatherOOB.cpp_type = "gather_oob", "GatherOOB"

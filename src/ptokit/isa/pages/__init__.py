@@ -1,0 +1,1 @@
+"""The instruction set, a class for each form of an instruction."""

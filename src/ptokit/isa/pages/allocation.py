@@ -1,0 +1,197 @@
+"""Tile allocation, views and addresses: alloc_tile, subviews, TRESHAPE, TASSIGN (spec 1.7, 4.6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ptokit.isa.formula.formulas import Const
+from ptokit.isa.formula.rules import both, named, warns, when
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import Index, Scalar, Tile
+from ptokit.isa.model.words import S
+from ptokit.isa.pages.windows import inside, on_a2a3
+
+
+class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
+    """A new tile. Its content is undefined.
+
+    `addr` is the byte offset in the memory of its location; without one ptokit places the tile.
+    `valid_row` and `valid_col` are given exactly where the type says `?`.
+    """
+
+    cpp_text = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]"
+    result = Result(Tile)
+    addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
+    valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
+    valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
+
+    fewer = "the valid region is the upper left part of the tile"
+    rules = (
+        named("tile-shape", both(valid_row >= 0, valid_row <= result.rows), help=fewer),
+        named("tile-shape", both(valid_col >= 0, valid_col <= result.cols), help=fewer),
+        named(
+            "dynamic-valid",
+            valid_row.given == result.dynamic_rows,
+            valid_col.given == result.dynamic_cols,
+            help="give valid_row and valid_col exactly where the type says ?",
+        ),
+    )
+
+    @staticmethod
+    def type_of(
+        result: TileType | None, valid_row: int | None, valid_col: int | None
+    ) -> TileType | None:
+        if result is None:
+            return None
+        rows = result.valid.rows if valid_row is None else valid_row
+        cols = result.valid.cols if valid_col is None else valid_col
+        return replace(result, valid=Shape(rows, cols))
+
+    @staticmethod
+    def run(machine: Any, result: TileType, addr: int, fresh: bool) -> Any:  # Any: the executor's
+        return machine.fresh(result, addr) if fresh else machine.tile(result, addr)
+
+
+class SubView(
+    Instr,
+    name="subview",
+    spellings=("tsubview", "subset"),
+    aliases=True,
+    windows=True,
+    pipe=S,
+):
+    """`dst` becomes a view of the part of `src` that starts at (`row`, `col`): nothing is copied.
+
+    dst[i, j] = src[row + i, col + j]: what one writes, the other sees. No synchronisation edges
+    are made.
+    """
+
+    dst = Out(Tile, doc="the view; its valid region is the part's size")
+    src = In(Tile, doc="the tile to look into")
+    row = In(Index, 0, cpp="rowIdx", doc="first row, counted in src's valid region")
+    col = In(Index, 0, cpp="colIdx", doc="first column, counted in src's valid region")
+
+    boxes = "a view of a boxed tile starts on a box"
+    rules = (
+        named("location", dst.loc == src.loc, help="a view lives where its source lives"),
+        named("element-type", dst.dtype == src.dtype),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="same capacity"),
+        named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
+        inside(row, col, dst, src),
+        when(
+            src.boxed == Const(True),
+            named(
+                "offset-misaligned", row % src.box.rows == 0, col % src.box.cols == 0, help=boxes
+            ),
+        ),
+    )
+    elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col, whole=True)}
+    recorded = {"nd": {}}
+    disputes = ("C18",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, row: int, col: int) -> None:
+        dst.alias(src, row, col)
+
+
+class SubSet(Instr, name="subset", spellings=("subview",), handle=True, windows=True, pipe=S):
+    """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
+
+    The window keeps the strides of `src`, so it may be smaller than its declared lines.
+    """
+
+    dst = Result(Tile, doc="the window; as src with a smaller valid region where not stated")
+    src = In(Tile, doc="the tile to look into")
+    row = In(Index, doc="first row")
+    col = In(Index, doc="first column")
+    sizes = In(Index, many=True, key="sizes", equals=False, doc="rows and columns of the window")
+    indexed = ("row", "col")
+    typed = ("src",)
+
+    form = "window with sizes"
+    boxes = "a window of a boxed tile is made of whole boxes"
+    rules = (
+        named("location", dst.loc == src.loc, help="a window lives where its source lives"),
+        named("element-type", dst.dtype == src.dtype),
+        named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
+        named("shape", sizes.count == 2, help="give rows and columns"),
+        named("shape", both(dst.valid.rows <= sizes.first, dst.valid.cols <= sizes.last)),
+        named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
+        named(
+            "window-out-of-bounds",
+            row + sizes.first <= src.rows,
+            col + sizes.last <= src.cols,
+            help="the window must lie inside the tile",
+        ),
+        when(
+            src.boxed == Const(True),
+            named(
+                "offset-misaligned",
+                both(row % src.box.rows == 0, col % src.box.cols == 0),
+                both(sizes.first % src.box.rows == 0, sizes.last % src.box.cols == 0),
+                help=boxes,
+            ),
+        ),
+    )
+    disputes = ("C18",)
+
+    @staticmethod
+    def type_of(dst: TileType | None, src: TileType, sizes: tuple[int | None, ...]) -> TileType:
+        return dst or replace(src, valid=Shape(*sizes))
+
+    @staticmethod
+    def run(src: Any, dst: TileType, row: int, col: int) -> Any:  # Any: the executor's
+        return src.part(dst, row, col)
+
+
+class TReshape(Instr, aliases=True, pipe=S):
+    """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
+
+    dst = Out(Tile, doc="the new reading")
+    src = In(Tile, doc="the tile whose bytes are read")
+
+    rules = (
+        named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
+        named("shape", dst.nbytes == src.nbytes, help="the bytes stay: keep rows x cols x size"),
+        named("layout", dst.boxed == src.boxed, help="both boxed or both unboxed"),
+        on_a2a3(src, dst),
+        warns(
+            named(
+                "shape",
+                dst.valid.rows * dst.valid.cols == src.valid.rows * src.valid.cols,
+                help="the valid element count changes: is that meant?",
+            )
+        ),
+    )
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    recorded = {"nd": {}}
+    disputes = ("C13",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst.alias(src)
+
+
+class TAssign(Instr, handle=True, readdresses=True, typed=("src",), pipe=S):
+    """`src` at another address: a handle on the bytes there. Nothing moves.
+
+    Tiles whose bytes overlap alias: what one writes, the other sees.
+    """
+
+    cpp_text = "auto {dst} = {src}; TASSIGN({dst}, {addr});"
+    dst = Result(Tile)
+    src = In(Tile, doc="the tile whose type the new handle has")
+    addr = In(Scalar, scalar="i64", doc="byte offset in the memory of its location")
+
+    disputes = ("C30",)
+
+    @staticmethod
+    def type_of(src: TileType) -> TileType:
+        return src
+
+    @staticmethod
+    def run(machine: Any, dst: TileType, addr: int) -> Any:  # Any: the executor's
+        return machine.tile(dst, addr)

@@ -1,0 +1,197 @@
+"""Scalar arithmetic: the `arith` dialect on index and integer values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import ClassVar
+
+from ptokit.isa.lang.instr import Attr, In, Instr, Result
+from ptokit.isa.lang.scalars import choice, least, most, quotient, truth, wrapped
+from ptokit.isa.model.types import Scalar, ScalarType
+from ptokit.isa.model.words import S, Word
+
+WIDTH_OF_INDEX = 64
+
+
+def in_type(value: int, kind: ScalarType) -> int:
+    """`value` as a signed integer of the type's width; i1 is 0 or 1."""
+    if kind.name == "i1":
+        return wrapped(value, 1)
+    return wrapped(value, WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits)
+
+
+class Constant(Instr, name="constant", dialect="arith", syntax="constant", handle=True, pipe=S):
+    """A number known before the program runs.
+
+    An integer of 64 bits stands for the signed number of the same bits.
+    """
+
+    cpp_text = "constexpr {type} {result} = {value};"
+
+    result = Result(Scalar)
+    value = Attr(int, 0)
+
+    @staticmethod
+    def run(value: float, result: ScalarType) -> float:
+        return value if isinstance(value, float) else in_type(value, result)
+
+
+class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, pipe=S):
+    """result = lhs f rhs on values of one type, in two's complement: what overflows wraps.
+
+    `index` has 64 bits. Every intermediate result of `f` but the last must fit, or be a sum or
+    product: those may wrap on their way.
+    """
+
+    f: ClassVar[Callable[[int, int], int]]
+    result = Result(Scalar)
+    lhs = In(Scalar, whole=True)
+    rhs = In(Scalar, whole=True)
+
+    @classmethod
+    def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
+        return in_type(cls.f(lhs, rhs), result)
+
+
+def bit_and(a: int, b: int) -> int:
+    return a & b
+
+
+def bit_or(a: int, b: int) -> int:
+    return a | b
+
+
+def quotient_up(a: int, b: int) -> int:
+    """Division that rounds up."""
+    whole = quotient(a, b)
+    rest = a - whole * b
+    return whole + truth((rest > 0) & (b > 0) | (rest < 0) & (b < 0))
+
+
+def remainder(a: int, b: int) -> int:
+    """The remainder that goes with `quotient`: the sign of the dividend."""
+    return a - quotient(a, b) * b
+
+
+class AddI(Binary, f=staticmethod(operator.add), cpp_text="const {type} {result} = {lhs} + {rhs};"):
+    """result = lhs + rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
+
+
+class SubI(Binary, f=staticmethod(operator.sub), cpp_text="const {type} {result} = {lhs} - {rhs};"):
+    """result = lhs - rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
+
+
+class MulI(Binary, f=staticmethod(operator.mul), cpp_text="const {type} {result} = {lhs} * {rhs};"):
+    """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
+
+
+class DivSI(Binary, f=staticmethod(quotient), cpp_text="const {type} {result} = {lhs} / {rhs};"):
+    """result = lhs / rhs, truncated toward zero.
+
+    Division by 0 is an error. The least value divided by -1 wraps: it stays what it is.
+    """
+
+
+class RemSI(Binary, f=staticmethod(remainder), cpp_text="const {type} {result} = {lhs} % {rhs};"):
+    """result = lhs % rhs, with the sign of lhs. A remainder of division by 0 is an error."""
+
+
+class CeilDivSI(Binary, f=staticmethod(quotient_up)):
+    """result = lhs / rhs, rounded up. Division by 0 is an error; overflow wraps as in divsi."""
+
+
+class MinSI(Binary, f=staticmethod(least)):
+    """The smaller of two signed values."""
+
+
+class MaxSI(Binary, f=staticmethod(most)):
+    """The larger of two signed values."""
+
+
+class AndI(Binary, f=staticmethod(bit_and), cpp_text="const {type} {result} = {lhs} & {rhs};"):
+    """Bitwise and."""
+
+
+class OrI(Binary, f=staticmethod(bit_or), cpp_text="const {type} {result} = {lhs} | {rhs};"):
+    """Bitwise or."""
+
+
+class Predicate(Word):
+    """How `cmpi` compares; u: unsigned."""
+
+    EQ = "eq", "eq"
+    NE = "ne", "ne"
+    SLT = "slt", "slt"
+    SLE = "sle", "sle"
+    SGT = "sgt", "sgt"
+    SGE = "sge", "sge"
+    ULT = "ult", "ult"
+    ULE = "ule", "ule"
+    UGT = "ugt", "ugt"
+    UGE = "uge", "uge"
+
+
+Predicate.mlir, Predicate.cpp_type = "cmpi_predicate", ""
+HALF = 1 << 63
+COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+class CmpI(Instr, name="cmpi", dialect="arith", syntax="compare", handle=True, pipe=S):
+    """result (i1) = lhs compared with rhs."""
+
+    result = Result(Scalar)
+    lhs = In(Scalar, whole=True)
+    rhs = In(Scalar, whole=True)
+    predicate = Attr(Predicate, Predicate.EQ)
+
+    @staticmethod
+    def run(lhs: int, rhs: int, predicate: Predicate) -> int:
+        word = predicate.text
+        if word.startswith("u"):  # half of all numbers on: then signed order is unsigned order
+            lhs, rhs = wrapped(lhs + HALF, 64), wrapped(rhs + HALF, 64)
+        return truth(COMPARE[word[-2:]](lhs, rhs))
+
+
+class Select(Instr, name="select", dialect="arith", syntax="select", handle=True, pipe=S):
+    """result = yes where condition is 1, else no."""
+
+    result = Result(Scalar)
+    condition = In(Scalar, whole=True)
+    yes = In(Scalar)
+    no = In(Scalar)
+
+    @staticmethod
+    def run(condition: int, yes: int, no: int) -> int:
+        return choice(condition, yes, no)
+
+
+class Cast(Instr, abstract=True, dialect="arith", syntax="cast", handle=True, pipe=S):
+    """The same number in another type."""
+
+    cpp_text = "const {type} {result} = ({type}){value};"
+    result = Result(Scalar)
+    value = In(Scalar, whole=True)
+
+    @staticmethod
+    def run(value: int, result: ScalarType) -> int:
+        return in_type(value, result)
+
+
+class IndexCast(Cast, name="index_cast"):
+    """An integer as index, or an index as integer."""
+
+
+class ExtSI(Cast):
+    """A wider signed integer of the same value."""
+
+
+class TruncI(Cast):
+    """The low bits."""

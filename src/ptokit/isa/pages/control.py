@@ -1,0 +1,87 @@
+"""Control flow: the `scf` and `func` dialects, loops, branches, returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ptokit.isa.lang.instr import In, Instr
+from ptokit.isa.model.types import Any_, Index, Scalar
+from ptokit.isa.model.words import S
+
+# What a region does when executed: block arguments in, yielded values out. Any: runtime values.
+Region = Callable[..., tuple[Any, ...]]
+
+
+class Flow(Protocol):
+    """How an executor repeats and chooses."""
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
+    ) -> tuple[Any, ...]:
+        """The region for lower, lower + step, ... below upper; what it yields goes round."""
+        ...
+
+    def branch(self, condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
+        """The first region where the condition is 1, else the second, if there is one."""
+        ...
+
+
+class Control(Instr, abstract=True, dialect="scf", handle=True, pipe=S):
+    """An op with regions: `run` receives them as functions."""
+
+
+class For(Control, syntax="for"):
+    """Run the region for each value from `lower` up to, not including, `upper` by `step`.
+
+    Values named by iter_args pass from one iteration to the next; the last ones are the results.
+    """
+
+    cpp_text = "for (int64_t {iv} = {lower}; {iv} < {upper}; {iv} += {step})"
+    lower = In(Index)
+    upper = In(Index)
+    step = In(Index)
+    carried = In(Any_, (), many=True)
+
+    rules = (step > 0,)
+
+    @staticmethod
+    def run(
+        lower: int,
+        upper: int,
+        step: int,
+        carried: tuple[Any, ...],
+        regions: tuple[Region, ...],
+        flow: Flow,
+    ) -> tuple[Any, ...]:
+        return flow.loop(lower, upper, step, carried, regions[0])
+
+
+class If(Control, syntax="if"):
+    """Run the first region where `condition` is 1, the second (if any) otherwise."""
+
+    cpp_text = "if ({condition})"
+    condition = In(Scalar, scalar="i1")
+
+    @staticmethod
+    def run(condition: int, regions: tuple[Region, ...], flow: Flow) -> tuple[Any, ...]:
+        return flow.branch(condition, regions)
+
+
+class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S, syntax="yield"):
+    """Ends a region; its operands are what the region gives."""
+
+    cpp_text = ""
+    values = In(Any_, (), many=True)
+
+    @staticmethod
+    def run(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return values
+
+
+class Yield(Terminator, dialect="scf"):
+    """Pass values to the next iteration, or out of a branch."""
+
+
+class Return(Terminator, dialect="func", spellings=("return",), asm="return"):
+    """Leave the function."""

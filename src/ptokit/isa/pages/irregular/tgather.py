@@ -1,0 +1,253 @@
+"""TGATHER in its three forms, and TGATHERB (spec 3.11 to 3.14)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out
+from ptokit.isa.lang.scalars import least, most
+from ptokit.isa.model.dtypes import (
+    bf16,
+    f8e4m3,
+    f8e5m2,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+)
+from ptokit.isa.model.types import Index, Tile
+from ptokit.isa.model.words import VEC, BLayout, CmpMode, GatherAxis, GatherOOB, MaskPattern, V
+
+ROW_MAJOR = BLayout.ROW_MAJOR
+CONTIGUOUS = "make dst's valid columns its declared columns"
+MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
+MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
+INDEX_A5 = (i16, u16, i32, u32, f16, f32)
+
+
+def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
+    return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
+
+
+class TGather(Instr, pipe=V, form="index"):
+    """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
+
+    An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
+    """
+
+    dst = Out(Tile, doc="receives one element for each index")
+    src0 = In(Tile, doc="the table")
+    indices = In(Tile, cpp="src1", doc="which elements")
+    tmp = In(Tile, None, doc="scratch of A2/A3; ignored on A5 and the CPU simulator")
+    outside = Attr(GatherOOB, None, key="gatherOob")
+
+    same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
+    rules = (
+        dst.dtype == src0.dtype,
+        named("element-type", indices.dtype.isin(i16, u16, i32, u32), help="indices are integers"),
+        named("shape", same, help="give one index for each element of dst"),
+        in_vec(dst, src0, indices),
+        on(
+            A2A3,
+            named("element-type", dst.size.isin(2, 4), indices.size == 4),
+            named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
+            tmp.dtype == indices.dtype,
+            named(
+                "shape",
+                both(tmp.rows == indices.valid.rows, tmp.cols == indices.valid.cols),
+                help="tmp is as large as the indices",
+            ),
+            named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS),
+        ),
+        on(
+            A5,
+            dst.dtype.isin(*INDEX_A5),
+            named("shape", indices.valid.cols == indices.cols, dst.valid.cols == dst.cols),
+        ),
+    )
+    elided = {"dst": Like(src0, indices.valid.rows, indices.valid.cols)}
+    recorded = {"index": {"src0": "src"}}
+    disputes = ("C1", "C17")
+
+    @staticmethod
+    def run(
+        dst: Cells, src0: Cells, indices: Cells, outside: GatherOOB | None, gathers: GatherOOB
+    ) -> None:
+        rows, cols = dst.valid
+        index = indices[:rows, :cols].cast(i64)
+        dst[:rows, :cols] = src0.take(index, outside or gathers)
+
+
+class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
+    """Keep the columns (or rows) whose index matches `pattern`, in order.
+
+    By row, the selected elements of all rows follow one another in dst's storage without gaps. The
+    pattern's digits count from the right: P0001 keeps indices 0, 4, 8, ...; bits move unchanged.
+    """
+
+    dst = Out(Tile, doc="receives the selected elements")
+    src = In(Tile, doc="the tile to select from")
+    pattern = Attr(MaskPattern, None, key="maskPattern")
+    axis = Attr(GatherAxis, GatherAxis.ROW, key="gatherAxis")
+
+    selects = True  # chosen among the forms by its attribute
+    rules = (
+        named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
+        named("element-type", dst.size == src.size),
+        named("layout", both(dst.blayout == ROW_MAJOR, src.blayout == ROW_MAJOR)),
+        in_vec(dst, src),
+        on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
+        on(A5, src.dtype.isin(*MASK_A5), dst.dtype.isin(*MASK_A5)),
+        when(axis == GatherAxis.ROW, named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS)),
+        when(
+            axis == GatherAxis.ROW,
+            named(
+                "shape",
+                src.valid.rows
+                * ((src.valid.cols - pattern.first + pattern.period - 1) // pattern.period)
+                <= dst.numel,
+                help="dst must hold every selected element",
+            ),
+        ),
+        when(
+            axis == GatherAxis.COL,
+            named(
+                "shape",
+                (src.valid.rows - pattern.first + pattern.period - 1) // pattern.period
+                <= dst.valid.rows,
+                src.valid.cols <= dst.cols,
+                help="dst must hold every selected row",
+            ),
+        ),
+    )
+    kept = (src.valid.cols - pattern.first + pattern.period - 1) // pattern.period
+    elided = {"dst": Like(src, src.valid.rows, kept)}
+    recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
+    disputes = ("C17", "C31")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: GatherAxis) -> None:
+        (rows, cols), first, step = src.valid, pattern.first, pattern.period
+        if axis is GatherAxis.COL:
+            start = least(first, src.rows)
+            kept = most(0, -(-(rows - first) // step))
+            selected = src[start : most(start, rows) : step, :cols]
+            dst[:kept, :cols] = selected.bitcast(dst.dtype)
+        else:
+            start = least(first, src.cols)
+            kept = most(0, -(-(cols - first) // step))
+            selected = src[:rows, start : most(start, cols) : step].bitcast(dst.dtype)
+            dst.flat()[0, : rows * kept] = selected.reshaped(1, rows * kept)
+
+
+def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """A value for each row of `src`: in a column, or in the first row."""
+    rows = src.valid.rows
+    column = both(tile.valid.cols == 1, tile.valid.rows >= rows)
+    line = both(tile.valid.cols != 1, tile.valid.cols >= rows)
+    return named("shape", either(column, line), help="one for each row of src0")
+
+
+class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
+    """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
+
+    dst[i, n] = offset + i * src0.cols + j for the n-th match j of row i; cdst[i] = the number of
+    matches. Elements of dst after them keep their value. `k_value` is converted to src0's type.
+    """
+
+    dst = Out(Tile, doc="receives the indices of the matches, row by row")
+    src0 = In(Tile, doc="the elements to compare")
+    k_value = In(Tile, doc="one threshold for each row")
+    cdst = Out(Tile, doc="receives the number of matches of each row")
+    tmp = In(Tile, None, doc="scratch of A2/A3; ignored on A5 and the CPU simulator")
+    offset = In(Index, 0, doc="the index of the first element")
+    cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
+
+    scratch = tmp.numel + src0.numel * dst.size + src0.rows * src0.size
+    rules = (
+        named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
+        named("element-type", dst.dtype.isin(i32, u32), cdst.dtype.isin(i32, u32)),
+        on((CPU, A5), named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16))),
+        one_each(k_value, src0),
+        one_each(cdst, src0),
+        named("shape", dst.valid.rows >= src0.valid.rows, dst.valid.cols >= src0.valid.cols),
+        in_vec(dst, src0, k_value, cdst),
+        on(
+            A2A3,
+            named("element-type", src0.dtype.isin(f32, f16, i32), k_value.dtype.isin(i32, u32)),
+            named(
+                "attribute", either(src0.dtype != i32, cmp == CmpMode.EQ), help="i32 compares eq"
+            ),
+            named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
+            named("shape", tmp.numel * tmp.size >= scratch, help="bitmap, indices, thresholds"),
+        ),
+        on(A5, named("element-type", k_value.dtype.isin(u16, u32))),
+    )
+    disputes = ("C17", "C39", "C40")
+
+    @staticmethod
+    def run(
+        dst: Cells, src0: Cells, k_value: Cells, cdst: Cells, offset: int, cmp: CmpMode
+    ) -> None:
+        rows, cols = src0.valid
+        x, k = src0[:rows, :cols], column(k_value, rows).cast(src0.dtype)
+        row, col = dst.iota(rows, cols)
+        match = x > k if cmp is CmpMode.GT else x.equals(k)
+        found, count = (row * src0.cols + col + offset).cast(dst.dtype).compacted(match)
+        dst.put((slice(0, rows), slice(0, cols)), found, col < count.cast(i64))
+        counts = count.cast(cdst.dtype)
+        if cdst.valid.cols == 1:
+            cdst[:rows, 0] = counts
+        else:
+            cdst[0, :rows] = counts.T
+
+
+def column(tile: Cells, rows: int) -> Array:
+    """One value for each row, from a column or from a row."""
+    return tile[:rows, 0] if tile.valid.cols == 1 else tile[0, :rows].T
+
+
+BLOCK = 32  # bytes
+
+
+class TGatherB(Instr, pipe=V):
+    """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
+
+    A block that would reach past the source is left as it is on the CPU simulator.
+    """
+
+    dst = Out(Tile, doc="receives the blocks; only whole ones are written")
+    src = In(Tile, doc="the bytes")
+    offsets = In(Tile, cpp="offset", doc="a byte offset for each block")
+
+    rules = (
+        named("element-type", offsets.size == 4, help="offsets are u32"),
+        named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        named("layout", dst.blayout == ROW_MAJOR, help="store dst row-major"),
+        named("shape", offsets.valid.rows >= dst.valid.rows),
+        named(
+            "shape",
+            offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1),
+            help="give an offset for each block",
+        ),
+        in_vec(dst, src, offsets),
+        on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
+    )
+    recorded = {"block": {}}
+    disputes = ("C19",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, offsets: Cells) -> None:
+        rows, blocks = dst.valid.rows, dst.valid.cols * dst.dtype.size // 32
+        source = src.raw()
+        _, within = dst.iota(1, 32 * blocks)
+        start = offsets[:rows, :blocks].bitcast(u32).cast(i64).repeated(32)  # of any 4-byte type
+        inside = (start + 32) <= source.cols
+        found = source.take(start + within % 32, where=inside)
+        dst.octets().put((slice(0, rows), slice(0, 32 * blocks)), found, inside)

@@ -1,0 +1,143 @@
+"""TCONCAT: join two tiles side by side, all columns or counts that differ by row (spec 3.5)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import VEC, V
+
+DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
+COUNTS = (i8, u8, i16, u16, i32, u32)
+
+
+def joined(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
+    """The rules of every form: one element type, equal rows."""
+    return (
+        both(src0.dtype == dst.dtype, src1.dtype == dst.dtype),
+        dst.dtype.isin(*DATA),
+        named("shape", src0.valid.rows == dst.valid.rows, src1.valid.rows == dst.valid.rows),
+        on(HARDWARE, both(dst.loc == VEC, src0.loc == VEC, src1.loc == VEC)),
+    )
+
+
+def room(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
+    """Both fit into the declared columns."""
+    return named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider")
+
+
+class TConcat(Instr, pipe=V):
+    """Each row of `dst` is the row of `src0` followed by the row of `src1`.
+
+    dst[i, j] = src0[i, j] for j < n0, src1[i, j - n0] from there on; n0 = src0.valid.cols.
+    """
+
+    dst = Out(Tile, doc="receives both, side by side")
+    src0 = In(Tile, doc="the left part")
+    src1 = In(Tile, doc="the right part")
+
+    rules = (
+        joined(dst, src0, src1),
+        on((CPU, A2A3), room(dst, src0, src1)),
+        on(A5, named("shape", src0.valid.cols + src1.valid.cols == dst.valid.cols)),
+        on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
+    )
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols + src1.valid.cols)}
+    recorded = {"plain": {}}
+    disputes = ("C20",)
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        first = least(src0.valid.cols, cols)
+        second = least(src1.valid.cols, cols - first)
+        left, right = src0[:rows, :first], src1[:rows, :second]
+        dst[:rows, :first] = left
+        dst[:rows, first : first + second] = right
+
+
+def counted(count: Cells, rows: int) -> Array:
+    """Elements per row: the index tile holds bytes of its own element size."""
+    return count[:rows, 0].cast(i64) // count.dtype.size
+
+
+def join(dst: Cells, src0: Cells, src1: Cells, count0: Cells, count1: Cells) -> Array:
+    """Write the counted elements of each row, cut off at dst's width; returns how many."""
+    rows, cols = dst.valid
+    row, col = dst.iota(rows, cols)
+    first = counted(count0, rows).minimum(cols)
+    total = (first + counted(count1, rows)).minimum(cols)
+    left, inside = col < first, col < total
+    a = src0.take(row * src0.cols + col, where=left)
+    b = src1.take(row * src1.cols + col - first, where=inside & (col >= first))
+    dst.put((slice(0, rows), slice(0, cols)), left.where(a, b), inside)
+    return total
+
+
+def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
+    """Index tiles: integers of one type, a row for each row of dst."""
+    first, *others = tiles
+    return (
+        first.dtype.isin(*COUNTS),
+        *(tile.dtype == first.dtype for tile in others),
+        named(
+            "shape",
+            (both(t.valid.rows == dst.valid.rows, t.valid.cols >= 1) for t in tiles),
+        ),
+    )
+
+
+class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
+    """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
+
+    An index counts bytes of its own element type. Columns after them keep their value.
+    """
+
+    dst = Out(Tile, doc="receives both, side by side")
+    src0 = In(Tile, doc="the left part")
+    src1 = In(Tile, doc="the right part")
+    src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
+    src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
+
+    rules = (
+        joined(dst, src0, src1),
+        room(dst, src0, src1),
+        counts(dst, src0_idx, src1_idx),
+    )
+    recorded = {"index": {}}
+    disputes = ("C20",)
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells, src0_idx: Cells, src1_idx: Cells) -> None:
+        join(dst, src0, src1, src0_idx, src1_idx)
+
+
+class TConcatDstIndex(Instr, name="tconcat", form="counts by row, and the sum", pipe=V):
+    """The form with counts, which also writes the bytes of each result row to `dst_idx`."""
+
+    dst = Out(Tile, doc="receives both, side by side")
+    src0 = In(Tile, doc="the left part")
+    src1 = In(Tile, doc="the right part")
+    dst_idx = Out(Tile, cpp="dstIdx", doc="one column: what each row of dst holds")
+    src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
+    src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
+
+    rules = (
+        joined(dst, src0, src1),
+        room(dst, src0, src1),
+        counts(dst, src0_idx, src1_idx, dst_idx),
+        named("shape", dst_idx.valid.cols == 1, help="dst_idx has one column"),
+    )
+    recorded = {"dst_index": {}}
+    disputes = ("C20",)
+
+    @staticmethod
+    def run(
+        dst: Cells, src0: Cells, src1: Cells, dst_idx: Cells, src0_idx: Cells, src1_idx: Cells
+    ) -> None:
+        total = join(dst, src0, src1, src0_idx, src1_idx)
+        dst_idx[: dst.valid.rows, 0] = (total * dst_idx.dtype.size).cast(dst_idx.dtype)

@@ -1,0 +1,327 @@
+"""TEXTRACT and TEXTRACT_FP: copy a window out of a tile, from the accumulator through the fix-pipe.
+
+Legality: tables of spec 3.7. The targets differ in layouts, element types and alignment; the
+meaning is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, path
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import i32, i64, u64
+from ptokit.isa.model.layouts import ND, NN, NZ, ZN, ZZ
+from ptokit.isa.model.types import Conv, Index, Scalar, Tile
+from ptokit.isa.model.words import (
+    ACC,
+    FIX,
+    LEFT,
+    MAT,
+    MTE1,
+    RIGHT,
+    SCALE_LEFT,
+    SCALE_RIGHT,
+    SCALING,
+    VEC,
+    AccToVecMode,
+    BLayout,
+    CompactMode,
+    ConvLayout,
+    ReluPreMode,
+    V,
+)
+from ptokit.isa.pages.windows import (
+    BOXES,
+    CUBE_A2A3,
+    CUBE_A5,
+    FP4,
+    LINES,
+    VEC_A2A3,
+    VEC_A5,
+    casting,
+    fix_pipe,
+    from_acc,
+    inside,
+    inside_static,
+    quantising,
+    quantising_modes,
+    whole_blocks,
+)
+from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+
+NORMAL_RELU = ReluPreMode.NORMAL_RELU
+
+
+class Extract(Instr, abstract=True):
+    """What every window read has: a place (`row`, `col`) in `src` and the size of `dst`."""
+
+    dst = Out(Tile, doc="receives the window; its valid region is the window's size")
+    src = In(Tile, doc="the tile to extract from")
+    row = In(Index, 0, cpp="indexRow", doc="first row of the window")
+    col = In(Index, 0, cpp="indexCol", doc="first column of the window")
+    relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    indexed = ("row", "col")
+
+    elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
+
+
+class TExtract(Extract):
+    """Copy the window of `src` that starts at (`row`, `col`) into `dst`.
+
+    dst[i, j] = src[row + i, col + j] for every (i, j) in dst's valid region. An accumulator source
+    passes the fix-pipe: it may narrow, `quant` is the one quantisation parameter of all columns,
+    `relu` clears negative values; without `quant` NaN and -0 too.
+    """
+
+    dst, src = Extract.dst, Extract.src
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    row, col = Extract.row, Extract.col
+    relu, mode = Extract.relu, Extract.mode
+
+    straight = dst.slayout == src.slayout
+    gemv = (src.rows == 1) & (src.blayout == BLayout.ROW_MAJOR)
+    cube_source = named("layout", src.layout.isin(ZN, NZ), help="store the source as zn or nz")
+    transposing = whole_blocks(row, col, dst, src)
+    to_left = (
+        when(~gemv, cube_source),
+        on(A2A3, dst.layout == ZZ),
+        on(A5, dst.layout == NZ),
+        when(
+            straight & ~gemv,
+            both(src.rows % 16 == 0, src.cols % src.c0 == 0),
+            both(dst.rows % 16 == 0, dst.cols % dst.c0 == 0),
+            named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES),
+        ),
+        when(~straight & ~gemv, transposing),
+        when(
+            gemv,
+            both(src.cols * src.size % 512 == 0, dst.cols * dst.size % 512 == 0),
+            named("offset-misaligned", col * src.size % 512 == 0, help="use whole 512-byte lines"),
+        ),
+    )
+    to_right = (
+        cube_source,
+        dst.layout == ZN,
+        when(
+            straight,
+            both(src.rows % src.c0 == 0, src.cols % 16 == 0),
+            both(dst.rows % dst.c0 == 0, dst.cols % 16 == 0),
+            named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES),
+        ),
+        when(~straight, transposing),
+    )
+    between_vec = (
+        both(dst.layout.isin(ND, NZ), dst.layout == src.layout),
+        on(A2A3, dst.dtype.isin(*VEC_A2A3)),
+        on(A5, dst.dtype.isin(*VEC_A5)),
+        on(
+            A2A3,
+            when(
+                both(dst.layout == ND, dst.valid.rows * dst.valid.cols != 1),
+                named("offset-misaligned", col * src.size % 32 == 0, help=LINES),
+            ),
+            when(
+                dst.layout == NZ,
+                named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES),
+            ),
+        ),
+        on(
+            A5,
+            when(dst.layout == ND, dst.rows <= src.rows, dst.cols <= src.cols),
+            when(
+                both(dst.layout == ND, dst.dtype.isin(*FP4)),
+                both(dst.cols % 64 == 0, src.cols % 64 == 0, dst.valid.cols % 64 == 0),
+                named("offset-misaligned", col % 64 == 0, help=LINES),
+            ),
+        ),
+    )
+    paths = (
+        path(MAT, LEFT, MTE1, to_left),
+        path(MAT, RIGHT, MTE1, to_right),
+        path(MAT, SCALE_LEFT, MTE1, src.layout == ZZ, dst.layout == ZZ, on=A5),
+        path(MAT, SCALE_RIGHT, MTE1, src.layout == NN, dst.layout == NN, on=A5),
+        path(
+            *(VEC, MAT, FIX, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
+            dst.dtype.isin(*VEC_A5),
+            on=A5,
+        ),
+        path(VEC, VEC, V, between_vec),
+        *from_acc(dst, src, mode),
+    )
+    rules = (
+        inside(row, col, dst, src),
+        when(~both(src.loc == VEC, dst.loc == VEC), inside_static(row, col, dst, src)),
+        on(A2A3, when(src.loc == MAT, src.dtype.isin(*CUBE_A2A3))),
+        on(A5, when(src.loc == MAT, src.dtype.isin(*CUBE_A5))),
+        casting(dst, src, quant.given),
+        fix_pipe(dst, src, relu, mode, quant.given, clearing=(ACC, MAT)),
+    )
+    recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
+    disputes = (
+        "C3",
+        "C6",
+        "C7",
+        "C8",
+        "C9",
+        "C10",
+        "C11",
+        "C28",
+        "C34",
+        "C44",
+        "C45",
+        "C46",
+        "C47",
+    )
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        quant: Array | None,
+        row: int,
+        col: int,
+        relu: ReluPreMode,
+        fixpipe: FixPipe,
+    ) -> None:
+        rows, cols = dst.valid
+        x, positive = src[row : row + rows, col : col + cols], relu is NORMAL_RELU
+        if quant is None:
+            y = convert(x, dst.dtype, relu=positive)
+        else:
+            y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        dst[:rows, :cols] = y
+
+
+class TExtractFp(Extract, name="textract_fp", asm="textract.fp", recorded_op="textract"):
+    """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.
+
+    dst[i, j] = convert(src[row + i, col + j]; fp[0, col + j]): `col` indexes both the source and
+    `fp`. The suffix means fix pipe.
+    """
+
+    dst, src = Extract.dst, Extract.src
+    fp = In(
+        Tile, loc=SCALING, doc="quantisation parameters, one u64 for each source column (3.1.3)"
+    )
+    row, col = Extract.row, Extract.col
+    relu, mode = Extract.relu, Extract.mode
+
+    paths = from_acc(dst, src, mode)
+    rules = (
+        inside(row, col, dst, src),
+        inside_static(row, col, dst, src),
+        fp.dtype.isin(u64, i64),
+        both(fp.rows == 1, fp.layout == ND),
+        named(
+            "window-out-of-bounds",
+            col + dst.valid.cols <= fp.valid.cols,
+            help="fp is indexed by the source column: it needs a parameter for each of them",
+        ),
+        on(
+            HARDWARE,
+            named(
+                "offset-misaligned",
+                col % 16 == 0,
+                help="the fix-pipe fetches its parameters in granules of 128 bytes",
+            ),
+        ),
+        quantising(dst, src),
+        quantising_modes(dst, src, mode),
+    )
+    recorded = {"fp": {}}
+    disputes = ("C2", "C4", "C23", "C42")
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        fp: Cells,
+        row: int,
+        col: int,
+        relu: ReluPreMode,
+        fixpipe: FixPipe,
+    ) -> None:
+        rows, cols = dst.valid
+        x, params = src[row : row + rows, col : col + cols], fp[0, col : col + cols]
+        positive = relu is NORMAL_RELU
+        dst[:rows, :cols] = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
+
+
+class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
+    """Copy two windows of one row-major vector tile into two NZ tiles."""
+
+    dst0 = Out(Tile, loc=VEC, doc="receives the window at (row0, col0)")
+    dst1 = Out(Tile, loc=VEC, doc="receives the window at (row1, col1)")
+    src = In(Tile, loc=VEC, doc="the tile to extract from")
+    row0 = In(Index, cpp="indexRow0")
+    col0 = In(Index, cpp="indexCol0")
+    row1 = In(Index, cpp="indexRow1")
+    col1 = In(Index, cpp="indexCol1")
+    indexed = ("row0", "col0", "row1", "col1")
+
+    plain = CompactMode.NULL
+    rules = (
+        inside(row0, col0, dst0, src),
+        inside(row1, col1, dst1, src),
+        both(dst0.dtype == src.dtype, dst1.dtype == src.dtype),
+        both(src.layout == ND, dst0.layout == NZ, dst1.layout == NZ),
+        on(HARDWARE, both(dst0.cols % dst0.c0 == 0, dst1.cols % dst1.c0 == 0)),
+        on(A2A3, src.dtype.isin(*CUBE_A2A3, i32)),
+        on(
+            A2A3,
+            named("layout", both(dst0.compact == plain, dst1.compact == plain), help="no NZ+1"),
+        ),
+        on(A5, src.dtype.isin(*VEC_A5)),
+    )
+
+    @staticmethod
+    def run(
+        dst0: Cells, dst1: Cells, src: Cells, row0: int, col0: int, row1: int, col1: int
+    ) -> None:
+        (rows, cols), (height, width) = dst0.valid, dst1.valid
+        first = src[row0 : row0 + rows, col0 : col0 + cols]
+        second = src[row1 : row1 + height, col1 : col1 + width]
+        dst0[:rows, :cols] = first
+        dst1[:height, :width] = second
+
+
+def rounded(count: int, block: int) -> int:
+    """A count as whole blocks."""
+    return -(-count // block) * block
+
+
+class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1):
+    """Copy a window of the K x N weight matrix of a FRACTAL_Z tile into a Right tile.
+
+    Whole blocks move: the extents are rounded up to c0 rows and 16 columns.
+    """
+
+    dst = Out(Tile, loc=RIGHT, doc="receives the window")
+    src = In(Conv, doc="weights in FRACTAL_Z or FRACTAL_Z_3D layout")
+    row = In(Index, 0, cpp="indexRow", doc="first k of the window")
+    col = In(Index, 0, cpp="indexCol", doc="first n of the window")
+    indexed = ("row", "col")
+
+    rules = (
+        src.layout.isin(ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D),
+        named("element-type", dst.dtype.size == src.dtype.size),
+        dst.layout == ZN,
+        when(src.rank == 4, named("shape", both(src.inner.rows == 16, src.inner.cols == src.c0))),
+        named("window-out-of-bounds", row >= 0, col >= 0, help="offsets count from 0"),
+        named(
+            "window-out-of-bounds",
+            row + dst.valid.rows <= src.matrix.rows,
+            col + dst.valid.cols <= src.matrix.cols,
+            help="move the window or make it smaller",
+        ),
+        on(HARDWARE, named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, row: int, col: int) -> None:
+        rows = least(rounded(dst.valid.rows, src.c0), least(dst.rows, src.rows - row))
+        cols = least(rounded(dst.valid.cols, 16), least(dst.cols, src.cols - col))
+        window = src[row : row + rows, col : col + cols]
+        dst[:rows, :cols] = window.bitcast(dst.dtype)

@@ -1,0 +1,70 @@
+"""TFILLPAD and its two variants: fill what lies outside the valid region (spec 3.9)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import HARDWARE, both, named, on, when
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.instr import In, Instr, Like, Out
+from ptokit.isa.model.layouts import NZ
+from ptokit.isa.model.pads import pad_bits
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import MAT, MTE2, VEC, PadValue, V
+from ptokit.isa.pages.windows import on_a2a3
+
+
+class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
+    """dst = src where src is valid, dst's pad value in all the rest of dst's declared shape.
+
+    The pad is part of dst's type. Valid regions do not change.
+    """
+
+    dst = Out(Tile, doc="the tile to fill, all of it; its type has the pad value")
+    src = In(Tile, doc="the data; its valid region is what stays")
+
+    rules = (
+        named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
+        named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
+        on_a2a3(src, dst),
+        on(HARDWARE, dst.loc.isin(VEC, MAT)),
+        on(
+            HARDWARE,
+            when(
+                dst.loc == MAT,
+                named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero"),
+                dst.layout == NZ,
+            ),
+        ),
+    )
+    elided = {"dst": Like(src, src.rows, src.cols)}
+    disputes = ("C15", "C36")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        x, pad = src[:rows, :cols].bitcast(dst.dtype), dst.constant(pad_bits(dst.pad, dst.dtype))
+        dst[:rows, :cols] = x
+        dst[:rows, cols:] = pad
+        dst[rows:, :] = pad
+
+
+class TFillPad(FillPad, recorded={"normal": {}}):
+    """dst = src where src is valid, the pad value elsewhere; equal declared shapes."""
+
+    dst, src = FillPad.dst, FillPad.src
+    rules = (FillPad.rules, both(dst.rows == src.rows, dst.cols == src.cols))
+
+
+class TFillPadInplace(FillPad, name="tfillpad_inplace", recorded_op="tfillpad"):
+    """tfillpad where dst and src share their storage."""
+
+    dst, src = FillPad.dst, FillPad.src
+    rules = (FillPad.rules, both(dst.rows == src.rows, dst.cols == src.cols))
+    recorded = {"inplace": {}}
+
+
+class TFillPadExpand(FillPad, name="tfillpad_expand", recorded_op="tfillpad"):
+    """tfillpad into a dst whose declared shape may be larger."""
+
+    dst, src = FillPad.dst, FillPad.src
+    rules = (FillPad.rules, both(dst.rows >= src.rows, dst.cols >= src.cols))
+    recorded = {"expand": {}}

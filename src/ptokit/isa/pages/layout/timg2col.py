@@ -1,0 +1,66 @@
+"""TIMG2COL: unroll the patches of a feature map into the rows of a matrix (spec 3.10)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, named, on
+from ptokit.isa.lang.arrays import Cells, Images, digits
+from ptokit.isa.lang.instr import Attr, In, Instr, Out
+from ptokit.isa.model.dtypes import bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i16, i32, u8, u16, u32
+from ptokit.isa.model.layouts import NZ, ZZ
+from ptokit.isa.model.types import Conv, Index, Tile
+from ptokit.isa.model.words import LEFT, MAT, MTE1
+from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling
+
+NARROW = "TIMG2COL takes no 8-bit floats"
+
+
+class TImg2Col(Instr, pipe=MTE1):
+    """Row m of `dst` is the patch of `src` under the filter's m-th position.
+
+    Positions count across, then down, then over the images. Along a row the channel within a block
+    is innermost, then the filter's column and row, then the channel block. Positions and channels
+    outside the map have the map's pad value. `pos_m` and `pos_k` choose the part that dst holds.
+
+    Hardware knows the map from a bank of registers. A manual mode expects that SETFMATRIX,
+    SET_IMG2COL_PADDING and SET_IMG2COL_RPT have set them from the same map; an auto mode sets them.
+    """
+
+    dst = Out(Tile, loc=LEFT, doc="receives rows pos_m.. and columns pos_k.. of the matrix")
+    src = In(Conv, doc="the feature map, with its filter, stride, dilation and padding")
+    pos_m = In(Index, 0, cpp="posM", doc="first row of the matrix")
+    pos_k = In(Index, 0, cpp="posK", doc="first column of the matrix")
+    mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
+
+    rules = (
+        fits_registers(src),
+        named("shape", src.extents.c0 == src.c0),
+        dst.dtype == src.dtype,
+        on(HARDWARE, src.loc == MAT),
+        on(CPU, named("element-type", ~dst.dtype.isin(f8e4m3, f8e5m2, hif8), help=NARROW)),
+        named("operand-value", both(pos_m >= 0, pos_k >= 0), help="positions count from 0"),
+        named("shape", both(src.steps.rows >= 1, src.steps.cols >= 1), help="the filter must fit"),
+        on(A2A3, dst.layout == ZZ, dst.dtype.isin(i8, f16, bf16, f32)),
+        on(A5, dst.layout == NZ, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),
+    )
+    recorded = {"nc1hwc0": {}}
+    disputes = ("C38",)
+
+    @staticmethod
+    def needs(src: Images, mode: FmatrixMode) -> dict[str, int]:
+        """The registers that hardware reads, with what they must hold."""
+        return unrolling(src, mode) if mode.manual else {}
+
+    @staticmethod
+    def run(dst: Cells, src: Images, pos_m: int, pos_k: int) -> None:
+        rows, cols = dst.valid
+        row, col = dst.iota(rows, cols)
+        across, down, image = digits(row + pos_m, src.steps.cols, src.steps.rows)
+        inner, x, y, block = digits(col + pos_k, src.c0, src.filter[1], src.filter[0])
+        left, _, top, _ = src.padding
+        h = down * src.stride[0] + y * src.dilation[0] - top
+        w = across * src.stride[1] + x * src.dilation[1] - left
+        inside = (h >= 0) & (h < src.height) & (w >= 0) & (w < src.width)
+        inside = inside & (image < src.images) & (block < src.channels)
+        pixel = ((image * src.channels + block) * src.height + h) * src.width + w
+        found = src.flat().take(pixel * src.c0 + inner, where=inside)
+        dst[:rows, :cols] = inside.where(found, src.pad_value)

@@ -1,0 +1,180 @@
+"""TINSERT and TINSERT_FP: write a tile into a window of a larger one (spec 3.8)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import Attr, In, InOut, Instr, path
+from ptokit.isa.model.dtypes import i32, i64, u64
+from ptokit.isa.model.layouts import ND, NZ, ZN
+from ptokit.isa.model.types import Index, Scalar, Tile
+from ptokit.isa.model.words import (
+    ACC,
+    FIX,
+    MAT,
+    SCALING,
+    VEC,
+    AccToVecMode,
+    ReluPreMode,
+    TInsertMode,
+    V,
+)
+from ptokit.isa.pages.windows import (
+    BOXES,
+    CUBE_A5,
+    LINES,
+    VEC_A2A3,
+    casting,
+    fix_pipe,
+    from_acc,
+    inside,
+    quantising,
+    quantising_modes,
+)
+from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+
+NORMAL_RELU = ReluPreMode.NORMAL_RELU
+TYPES_A5 = (*CUBE_A5, i32)
+
+
+class Insert(Instr, abstract=True):
+    """What every window write has: src's valid region goes to (`row`, `col`) of `dst`."""
+
+    dst = InOut(Tile, doc="the tile written into; what lies outside the window stays")
+    src = In(Tile, doc="the tile to insert; its valid region is the window's size")
+    row = In(Index, 0, cpp="indexRow", doc="first row of the window in dst")
+    col = In(Index, 0, cpp="indexCol", doc="first column of the window in dst")
+    relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    indexed = ("row", "col")
+
+    in_acc = when(
+        src.loc == ACC,
+        on(A2A3, named("window-out-of-bounds", row + src.rows <= dst.rows)),
+    )
+
+
+class TInsert(Insert):
+    """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
+
+    dst[row + i, col + j] = src[i, j]; everything else in `dst` keeps its value. An accumulator
+    source passes the fix-pipe, as in textract. SPLIT2 and SPLIT4 issue the same transfer in parts.
+    """
+
+    dst, src = Insert.dst, Insert.src
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    row, col = Insert.row, Insert.col
+    relu, mode = Insert.relu, Insert.mode
+    split = Attr(TInsertMode, None, key="insertMode")
+
+    paths = (
+        path(
+            *(VEC, VEC, V, both(dst.layout.isin(ND, NZ), dst.layout == src.layout)),
+            on(A2A3, dst.dtype.isin(*VEC_A2A3)),
+            on(A5, dst.dtype.isin(*TYPES_A5)),
+            on(
+                A2A3,
+                when(
+                    both(src.layout == ND, src.numel != 1),
+                    named("offset-misaligned", col * src.size % 32 == 0, help=LINES),
+                ),
+                when(
+                    src.layout == NZ,
+                    named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES),
+                ),
+            ),
+            on(
+                A5,
+                when(src.layout == ND, both(src.rows <= dst.rows, src.cols <= dst.cols)),
+                when(src.layout == NZ, src.cols <= dst.cols),
+            ),
+        ),
+        path(
+            *(VEC, MAT, FIX, dst.dtype.isin(*TYPES_A5)),
+            both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
+            when(
+                dst.layout == ZN,
+                src.valid.rows % src.c0 == 0,
+                named("offset-misaligned", row % src.c0 == 0, help=BOXES),
+            ),
+            on=A5,
+        ),
+        *from_acc(dst, src, mode),
+    )
+    rules = (
+        inside(row, col, src, dst),
+        Insert.in_acc,
+        casting(dst, src, quant.given),
+        fix_pipe(dst, src, relu, mode, quant.given),
+        on(A2A3, named("attribute", ~split.given, help="split inserts are A5's")),
+        on(
+            A5,
+            named(
+                "attribute",
+                either(~split.given, both(src.loc == VEC, dst.loc == MAT, dst.layout == NZ)),
+                help="split inserts go from vec to an nz mat tile",
+            ),
+        ),
+    )
+    recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}
+    disputes = ("C22", "C23", "C44", "C47")
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        quant: Array | None,
+        row: int,
+        col: int,
+        relu: ReluPreMode,
+        fixpipe: FixPipe,
+    ) -> None:
+        rows, cols = src.valid
+        x, positive = src[:rows, :cols], relu is NORMAL_RELU
+        if quant is None:
+            y = convert(x, dst.dtype, relu=positive)
+        else:
+            y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        dst[row : row + rows, col : col + cols] = y
+
+
+class TInsertFp(Insert, name="tinsert_fp", recorded_op="tinsert"):
+    """Insert an accumulator tile through the fix-pipe, one parameter for each of its columns.
+
+    dst[row + i, col + j] = convert(src[i, j]; fp[0, j]): unlike textract_fp, `col` does not index
+    `fp`.
+    """
+
+    dst, src = Insert.dst, Insert.src
+    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    row, col = Insert.row, Insert.col
+    relu, mode = Insert.relu, Insert.mode
+
+    paths = from_acc(dst, src, mode)
+    rules = (
+        inside(row, col, src, dst),
+        Insert.in_acc,
+        fp.dtype.isin(u64, i64),
+        both(fp.rows == 1, fp.layout == ND),
+        named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
+        quantising(dst, src),
+        quantising_modes(dst, src, mode),
+    )
+    recorded = {"fp": {}}
+    disputes = ("C2", "C23")
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        fp: Cells,
+        row: int,
+        col: int,
+        relu: ReluPreMode,
+        fixpipe: FixPipe,
+    ) -> None:
+        rows, cols = src.valid
+        x, params = src[:rows, :cols], fp[0, :cols]
+        positive = relu is NORMAL_RELU
+        y = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
+        dst[row : row + rows, col : col + cols] = y

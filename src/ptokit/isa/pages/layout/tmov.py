@@ -1,0 +1,274 @@
+"""TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type (spec 3.2)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.formulas import Expr
+from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, path
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import (
+    bf16,
+    f8e4m3,
+    f8e5m2,
+    f8e8m0,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i32,
+    i64,
+    u8,
+    u64,
+)
+from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
+from ptokit.isa.model.types import Scalar, Tile
+from ptokit.isa.model.words import (
+    ACC,
+    BIAS,
+    FIX,
+    LEFT,
+    MAT,
+    MTE1,
+    RIGHT,
+    SCALE_LEFT,
+    SCALE_RIGHT,
+    SCALING,
+    VEC,
+    AccToVecMode,
+    Phase,
+    ReluPreMode,
+    V,
+)
+from ptokit.isa.pages.windows import (
+    CAST_A2A3,
+    CAST_A5,
+    CUBE_A2A3,
+    FP4,
+    QUANT_A2A3,
+    QUANT_A5,
+    fix_pipe,
+    on_a2a3,
+    pairs,
+    quantising_modes,
+)
+from ptokit.numerics.fixpipe import FixPipe, convert, quantise, without_negatives
+
+NORMAL_RELU = ReluPreMode.NORMAL_RELU
+CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
+VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
+SCALES = (u8, hif8, f8e8m0)
+
+
+def same_type(dst: Operand, src: Operand) -> Expr:
+    return dst.dtype == src.dtype
+
+
+def from_acc(dst: Operand, src: Operand, *types: Ruled) -> tuple[Path, ...]:
+    """The paths out of the accumulator, with the element types of the table of 3.2."""
+    lines = dst.cols * dst.size % 32 == 0
+    return (
+        path(
+            *(ACC, MAT, FIX, types, src.layout == NZ),
+            on(A2A3, dst.layout == NZ, dst.fractal == 512),
+            on(A5, dst.layout.isin(NZ, ND, DN), lines),
+        ),
+        path(*(ACC, VEC, FIX, types, src.layout == NZ, dst.layout.isin(NZ, ND, DN), lines), on=A5),
+    )
+
+
+def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator without a parameter."""
+    return on(A2A3, pairs(dst, src, *CAST_A2A3)), on(A5, pairs(dst, src, *CAST_A5))
+
+
+def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator with a parameter."""
+    return on(A2A3, pairs(dst, src, *QUANT_A2A3)), on(A5, pairs(dst, src, *QUANT_A5))
+
+
+def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """A move keeps the shape."""
+    return (
+        named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols),
+        on(A2A3, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
+    )
+
+
+class TMov(
+    Instr, spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v")
+):
+    """Copy the valid region of `src` to `dst`; layouts may differ.
+
+    dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
+    fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32. `relu` without `quant`
+    clears what is negative after the conversion: NaN and -0 stay.
+    """
+
+    dst = Out(Tile, doc="receives the tile")
+    src = In(Tile, doc="the tile to move")
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
+
+    cube = (
+        on(A2A3, src.dtype.isin(*CUBE_A2A3)),
+        on(A5, src.dtype.isin(*CUBE_A5)),
+        same_type(dst, src),
+    )
+    one_row = both(src.rows == 1, src.layout == ND)
+    table = both(src.rows == 1, dst.rows == 1)
+    paths = (
+        path(
+            *(MAT, LEFT, MTE1, cube, either(src.layout.isin(ZN, NZ), one_row)),
+            on(A2A3, dst.layout == ZZ),
+            on(A5, dst.layout == NZ),
+        ),
+        path(MAT, RIGHT, MTE1, cube, src.layout.isin(ZN, NZ), dst.layout == ZN),
+        path(
+            *(MAT, SCALE_LEFT, MTE1, both(src.layout == ZZ, dst.layout == ZZ)),
+            same_type(dst, src),
+            on=A5,
+        ),
+        path(
+            *(MAT, SCALE_RIGHT, MTE1, both(src.layout == NN, dst.layout == NN)),
+            same_type(dst, src),
+            on=A5,
+        ),
+        path(
+            *(MAT, BIAS, MTE1, named("shape", table)),
+            on(A2A3, pairs(dst, src, (i32, (i32,)), (f32, (f32,)), (f16, (f32,)))),
+            on(A5, pairs(dst, src, (i32, (i32,)), (f32, (f32,)), (f16, (f32,)), (bf16, (f32,)))),
+            on(A2A3, src.cols * src.size % 64 == 0),
+            on(A5, both(dst.cols * dst.size % 64 == 0, dst.cols * dst.size <= 4096)),
+        ),
+        path(
+            *(MAT, SCALING, FIX, named("shape", table), src.dtype.isin(u64, i64)),
+            same_type(dst, src),
+            src.cols % 16 == 0,
+            on(A5, src.cols <= 512),
+        ),
+        path(
+            *(VEC, VEC, V),
+            on_a2a3(src, dst),
+            both(src.valid.rows > 0, src.valid.cols > 0),
+            on(
+                A5,
+                dst.dtype.isin(*VEC_A5),
+                either(dst.layout == src.layout, both(src.layout == ND, dst.layout.isin(NZ, ZN))),
+                when(
+                    both(src.layout == ND, dst.layout == ZN),
+                    both(src.rows % src.c0 == 0, src.cols % 16 == 0),
+                ),
+            ),
+        ),
+        path(
+            *(VEC, MAT, FIX, same_type(dst, src), dst.dtype.isin(*VEC_A5)),
+            both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
+            on=A5,
+        ),
+        *from_acc(
+            dst,
+            src,
+            when(~quant.given, casts(dst, src)),
+            when(quant.given, quantises(dst, src)),
+        ),
+    )
+    rules = (
+        whole(dst, src),
+        on(
+            A5,
+            when(src.loc == MAT, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
+        ),
+        when(both(src.loc != ACC, dst.loc != BIAS), named("element-type", dst.size == src.size)),
+        fix_pipe(dst, src, relu, mode, quant.given),
+    )
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    recorded = {"plain": {}, "relu": {}}
+    disputes = ("C22", "C45", "C47")
+
+    @staticmethod
+    def run(
+        dst: Cells, src: Cells, quant: Array | None, relu: ReluPreMode, fixpipe: FixPipe
+    ) -> None:
+        rows, cols = src.valid
+        x, positive = src[:rows, :cols], relu is NORMAL_RELU
+        if quant is not None:
+            y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        elif positive or src.loc is ACC or dst.loc is BIAS:
+            y = convert(x, dst.dtype)
+            y = without_negatives(y) if positive else y
+        else:
+            y = x.bitcast(dst.dtype)
+        dst[:rows, :cols] = y
+
+
+class TMovFp(Instr, name="tmov.fp", spellings=("tmov_fp",), recorded_op="tmov"):
+    """Move an accumulator through the fix-pipe, one parameter for each column.
+
+    dst[i, j] = convert(src[i, j]; fp[0, j]).
+    """
+
+    dst = Out(Tile, doc="receives the tile")
+    src = In(Tile, doc="the accumulator tile to move")
+    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode")
+
+    paths = from_acc(dst, src, quantises(dst, src))
+    rules = (
+        whole(dst, src),
+        fp.dtype.isin(u64, i64),
+        both(fp.rows == 1, fp.layout == ND),
+        named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
+        quantising_modes(dst, src, mode),
+    )
+    recorded = {"fp": {}}
+    disputes = ("C2",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:
+        rows, cols = src.valid
+        x, params, positive = src[:rows, :cols], fp[0, :cols], relu is NORMAL_RELU
+        dst[:rows, :cols] = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
+
+
+class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V):
+    """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
+
+    With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
+    groups along its rows and is transposed on the way.
+    """
+
+    dst = Out(Tile, loc=VEC, doc="the scales, zz with fractal 32")
+    src = In(Tile, loc=VEC, doc="the exponents")
+    tmp = In(Tile, loc=VEC, doc="scratch")
+    axis = Attr(int, 1, key="grpAxis")
+
+    rules = (
+        on(HARDWARE, named("attribute", dst.dtype.isin(*SCALES), help="u8, hif8 or f8e8m0")),
+        both(dst.dtype == src.dtype, tmp.dtype == src.dtype),
+        both(dst.layout == ZZ, dst.fractal == 32),
+        named(
+            "layout", either(src.layout == ND, src.layout == DN), help="store the source unboxed"
+        ),
+        named("attribute", axis.isin(0, 1)),
+        when(
+            axis == 1, named("shape", both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols))
+        ),
+        when(
+            axis == 0, named("shape", both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols))
+        ),
+        on(A2A3, named("location", src.loc != VEC, help="only A5 has MX scales")),
+    )
+    disputes = ("C32",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, axis: int) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        if axis == 0:
+            x, rows, cols = x.T, cols, rows
+        dst[:rows, :cols] = x
+        dst[rows : least(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)

@@ -1,0 +1,43 @@
+"""TPACK: keep the low bits of each element (spec 3.6)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, HARDWARE, both, either, named, on
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.instr import In, Instr, Out
+from ptokit.isa.model.dtypes import u8, u16, u32
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import VEC, V
+
+UNSIGNED = {1: u8, 2: u16, 4: u32}
+
+
+class TPack(Instr, pipe=V):
+    """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
+
+    Bits are cut off; nothing is rounded or saturated.
+    """
+
+    dst = Out(Tile, doc="receives the low bits")
+    src = In(Tile, doc="the wider elements")
+
+    rules = (
+        named(
+            "element-type",
+            either(both(src.size == 4, dst.size.isin(1, 2)), both(src.size == 2, dst.size == 1)),
+            help="pack 4 bytes to 2 or 1, or 2 bytes to 1",
+        ),
+        named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols),
+        on(
+            HARDWARE, both(dst.loc == VEC, src.loc == VEC), both(dst.layout == ND, src.layout == ND)
+        ),
+        on(A2A3, named("location", src.loc != VEC, help="only A5 has tpack")),
+    )
+    disputes = ("C27",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = dst.valid
+        bits = src[:rows, :cols].bitcast(UNSIGNED[src.dtype.size])
+        dst[:rows, :cols] = bits.cast(UNSIGNED[dst.dtype.size]).bitcast(dst.dtype)

@@ -1,0 +1,131 @@
+"""TTRANS: transpose a tile, or store a feature map in another layout (spec 3.4)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.formulas import Expr
+from ptokit.isa.formula.rules import A5, HARDWARE, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells, Images, digits
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
+from ptokit.isa.model.extents import N0, WEIGHTS, Extents
+from ptokit.isa.model.types import Conv, Tile
+from ptokit.isa.model.words import VEC, BLayout, ConvLayout, V
+from ptokit.isa.pages.windows import on_a2a3
+
+
+class TTrans(Instr, pipe=V):
+    """dst[j, i] = src[i, j] over src's valid region; rectangular tiles are fine.
+
+    `tmp` is scratch: ignored here and on A5, undefined afterwards.
+    """
+
+    dst = Out(Tile, doc="receives the transpose; must not overlap src")
+    src = In(Tile, doc="the tile to transpose")
+    tmp = In(Tile, None, doc="scratch of A2/A3")
+
+    rules = (
+        named("element-type", dst.size == src.size),
+        named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows),
+        on_a2a3(src, dst),
+        on(
+            HARDWARE,
+            both(src.loc == VEC, dst.loc == VEC),
+            named("element-type", src.size.isin(1, 2, 4)),
+            named("layout", src.blayout == BLayout.ROW_MAJOR, help="store the source row-major"),
+        ),
+        on(A5, both(src.cols * src.size % 32 == 0, dst.cols * dst.size % 32 == 0)),
+    )
+    elided = {"dst": Like(src, src.valid.cols, src.valid.rows)}
+    recorded = {"2d": {}}
+    disputes = ("C14", "C33")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        dst[:cols, :rows] = src[:rows, :cols].T.bitcast(dst.dtype)
+
+
+L = ConvLayout
+PLANAR = (L.NCHW, L.GNCHW, L.NCDHW)
+FRACTALS = (L.FRACTAL_Z, L.FRACTAL_Z_3D)
+CONVERSIONS = (
+    (L.NCHW, L.NC1HWC0),
+    (L.NC1HWC0, L.NCHW),
+    (L.GNCHW, L.GNC1HWC0),
+    (L.NC1HWC0, L.FRACTAL_Z),
+    (L.GNC1HWC0, L.FRACTAL_Z),
+    (L.NCDHW, L.FRACTAL_Z_3D),
+)
+LISTED = "each layout has its own number of extents"
+BLOCKED = "c1 = ceil(c / c0), with c0 channels in 32 bytes"
+WHOLE = "k = groups x depth x c1 x height x width, n1 = ceil(n / 16)"
+
+
+def one_of(src: Operand, dst: Operand, *pairs: tuple[L, L]) -> Expr:
+    """The layouts of source and destination are one of these pairs."""
+    return either(*(both(src.layout == a, dst.layout == b) for a, b in pairs))
+
+
+class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V):
+    """Store a feature map, or the weights of a filter, in another convolution layout.
+
+    Every element keeps its group, image, channel, depth, row and column. Channels and images that
+    only the blocks of `dst` have are 0. `tmp` is scratch, undefined afterwards.
+    """
+
+    dst = Out(Conv, doc="receives the elements; must not overlap src")
+    src = In(Conv, doc="the feature map")
+    tmp = In(Tile, None, doc="scratch of A2/A3 and A5")
+
+    to, of = dst.extents, src.extents
+    fractal = dst.layout.isin(*FRACTALS)
+    rules = (
+        named("layout", one_of(src, dst, *CONVERSIONS)),
+        named("element-type", dst.size == src.size),
+        named("shape", src.rank == of.rank, dst.rank == to.rank, help=LISTED),
+        named("shape", of.c0 == src.c0, to.c0 == dst.c0, help=BLOCKED),
+        when(fractal, named("shape", to.k == of.k, to.n1 == of.n1, to.n0 == N0, help=WHOLE)),
+        when(
+            ~fractal,
+            named("shape", both(to.g == of.g, to.n == of.n), both(to.h == of.h, to.w == of.w)),
+            named("shape", to.c1 == of.c1, help=BLOCKED),
+        ),
+        on(
+            HARDWARE,
+            both(src.loc == VEC, dst.loc == VEC),
+            named("layout", dst.layout != L.NCHW, help="only the CPU simulator unblocks channels"),
+            named("element-type", src.size.isin(1, 2, 4)),
+            when(src.layout.isin(*PLANAR), named("shape", of.h * of.w * src.size % 32 == 0)),
+        ),
+    )
+
+    @staticmethod
+    def run(dst: Images, src: Images) -> None:
+        of = src.extents
+        _, number = dst.iota(1, dst.numel)
+        at = places(number, dst.extents, of)
+        inside = (at["n"] < of.n) & (at["c"] < of.c)
+        offset, *inner = (at[axis] for axis in of.axes)
+        for digit, axis in zip(inner, of.axes[1:], strict=True):
+            offset = offset * of.of(axis) + digit
+        found = src.flat().take(offset, where=inside)
+        dst.flat()[0, :] = found.bitcast(dst.dtype)
+
+
+def places(number: Array, to: Extents, of: Extents) -> dict[str, Array]:
+    """Group, image, channel, ... of the elements of `to` with these numbers in storage order.
+
+    A row k of weights is split as the map `of` has it.
+    """
+    sizes: dict[str, int] = {}
+    for axis in to.axes:
+        sizes |= {a: of.of(a) for a in WEIGHTS} if axis == "k" else {axis: to.of(axis)}
+    inner = list(reversed(sizes))
+    found = digits(number, *(sizes[axis] for axis in inner[:-1]))
+    at = dict(zip(inner, found, strict=True))
+    if "n1" in at:
+        at["n"] = at["n1"] * to.n0 + at["n0"]
+    if "c" in at:
+        at["c0"], at["c1"] = digits(at["c"], of.c0)
+    else:
+        at["c"] = at["c1"] * to.c0 + at["c0"]
+    return at

@@ -1,0 +1,110 @@
+"""Matrix multiply: TMATMUL and its accumulating and biased forms (spec 4.5)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.formulas import SameStorage
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, either, named, on
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out
+from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32
+from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Phase, SLayout
+
+FP8 = (f8e4m3, f8e5m2)
+SAME_K = "the columns of a are the rows of b"
+
+
+def sum_type(a: DType) -> DType:
+    """The accumulator type of a product: i32 for integers, f32 for floats."""
+    return i32 if a.is_int else f32
+
+
+class MatMul(Instr, abstract=True, pipe=M):
+    """What every product has: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
+
+    c = Out(Tile, loc=ACC, doc="the accumulator tile, M x N")
+    a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
+    b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
+    phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
+
+    product = (
+        named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
+        named("shape", c.valid.rows == a.valid.rows, c.valid.cols == b.valid.cols),
+        named("shape", both(a.rows == c.rows, a.cols == b.rows, b.cols == c.cols)),
+        either(
+            both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
+            both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
+            both(a.dtype.isin(*FP8), b.dtype.isin(*FP8), c.dtype == f32),
+            both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
+        ),
+        on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
+        on(CPU, named("layout", a.slayout == SLayout.ROW_MAJOR, help="left tiles are nz or zz")),
+        on(A2A3, a.layout == ZZ),
+        on(A5, a.layout == NZ),
+        named("layout", b.layout == ZN, help="right tiles are zn"),
+        named("layout", c.layout == NZ, help="accumulators are nz"),
+        on(
+            HARDWARE,
+            both(a.valid.rows >= 1, a.valid.rows <= 4095),
+            both(a.valid.cols >= 1, a.valid.cols <= 4095),
+            both(b.valid.cols >= 1, b.valid.cols <= 4095),
+        ),
+    )
+    elided = {
+        "c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type),
+    }
+
+
+class TMatMul(MatMul):
+    """c = a x b, summed over k ascending with one fused multiply-add per k."""
+
+    rules = (MatMul.product,)
+    recorded = {"plain": {"c": "dst"}}
+
+    @staticmethod
+    def run(c: Cells, a: Cells, b: Cells) -> None:
+        (m, k), n = a.valid, b.valid.cols
+        c[:m, :n] = a[:m, :k].matmul(b[:k, :n])
+
+
+class TMatMulAcc(MatMul, name="tmatmul.acc", recorded_op="tmatmul", text_order=("acc", "a", "b")):
+    """c = acc + a x b; the product is summed first, then added with one rounding."""
+
+    c = MatMul.c
+    acc = In(Tile, loc=ACC, doc="the sum so far; may be c itself")
+    a, b = MatMul.a, MatMul.b
+
+    rules = (
+        MatMul.product,
+        acc.dtype == c.dtype,
+        named("shape", acc.valid.rows == c.valid.rows, acc.valid.cols == c.valid.cols),
+        on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
+    )
+    recorded = {"acc": {"c": "dst"}}
+    disputes = ("D8",)
+
+    @staticmethod
+    def run(c: Cells, acc: Cells, a: Cells, b: Cells) -> None:
+        (m, k), n = a.valid, b.valid.cols
+        c[:m, :n] = a[:m, :k].matmul(b[:k, :n]) + acc[:m, :n]
+
+
+class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul"):
+    """c = a x b + bias, one bias for each column, added after the sum with one rounding."""
+
+    c, a, b = MatMul.c, MatMul.a, MatMul.b
+    bias = In(Tile, loc=BIAS, doc="one row of N biases")
+
+    rules = (
+        MatMul.product,
+        bias.dtype == c.dtype,
+        both(bias.rows == 1, bias.layout == ND),
+        named("shape", bias.valid.cols >= c.valid.cols, help="give a bias for each column"),
+    )
+    recorded = {"bias": {"c": "dst"}}
+
+    @staticmethod
+    def run(c: Cells, a: Cells, b: Cells, bias: Cells) -> None:
+        (m, k), n = a.valid, b.valid.cols
+        c[:m, :n] = a[:m, :k].matmul(b[:k, :n]) + bias[0, :n]

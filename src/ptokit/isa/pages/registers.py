@@ -1,0 +1,193 @@
+"""Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ptokit.isa.formula.formulas import Many
+from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, named, on
+from ptokit.isa.lang.arrays import Images
+from ptokit.isa.lang.instr import Attr, In, Instr, Operand
+from ptokit.isa.model.dtypes import DType, f32, i64, u64
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Conv, Scalar, Tile
+from ptokit.isa.model.words import SCALING, ConvLayout, S, Word
+from ptokit.numerics.formats import encode
+
+SIDES = Many((255, 255, 255, 255))
+MAPS = (ConvLayout.NC1HWC0, ConvLayout.NDC1HWC0)
+
+
+class FmatrixMode(Word):
+    """Which of two banks of registers, and who writes it: the unroll itself, or the program."""
+
+    A_AUTO = "fmatrix_a_auto", "FMATRIX_A_AUTO", "a_auto"
+    B_AUTO = "fmatrix_b_auto", "FMATRIX_B_AUTO", "b_auto"
+    A_MANUAL = "fmatrix_a_manual", "FMATRIX_A_MANUAL", "a_manual"
+    B_MANUAL = "fmatrix_b_manual", "FMATRIX_B_MANUAL", "b_manual"
+
+    @property
+    def bank(self) -> str:
+        return self.name[0]
+
+    @property
+    def manual(self) -> bool:
+        return self.name.endswith("MANUAL")
+
+
+FmatrixMode.mlir, FmatrixMode.cpp_type = "fmatrix_mode", "SetFmatrixMode"
+A_MANUAL = FmatrixMode.A_MANUAL
+
+
+def packed(*fields: tuple[int, int]) -> int:
+    """A register from (value, lowest bit) of its fields."""
+    return sum(value << low for value, low in fields)
+
+
+def fmatrix(src: Images) -> int:
+    """Width, height, padding left, right, top, bottom."""
+    left, right, top, bottom = src.padding
+    sizes = (src.width, 0), (src.height, 16)
+    return packed(*sizes, (left, 32), (right, 40), (top, 48), (bottom, 56))
+
+
+def padding(src: Images) -> int:
+    """The bits of the pad value; eight bits stand in both bytes."""
+    bits = code(src.pad_value, src.dtype)
+    return bits * 0x101 if src.dtype.size == 1 else bits
+
+
+def code(value: float, dtype: DType) -> int:
+    """The bits of a number."""
+    return int(encode(np.asarray(value), dtype))
+
+
+def repeat(src: Images) -> int:
+    """Stride, times, mode; on A5 the stride and the first row in dst."""
+    stride, times, mode = src.repeat
+    step, first = src.into
+    return packed((stride, 0), (times, 16), (mode, 24), (step, 32), (first, 48))
+
+
+def unrolling(src: Images, mode: FmatrixMode) -> dict[str, int]:
+    """All registers of a bank as the unroll of `src` reads them."""
+    values = {"FMATRIX": fmatrix(src), "PADDING": padding(src), "RPT": repeat(src)}
+    return {f"{name}_{mode.bank}": value for name, value in values.items()}
+
+
+def fits_registers(src: Operand) -> tuple[Ruled, ...]:
+    """A feature map whose extents the fields of the registers hold."""
+    fields = "16 bits for each extent, 8 for each side of the padding"
+    return (
+        src.layout.isin(*MAPS),
+        named("shape", src.rank == src.extents.rank, help="give each extent of the layout"),
+        named("shape", both(src.height > 0, src.width > 0), help="the feature map is empty"),
+        named("shape", both(src.height < 1 << 16, src.width < 1 << 16), help=fields),
+        named("attribute", src.pads.least >= 0, src.pads <= SIDES, help=fields),
+    )
+
+
+class SetOfMap(Instr, abstract=True, pipe=S):
+    """What the registers of the unroll have in common: they follow from a feature map."""
+
+    src = In(Conv, doc="the feature map")
+    mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
+
+    rules = fits_registers(src)
+
+
+class Registers(Protocol):
+    """The registers by name."""
+
+    def __setitem__(self, name: str, value: int) -> None: ...
+
+
+class SetFmatrix(SetOfMap):
+    """Tell the unroll the size and padding of `src`: register FMATRIX of the mode's bank.
+
+    Width is bits 0-15, height 16-31; padding left 32-39, right 40-47, top 48-55, bottom 56-63.
+    """
+
+    src, mode = SetOfMap.src, SetOfMap.mode
+
+    @staticmethod
+    def run(registers: Registers, src: Images, mode: FmatrixMode) -> None:
+        registers[f"FMATRIX_{mode.bank}"] = fmatrix(src)
+
+
+class SetPadding(SetOfMap, name="set_img2col_padding"):
+    """Tell the unroll the value outside of `src`; an 8-bit value stands twice."""
+
+    src, mode = SetOfMap.src, SetOfMap.mode
+
+    @staticmethod
+    def run(registers: Registers, src: Images, mode: FmatrixMode) -> None:
+        registers[f"PADDING_{mode.bank}"] = padding(src)
+
+
+class SetRepeat(SetOfMap, name="set_img2col_rpt"):
+    """Tell the unroll how often it repeats: stride bits 0-15, times 16-23, mode 24.
+
+    On A5 also where in dst: stride bits 32-47, first row 48-63.
+    """
+
+    src, mode = SetOfMap.src, SetOfMap.mode
+
+    rules = (
+        *fits_registers(src),
+        on(A2A3, named("attribute", src.into == (0, 0), help="A2/A3 has no such fields")),
+    )
+
+    @staticmethod
+    def run(registers: Registers, src: Images, mode: FmatrixMode) -> None:
+        registers[f"RPT_{mode.bank}"] = repeat(src)
+
+
+class QuantOut(Word):
+    """The element type that a quantisation makes."""
+
+    I8 = "i8", "int8_t"
+    U8 = "u8", "uint8_t"
+    F16 = "f16", "half"
+    BF16 = "bf16", "bfloat16_t"
+
+
+QuantOut.mlir, QuantOut.cpp_type = "quant_out", ""
+
+
+class SetQuantScalar(Instr, name="set_quant_scalar", pipe=S):
+    """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
+
+    cpp_text = "SET_QUANT_SCALAR<{out}>({scale});"
+    scale = In(Scalar, doc="the scale, an f32")
+    out = Attr(QuantOut, QuantOut.I8, key="outType")
+
+    @staticmethod
+    def run(registers: Registers, scale: float, out: QuantOut) -> None:
+        signed = out is QuantOut.I8
+        registers["QUANT_PRE"] = packed((code(scale, f32), 0), (int(signed), 46))
+
+
+class Addressed(Protocol):
+    """A tile as a body sees it that knows its place in memory."""
+
+    @property
+    def address(self) -> int: ...
+
+
+class SetQuantVector(Instr, name="set_quant_vector", pipe=S):
+    """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
+
+    fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")
+
+    rules = (
+        fp.dtype.isin(u64, i64),
+        both(fp.rows == 1, fp.layout == ND),
+        on(HARDWARE, named("address-misaligned", fp.address % 128 == 0, help="128-byte granules")),
+    )
+
+    @staticmethod
+    def run(registers: Registers, fp: Addressed) -> None:
+        registers["FPC"] = packed((fp.address >> 7, 8))

@@ -1,0 +1,286 @@
+"""Synchronisation: TSYNC, events, flags and barriers, the order between pipes (spec 3.17).
+
+ptokit executes in text order, so no data depends on them. What is checked: the pipes a target can
+wait for, and that each flag goes up and down in turn.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Protocol
+
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Expr, Field, Value
+from ptokit.isa.formula.rules import A5, HARDWARE, Ruled, named, on, warns
+from ptokit.isa.index import lookup
+from ptokit.isa.lang.instr import Attr, In, Instr
+from ptokit.isa.model.types import Any_, Index
+from ptokit.isa.model.words import MTE2, MTE3, Loc, Pipe, S, V, Word
+
+ALL, M, FIX = Pipe.ALL, Pipe.M, Pipe.FIX
+
+
+class EventId(Word):
+    """One of the eight flags of a pair of pipes."""
+
+    ID0 = "EVENT_ID0", "EVENT_ID0", "0"
+    ID1 = "EVENT_ID1", "EVENT_ID1", "1"
+    ID2 = "EVENT_ID2", "EVENT_ID2", "2"
+    ID3 = "EVENT_ID3", "EVENT_ID3", "3"
+    ID4 = "EVENT_ID4", "EVENT_ID4", "4"
+    ID5 = "EVENT_ID5", "EVENT_ID5", "5"
+    ID6 = "EVENT_ID6", "EVENT_ID6", "6"
+    ID7 = "EVENT_ID7", "EVENT_ID7", "7"
+
+    @property
+    def number(self) -> int:
+        return int(str(self))
+
+
+EventId.mlir, EventId.cpp_type = "event", "event_t"
+
+# The ends of a path in the name of an operation: TMOV_M2L, TSTORE_VEC.
+ENDS = {
+    **{"V": Loc.VEC, "M": Loc.MAT, "L": Loc.LEFT, "R": Loc.RIGHT, "LR": Loc.LEFT},
+    **{"B": Loc.BIAS, "S": Loc.SCALING, "A": Loc.ACC},
+    **{"VEC": Loc.VEC, "MAT": Loc.MAT, "ACC": Loc.ACC},
+}
+VECTOR = ("TVEC", "TVECWAIT_EVENT")  # any instruction of the vector pipe
+
+
+@cache
+def pipe_of(operation: str) -> Pipe | None:
+    """The pipe of an operation by name: an instruction, with its path where pipes differ."""
+    name = operation.upper()
+    if name in VECTOR:
+        return V
+    base, _, way = name.rpartition("_")
+    ends = tuple(ENDS.get(end) for end in way.split("2"))
+    pages = lookup(name) or (() if None in ends else lookup(base))
+    pipes = {page.pipe for page in pages if isinstance(page.pipe, Pipe)}
+    if len(pipes) == 1 and all(isinstance(page.pipe, Pipe) for page in pages):
+        return pipes.pop()
+    for page in pages:
+        if isinstance(page.pipe, dict) and ends[0] in page.pipe:
+            return page.pipe[ends[0]]
+        for p in page.paths:
+            if (p.source, p.target) == ends:
+                return p.pipe
+    return None
+
+
+class PipeOf(Expr):
+    """The formula 'the pipe of this operation'."""
+
+    def __init__(self, operation: Field) -> None:
+        self.operation = operation
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operation,)
+
+    def compile(self) -> Evaluate:
+        def pipe(env: Env) -> Value:
+            name = self.operation.eval(env)
+            return (pipe_of(name) or UNKNOWN) if isinstance(name, str) else ABSENT
+
+        return pipe
+
+    def __str__(self) -> str:
+        return f"pipe of {self.operation}"
+
+
+class Known(PipeOf):
+    """The formula 'this names an operation'."""
+
+    def compile(self) -> Evaluate:
+        def is_known(env: Env) -> Value:
+            name = self.operation.eval(env)
+            return pipe_of(name) is not None if isinstance(name, str) else ABSENT
+
+        return is_known
+
+    def __str__(self) -> str:
+        return f"{self.operation} is an operation with one pipe"
+
+
+NAMES = "name an instruction, with its path where pipes differ: TMOV_M2L, TSTORE_VEC"
+
+
+def known(*operations: Field) -> tuple[Ruled, ...]:
+    """Each names an operation; an unknown one counts as a pipe of its own."""
+    return warns(named("unknown-op", *(Known(o) for o in operations), help=NAMES))
+
+
+def order(operation: str) -> Pipe | str:
+    """The queue of an operation."""
+    return pipe_of(operation) or operation.upper()
+
+
+class Flags(Protocol):
+    """The flags as a body sees them."""
+
+    def set(self, source: Pipe | str, target: Pipe | str, event: int) -> None: ...
+    def wait(self, source: Pipe | str, target: Pipe | str, event: int) -> None: ...
+    def join(self, event: object) -> None: ...
+
+
+class OfPipes(Instr, abstract=True, pipe=S, syntax="bracketed"):
+    """A flag between two pipes."""
+
+    source = Attr(Pipe, key="src_pipe")
+    target = Attr(Pipe, key="dst_pipe")
+
+    flag = "a flag orders two different pipes; use a barrier within one"
+    rules = (
+        named("attribute", source != ALL, target != ALL, help="name one pipe at each end"),
+        on(HARDWARE, named("attribute", source != target, help=flag)),
+    )
+
+
+class SetFlag(OfPipes, name="set_flag"):
+    """Raise a flag when all that `source` has to do so far is done."""
+
+    cpp_text = "set_flag({source}, {target}, {event});"
+    source, target = OfPipes.source, OfPipes.target
+    event = Attr(EventId, key="event_id")
+    disputes = ("X13", "X14")
+
+    @staticmethod
+    def run(flags: Flags, source: Pipe, target: Pipe, event: EventId) -> None:
+        flags.set(source, target, event.number)
+
+
+class WaitFlag(OfPipes, name="wait_flag"):
+    """Let `target` go on only when the flag is up, and lower it."""
+
+    cpp_text = "wait_flag({source}, {target}, {event});"
+    source, target = OfPipes.source, OfPipes.target
+    event = Attr(EventId, key="event_id")
+    disputes = ("X13", "X14")
+
+    @staticmethod
+    def run(flags: Flags, source: Pipe, target: Pipe, event: EventId) -> None:
+        flags.wait(source, target, event.number)
+
+
+def eight(event: Field) -> tuple[Ruled, ...]:
+    return named("operand-value", event >= 0, event <= 7, help="each pair of pipes has eight ids")
+
+
+class SetFlagDyn(OfPipes, name="set_flag_dyn"):
+    """Raise a flag whose id is known when the program runs."""
+
+    cpp_text = "set_flag({source}, {target}, (event_t){event});"
+    source, target = OfPipes.source, OfPipes.target
+    event = In(Index, doc="the id, 0 to 7")
+    rules = (*OfPipes.rules, eight(event))
+
+    @staticmethod
+    def run(flags: Flags, source: Pipe, target: Pipe, event: int) -> None:
+        flags.set(source, target, event)
+
+
+class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
+    """Wait for a flag whose id is known when the program runs."""
+
+    cpp_text = "wait_flag({source}, {target}, (event_t){event});"
+    source, target = OfPipes.source, OfPipes.target
+    event = In(Index, doc="the id, 0 to 7")
+    rules = (*OfPipes.rules, eight(event))
+
+    @staticmethod
+    def run(flags: Flags, source: Pipe, target: Pipe, event: int) -> None:
+        flags.wait(source, target, event)
+
+
+class RecordEvent(Instr, name="record_event", pipe=S, syntax="bracketed"):
+    """Raise the flag between the pipes of two operations when the first is done."""
+
+    cpp_text = "Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();"
+    source = Attr(str, key="src_op")
+    target = Attr(str, key="dst_op")
+    event = Attr(EventId, key="event_id")
+    rules = known(source, target)
+    disputes = ("X13", "X14")
+
+    @staticmethod
+    def run(flags: Flags, source: str, target: str, event: EventId) -> None:
+        flags.set(order(source), order(target), event.number)
+
+
+class WaitEvent(Instr, name="wait_event", pipe=S, syntax="bracketed"):
+    """Let the second operation's pipe go on only when the flag is up, and lower it."""
+
+    cpp_text = "Event<Op::{source}, Op::{target}, false, {event}>().Wait();"
+    source = Attr(str, key="src_op")
+    target = Attr(str, key="dst_op")
+    event = Attr(EventId, key="event_id")
+    rules = known(source, target)
+    disputes = ("X13", "X14")
+
+    @staticmethod
+    def run(flags: Flags, source: str, target: str, event: EventId) -> None:
+        flags.wait(order(source), order(target), event.number)
+
+
+A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in order by itself"
+
+UNSURE = "sources disagree whether A5 has barriers for M and FIX (X12): ALL is safe"
+
+
+class Barrier(Instr, syntax="angled", pipe=S):
+    """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
+
+    cpp_text = "pipe_barrier({of});"
+    of = Attr(Pipe, key="pipe")
+    rules = (
+        on(A5, named("attribute", of.isin(MTE2, MTE3, ALL, M, FIX), help=A5_PIPES)),
+        on(A5, warns(named("attribute", ~of.isin(M, FIX), help=UNSURE))),
+    )
+    disputes = ("X12",)
+
+    @staticmethod
+    def run() -> None:
+        """Everything before is done already."""
+
+
+class BarrierSync(Instr, name="barrier_sync", syntax="bracketed", pipe=S):
+    """Let the pipe of an operation go on only when all that it had to do is done."""
+
+    cpp_text = "TSYNC<Op::{op}>();"
+    op = Attr(str, key="op_type")
+    rules = (
+        known(op),
+        on(A5, named("attribute", PipeOf(op).isin(V, M, MTE2, MTE3, FIX), help=A5_PIPES)),
+    )
+    disputes = ("X12",)
+
+    @staticmethod
+    def run() -> None:
+        """Everything before is done already."""
+
+
+class TSync(Instr, pipe=S):
+    """Wait for each of the events."""
+
+    events = In(Any_, (), many=True, doc="what was recorded")
+
+    @staticmethod
+    def run(flags: Flags, events: tuple[Any, ...]) -> None:  # Any: events, or values of the text
+        for event in events:
+            flags.join(event)
+
+
+class TSyncOp(Instr, name="tsync.op", syntax="angled", pipe=S):
+    """Let the pipe of an operation go on only when all that it had to do is done."""
+
+    cpp_text = "TSYNC<Op::{op}>();"
+    op = Attr(str, key="op_type")
+    rules = (
+        known(op),
+        on(A5, named("attribute", PipeOf(op).isin(MTE2, MTE3, ALL), help=A5_PIPES)),
+    )
+    disputes = ("X11",)
+
+    @staticmethod
+    def run() -> None:
+        """Everything before is done already."""

@@ -1,0 +1,300 @@
+"""Memory: TLOAD and TSTORE, between global memory and tiles."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Out
+from ptokit.isa.model.dtypes import (
+    bf16,
+    f4e1m2x2,
+    f4e2m1x2,
+    f8e4m3,
+    f8e5m2,
+    f8e8m0,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u64,
+)
+from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
+from ptokit.isa.model.pads import pad_bits
+from ptokit.isa.model.types import Global, Scalar, Tile
+from ptokit.isa.model.words import (
+    ACC,
+    FIX,
+    MAT,
+    MTE2,
+    MTE3,
+    SCALING,
+    VEC,
+    AtomicType,
+    GlobalLayout,
+    PadValue,
+    Phase,
+    ReluPreMode,
+)
+from ptokit.isa.pages.windows import ON_A2A3, pairs
+from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+
+G = GlobalLayout
+NORMAL_RELU = ReluPreMode.NORMAL_RELU
+WIDE = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
+MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
+VIEW = "make the view's extents and the tile's valid region the same matrix"
+
+
+class TLoad(Instr):
+    """Copy the matrix that `src` describes into the valid region of `dst`.
+
+    All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
+    """
+
+    dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
+    src = In(Global, doc="the global tensor view to read")
+
+    same = (
+        both(src.layout == G.ND, dst.layout == ND),
+        both(src.layout == G.DN, dst.layout == DN),
+        both(src.layout == G.NZ, dst.layout == NZ),
+    )
+    one_matrix = both(src.outer == 1, dst.fractal == 512)
+    pipe = MTE2
+    rules = (
+        named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
+        named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
+        named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+        on(HARDWARE, dst.loc.isin(VEC, MAT)),
+        on(A2A3, dst.dtype.isin(*ON_A2A3)),
+        on(A5, dst.dtype.isin(*WIDE)),
+        on(HARDWARE, when(dst.loc == VEC, named("layout", either(*same)))),
+        on(
+            A2A3,
+            when(
+                dst.loc == MAT,
+                named(
+                    "layout",
+                    either(
+                        *same,
+                        both(src.layout == G.ND, dst.layout == NZ, one_matrix),
+                        both(src.layout == G.DN, dst.layout == ZN, one_matrix),
+                    ),
+                ),
+                dst.rows <= 16384,
+            ),
+            when(dst.loc == VEC, dst.rows < 4096),
+            when(both(dst.size == 8), dst.layout.isin(ND, DN)),
+        ),
+        on(
+            A5,
+            when(
+                dst.loc == MAT,
+                named(
+                    "layout",
+                    either(
+                        *same,
+                        both(src.layout.isin(G.ND, G.DN), dst.layout == NZ, one_matrix),
+                        both(src.layout == G.DN, dst.layout == ZN, one_matrix),
+                        both(src.layout.isin(*MX_A), dst.layout == ZZ, dst.fractal == 32),
+                        both(src.layout.isin(*MX_B), dst.layout == NN, dst.fractal == 32),
+                    ),
+                ),
+            ),
+        ),
+        on(
+            HARDWARE,
+            when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
+            named("shape", both(dst.valid.rows >= 1, dst.valid.cols >= 1), help="load something"),
+        ),
+        on(
+            A2A3,
+            when(src.layout == G.ND, named("shape", src.n3 < 4096, help="fewer than 4096 rows")),
+            when(src.layout == G.DN, named("shape", src.n4 < 4096, help="fewer than 4096 columns")),
+            when(both(dst.loc == MAT, dst.layout == ND), src.n4 * dst.size % 32 == 0),
+            when(both(dst.loc == MAT, dst.layout == DN), src.n3 * dst.size % 32 == 0),
+        ),
+        on(
+            A5,
+            when(
+                dst.size == 8,
+                named(
+                    "attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero"
+                ),
+            ),
+            when(
+                src.layout.isin(*MX_A, *MX_B),
+                dst.dtype == f8e8m0,
+                named("shape", both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)),
+            ),
+            when(
+                src.layout.isin(G.MX_A_ZZ, G.MX_B_NN),
+                named("shape", src.n3 == 16, help="cells of 16x2"),
+            ),
+        ),
+    )
+    recorded = {
+        form: {}
+        for form in (
+            *("nd_vec", "dn_vec", "nz_vec", "nd_mat", "nz_mat"),
+            *("nd2nz_mat", "dn2zn_mat", "dn2nz_mat", "mx_mat"),
+        )
+    }
+    disputes = ("D2", "D3")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = dst.valid
+        x = src[:rows, :cols].bitcast(dst.dtype)
+        dst.fill(pad_bits(dst.pad, dst.dtype))
+        dst[:rows, :cols] = x
+
+
+class Store(Instr, abstract=True):
+    """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
+
+    dst = InOut(Global, doc="the global tensor view to write")
+    src = In(Tile, doc="the tile to store")
+    atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
+    relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+
+    pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
+    transfer = (
+        named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
+        named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
+        on(
+            HARDWARE,
+            when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),
+            when(
+                src.loc == ACC,
+                named("layout", dst.layout.isin(G.ND, G.NZ), help="store acc as nd or nz"),
+                src.layout == NZ,
+                both(src.cols >= 1, src.cols <= 4095),
+                when(dst.layout == G.ND, src.rows <= 8192),
+                when(
+                    dst.layout == G.NZ,
+                    both(src.valid.cols % 16 == 0, dst.n3 == 16),
+                    named(
+                        "shape",
+                        either(
+                            both(dst.size != 4, dst.n4 * dst.size == 32),
+                            both(dst.size == 4, dst.n4 == 16),
+                            both(dst.dtype == f32, dst.n4 == 8),
+                        ),
+                        help="blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else",
+                    ),
+                ),
+            ),
+        ),
+    )
+    quant_a2a3 = pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16)))
+    quant_a5 = pairs(
+        *(dst, src),
+        (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)),
+        (i32, (i8, u8, f16, bf16)),
+    )
+
+
+class TStore(Store):
+    """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
+
+    An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the
+    one quantisation parameter of all columns.
+    """
+
+    dst, src = Store.dst, Store.src
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
+    atomic, relu = Store.atomic, Store.relu
+
+    rules = (
+        Store.transfer,
+        when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
+        on(A2A3, src.loc.isin(VEC, MAT, ACC)),
+        on(A5, src.loc.isin(VEC, ACC)),
+        on(A2A3, when(src.loc != ACC, src.dtype.isin(*ON_A2A3))),
+        on(A5, when(src.loc != ACC, src.dtype.isin(*WIDE))),
+        on(
+            HARDWARE,
+            when(
+                both(src.loc == ACC, ~quant.given),
+                pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,))),
+            ),
+            when(
+                src.loc != ACC,
+                named(
+                    "layout",
+                    either(
+                        both(dst.layout == G.ND, src.layout == ND),
+                        both(dst.layout == G.DN, src.layout == DN),
+                        both(dst.layout == G.NZ, src.layout == NZ),
+                        src.valid.rows == 1,
+                        src.valid.cols == 1,
+                    ),
+                ),
+                named("attribute", ~quant.given, help="only acc can be quantised"),
+                named("attribute", relu != NORMAL_RELU, help="only acc has relu"),
+            ),
+        ),
+        on(A2A3, when(both(src.loc == ACC, quant.given), Store.quant_a2a3)),
+        on(A5, when(both(src.loc == ACC, quant.given), Store.quant_a5)),
+    )
+    recorded = {
+        **{form: {} for form in ("nd_vec", "dn_vec", "nz_vec", "nd_acc", "nz_acc", "relu_acc")},
+        "scalar_acc": {"quant": "pre_quant_scalar"},
+        "atomic_add": {},
+    }
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        quant: Array | None,
+        atomic: AtomicType,
+        relu: ReluPreMode,
+        fixpipe: FixPipe,
+    ) -> None:
+        rows, cols = src.valid
+        x, positive = src[:rows, :cols], relu is NORMAL_RELU
+        if quant is None:
+            value = convert(x, dst.dtype, relu=positive)
+        else:
+            value = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        if atomic is AtomicType.ADD:
+            value = dst[:rows, :cols] + value
+        dst[:rows, :cols] = value
+
+
+class TStoreFp(Store, name="tstore_fp", recorded_op="tstore"):
+    """Write an accumulator to memory through the fix-pipe, one parameter for each column."""
+
+    dst, src = Store.dst, Store.src
+    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    atomic, relu = Store.atomic, Store.relu
+
+    rules = (
+        Store.transfer,
+        fp.dtype.isin(u64, i64),
+        both(fp.rows == 1, fp.layout == ND),
+        named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
+        on(HARDWARE, src.loc == ACC),
+        on(A2A3, Store.quant_a2a3),
+        on(A5, Store.quant_a5),
+    )
+    recorded = {"fp_acc": {}}
+    disputes = ("D4",)
+
+    @staticmethod
+    def run(
+        dst: Cells, src: Cells, fp: Cells, atomic: AtomicType, relu: ReluPreMode, fixpipe: FixPipe
+    ) -> None:
+        rows, cols = src.valid
+        x, params = src[:rows, :cols], fp[0, :cols]
+        value = quantise(x, dst.dtype, params, vector=True, relu=relu is NORMAL_RELU, how=fixpipe)
+        if atomic is AtomicType.ADD:
+            value = dst[:rows, :cols] + value
+        dst[:rows, :cols] = value

@@ -1,0 +1,45 @@
+"""What the vector instructions share: element types, and rules that all of them have (3.20)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on
+from ptokit.isa.lang.instr import Operand
+from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.words import VEC
+
+DTypes = tuple[DType, ...]
+
+FLOATS: DTypes = (f16, bf16, f32)
+NUMBERS: DTypes = (i8, u8, i16, u16, i32, u32, i64, u64, *FLOATS)
+# what the vector unit of each chip computes with
+VEC_A2A3: DTypes = (i16, i32, f16, f32)
+VEC_A5: DTypes = NUMBERS
+
+
+def elements(dst: Operand, *, cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+    """The element types of each target."""
+    return tuple(on(t, dst.dtype.isin(*s)) for t, s in ((CPU, cpu), (A2A3, a2a3), (A5, a5)))
+
+
+def one_type(dst: Operand, *sources: Operand) -> Ruled:
+    """All operands have dst's element type."""
+    return both(*(source.dtype == dst.dtype for source in sources))
+
+
+def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+    """All operands have dst's valid region; their declared shapes may differ."""
+    return tuple(
+        named("shape", s.valid.rows == dst.valid.rows, s.valid.cols == dst.valid.cols)
+        for s in sources
+    )
+
+
+def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
+    """Hardware computes on vector tiles."""
+    return on(HARDWARE, both(*(tile.loc == VEC for tile in tiles)))
+
+
+def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
+    """Hardware computes on row-major tiles."""
+    return on(HARDWARE, both(*(tile.layout == ND for tile in tiles)))

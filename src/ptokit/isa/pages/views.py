@@ -1,0 +1,85 @@
+"""Global memory views: pointers become tensors, tensors become partitions (spec 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ptokit.isa.formula.rules import named
+from ptokit.isa.lang.instr import Attr, In, Instr, Result
+from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.types import Global, Index, Ptr, PtrType
+from ptokit.isa.model.words import GlobalLayout, S
+
+STATED = "let the result's type state these extents, or ? for them"
+
+
+class MakeTensorView(Instr, name="make_tensor_view", handle=True, typed=(), pipe=S):
+    """Describe the array behind `ptr`: its extents and strides, in elements."""
+
+    cpp_text = "{type} {result}({ptr}, {{{shape}}}, {{{strides}}});"
+    result = Result(Global)
+    ptr = In(Ptr)
+    shape = In(Index, many=True, key="shape")
+    strides = In(Index, many=True, key="strides")
+    layout = Attr(GlobalLayout, None)
+
+    rules = (
+        named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),
+        named("shape", result.rank <= 5, result.rank == shape.count, result.rank == strides.count),
+        named("shape", shape == result.static_extents, help=STATED),
+        named("operand-value", shape.least >= 1, strides.least >= 0, help="elements count upward"),
+    )
+
+    @staticmethod
+    def type_of(
+        result: GlobalType | None,
+        ptr: PtrType,
+        shape: tuple[int | None, ...],
+        strides: tuple[int | None, ...],
+        layout: GlobalLayout | None,
+    ) -> GlobalType:
+        result = result or GlobalType(ptr.dtype, shape)
+        return replace(result, shape=shape, stride=strides, stated=layout or result.stated)
+
+    @staticmethod
+    def run(
+        ptr: Any,  # Any: the executor's pointer
+        result: GlobalType,
+    ) -> Any:  # Any: the executor's view
+        return ptr.view(result)
+
+
+class PartitionView(Instr, name="partition_view", handle=True, pipe=S):
+    """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
+
+    cpp_text = "auto {result} = {view}.partition({{{offsets}}}, {{{sizes}}});"
+    result = Result(Global)
+    view = In(Global)
+    offsets = In(Index, many=True, key="offsets")
+    sizes = In(Index, many=True, key="sizes")
+
+    rules = (
+        named("shape", result.dtype == view.dtype, help="a partition keeps the element type"),
+        named("shape", view.rank == offsets.count, view.rank == sizes.count),
+        named("shape", result.rank == sizes.count),
+        named("shape", sizes == result.static_extents, help=STATED),
+        named("operand-value", offsets.least >= 0, sizes.least >= 1, help="elements count upward"),
+        named(
+            "window-out-of-bounds",
+            offsets + sizes <= view.extents,
+            help="the partition must lie inside its tensor view",
+        ),
+    )
+
+    @staticmethod
+    def type_of(view: GlobalType, sizes: tuple[int | None, ...]) -> GlobalType:
+        return replace(view, shape=sizes, partition=True)
+
+    @staticmethod
+    def run(
+        view: Any,  # Any: the executor's view
+        offsets: tuple[int, ...],
+        result: GlobalType,
+    ) -> Any:  # Any: the executor's view
+        return view.partition(result, offsets)

@@ -1,0 +1,179 @@
+"""What the window instructions share: element types per path, bounds, fix-pipe pairs (3.2, 3.7)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.formulas import Expr
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.instr import Attr, Operand, Path, path
+from ptokit.isa.model.dtypes import (
+    bf16,
+    f4e1m2x2,
+    f4e2m1x2,
+    f8e4m3,
+    f8e5m2,
+    f8e8m0,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from ptokit.isa.model.layouts import ND, NZ
+from ptokit.isa.model.words import ACC, FIX, MAT, VEC, AccToVecMode, Loc, ReluPreMode
+
+FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
+CUBE_A2A3 = (i8, f16, bf16, f32)
+CUBE_A5 = (*CUBE_A2A3, *FP8, *FP4)
+ON_A2A3 = (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32)  # fp8, hif8, fp4: A5 only
+VEC_A2A3 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
+VEC_A5 = (*CUBE_A5, i32)
+
+# fix-pipe conversions out of the accumulator: (source, destinations), table of 3.2
+CAST_A2A3 = ((f32, (f16, bf16)),)
+CAST_A5 = ((f32, (f16, bf16, f32)), (i32, (i32,)))
+QUANT_A2A3 = ((f32, (i8,)), (i32, (i8, u8, f16, i16)))
+QUANT_A5 = ((f32, (i8, u8, hif8, f16, bf16, f8e4m3, f32)), (i32, (i8, u8, f16, bf16)))
+
+SPLIT_MODES = (AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N)
+BOXES = "start the window on a box of the layout"
+LINES = "start the window on a 32-byte line"
+NOT_SPLIT = "split modes do not quantise"
+
+
+def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:
+    """The element types are one of these (source, destinations)."""
+    return either(*(both(src.dtype.isin(s), dst.dtype.isin(*ds)) for s, ds in table))
+
+
+def on_a2a3(*tiles: Operand) -> tuple[Ruled, ...]:
+    """Element types that A2/A3 has at all."""
+    return tuple(on(A2A3, tile.dtype.isin(*ON_A2A3)) for tile in tiles)
+
+
+def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+    """The rules every window obeys: inside the whole's valid region, indices of 16 bits."""
+    move = "move the window, make its valid region smaller, or make the tile around it larger"
+    return (
+        named("window-out-of-bounds", row >= 0, col >= 0, help="offsets count from 0"),
+        named(
+            "window-out-of-bounds",
+            row + window.valid.rows <= whole.valid.rows,
+            col + window.valid.cols <= whole.valid.cols,
+            help=move,
+        ),
+        named("window-out-of-bounds", row <= 65535, col <= 65535, help="an index has 16 bits"),
+    )
+
+
+def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+    """On hardware the declared shape must fit too; said only where the valid region does."""
+    why = "hardware moves the whole declared shape, not only the valid region"
+    rows_fit = row + window.valid.rows <= whole.valid.rows
+    cols_fit = col + window.valid.cols <= whole.valid.cols
+    return named(
+        "window-out-of-bounds",
+        on(HARDWARE, when(rows_fit, row + window.rows <= whole.rows)),
+        on(HARDWARE, when(cols_fit, col + window.cols <= whole.cols)),
+        help=why,
+    )
+
+
+def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+    """A transposing move takes whole 16x16 blocks, 32x32 for 8-bit types."""
+    return tuple(
+        when(
+            wide,
+            both(whole.rows % n == 0, whole.cols % n == 0),
+            both(window.rows % n == 0, window.cols % n == 0),
+            named("offset-misaligned", row % n == 0, col % n == 0, help=f"use multiples of {n}"),
+        )
+        for wide, n in ((whole.size == 1, 32), (whole.size != 1, 16))
+    )
+
+
+def from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
+    """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
+    lines = dst.cols * dst.size % 32 == 0
+    return (
+        path(
+            *(ACC, MAT, FIX, src.layout == NZ),
+            on(A2A3, dst.layout == NZ, dst.fractal == 512),
+            on(A5, dst.layout.isin(NZ, ND), lines),
+        ),
+        path(
+            *(ACC, VEC, FIX, src.layout == NZ, dst.layout.isin(NZ, ND), lines),
+            named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode"),
+            on=A5,
+        ),
+    )
+
+
+def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator, without a parameter and (where `given`) with one."""
+    plain, scaled = both(src.loc == ACC, ~given), both(src.loc == ACC, given)
+    return (
+        on(
+            A2A3,
+            when(plain, pairs(dst, src, *CAST_A2A3)),
+            when(scaled, pairs(dst, src, *QUANT_A2A3)),
+        ),
+        on(A5, when(plain, pairs(dst, src, *CAST_A5)), when(scaled, pairs(dst, src, *QUANT_A5))),
+        when(src.loc != ACC, dst.dtype == src.dtype),
+    )
+
+
+def fix_pipe(
+    dst: Operand,
+    src: Operand,
+    relu: Attr,
+    mode: Attr,
+    quantised: Expr,
+    clearing: tuple[Loc, ...] = (ACC,),
+) -> tuple[Ruled, ...]:
+    """Where relu (from `clearing`), quantisation and the vector-core mode apply (hardware)."""
+    return (
+        on(
+            HARDWARE,
+            named(
+                "attribute",
+                either(relu == ReluPreMode.NO_RELU, src.loc.isin(*clearing)),
+                either(~quantised, src.loc == ACC),
+                help="quantisation, and but for an extract relu, belong to the way out of acc",
+            ),
+        ),
+        acc_to_vec(dst, src, mode),
+        on(
+            A5,
+            when(mode.isin(*SPLIT_MODES), named("attribute", ~quantised, help=NOT_SPLIT)),
+            when(both(mode == AccToVecMode.DUAL_SPLIT_N, dst.size == 4), dst.valid.cols % 32 == 0),
+        ),
+    )
+
+
+def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types of an instruction that always has a parameter; hardware takes only acc."""
+    return (
+        on(A2A3, when(src.loc == ACC, pairs(dst, src, *QUANT_A2A3))),
+        on(A5, when(src.loc == ACC, pairs(dst, src, *QUANT_A5))),
+        on(CPU, when(src.loc != ACC, dst.dtype == src.dtype)),
+    )
+
+
+def quantising_modes(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
+    """The vector-core modes of an instruction that always has a parameter."""
+    whole = named("attribute", ~mode.isin(*SPLIT_MODES), help=NOT_SPLIT)
+    return (acc_to_vec(dst, src, mode), on(A5, whole))
+
+
+def acc_to_vec(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
+    """The one use of the vector-core mode (hardware)."""
+    used = both(src.loc == ACC, dst.loc == VEC)
+    return on(
+        HARDWARE, named("attribute", either(~mode.given, used), help="the mode is for acc to vec")
+    )

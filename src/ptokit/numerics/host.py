@@ -1,0 +1,85 @@
+"""NumPy arrays of values to element codes and back, with ml_dtypes for the narrow floats."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.isa.model.dtypes import DType
+from ptokit.numerics.formats import decode, encode
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+
+@cache
+def numpy_dtype(dtype: DType) -> np.dtype[Any] | None:  # Any: known at run time only
+    """The NumPy type of the same format; None for hif8 and f4e1m2x2, which no library has."""
+    import ml_dtypes
+
+    names = {
+        "bf16": ml_dtypes.bfloat16,
+        "f8e4m3": ml_dtypes.float8_e4m3fn,
+        "f8e5m2": ml_dtypes.float8_e5m2,
+        "f8e8m0": ml_dtypes.float8_e8m0fnu,
+        "f4e2m1x2": ml_dtypes.float4_e2m1fn,
+        "i4": ml_dtypes.int4,
+    }
+    if dtype.name in names:
+        return np.dtype(names[dtype.name])
+    if dtype.is_float and dtype.name not in ("f32", "f16"):
+        return None
+    return np.dtype(f"{dtype.kind.value}{dtype.bits}")
+
+
+def is_of(array: AnyArray, dtype: DType) -> bool:
+    """Whether the array's element type is `dtype`'s (a NumPy type compares equal to None)."""
+    same = numpy_dtype(dtype)
+    return same is not None and array.dtype == same
+
+
+def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
+    """Whether elements are that many bytes without a meaning: no record, whose fields have one."""
+    return kind.kind == "V" and kind.names is None and kind.itemsize == size
+
+
+def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
+    """The codes of an array whose element type is already `dtype`, bit for bit.
+
+    Raw bits are welcome too: an unsigned or void array of the element's size. ValueError otherwise.
+    """
+    raw = array.dtype == dtype.storage or is_raw(array.dtype, dtype.size)
+    if is_of(array, dtype) or (raw and dtype.is_float):
+        return np.ascontiguousarray(array).view(dtype.storage)
+    raise ValueError(f"the element type is {array.dtype}, not {dtype}")
+
+
+def rounded(array: AnyArray, dtype: DType) -> AnyArray:
+    """The codes of the values of any numeric array, rounded half to even.
+
+    Integers must be in range: ValueError.
+    """
+    try:
+        return codes_of(array, dtype)
+    except ValueError:
+        pass
+    if array.dtype.kind not in "biuf" and not _is_narrow_float(array.dtype):
+        raise ValueError(f"cannot make {dtype} elements of {array.dtype}")
+    if array.dtype.kind not in "biuf" or array.dtype == np.float16:
+        array = array.astype(np.float32)
+    codes = encode(array, dtype)
+    if dtype.is_int and not np.array_equal(decode(codes, dtype), array):
+        raise ValueError(f"not all values fit {dtype}")
+    return codes
+
+
+def _is_narrow_float(kind: np.dtype[Any]) -> bool:  # Any: as above
+    return kind.kind == "V" and kind.type is not np.void and np.can_cast(kind, np.float32)
+
+
+def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
+    """The values of codes in the NumPy type of their format, float32 where there is none."""
+    same = numpy_dtype(dtype)
+    return decode(codes, dtype) if same is None else codes.view(same)

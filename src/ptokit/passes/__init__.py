@@ -1,0 +1,24 @@
+"""Conversion between the destination-passing form and the SSA form of a program.
+
+Both directions build new functions; values that mean the same in both forms are shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ptokit.ir.module import Module
+from ptokit.passes.dps import func_to_dps
+from ptokit.passes.ssa import func_to_ssa
+
+__all__ = ["func_to_dps", "func_to_ssa", "to_dps", "to_ssa"]
+
+
+def to_dps(module: Module) -> Module:
+    """The module with every output an operand; PtoError where tiles cannot share a buffer."""
+    return replace(module, funcs=[func_to_dps(f) for f in module.funcs])
+
+
+def to_ssa(module: Module) -> Module:
+    """The module with every tile output a result; PtoError where memory is not a value."""
+    return replace(module, funcs=[func_to_ssa(f) for f in module.funcs])

@@ -1,0 +1,107 @@
+"""Where values are written and used in a structured program, and whether two can share bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.passes.shared import is_loop, is_tile, uses_of
+
+Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A place in the program: a position in text order and the regions around it."""
+
+    position: int
+    frames: tuple[Frame, ...]
+    block: Block
+    index: int
+
+
+@dataclass
+class Lives:
+    """Definitions and uses of every value of a function."""
+
+    defined: dict[Value, Point] = field(default_factory=dict[Value, Point])
+    used: dict[Value, list[Point]] = field(default_factory=dict[Value, "list[Point]"])
+    written: dict[Value, Op] = field(default_factory=dict[Value, Op])  # SSA outputs
+    clock: int = 0
+
+    def __init__(self, func: Func) -> None:
+        self.defined, self.used, self.written, self.clock = {}, {}, {}, 0
+        self.blank: dict[Value, None] = {}  # new tiles: their content is undefined
+        self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
+        start = Point(0, (), func.body, 0)
+        self.defined |= dict.fromkeys(func.args, start)
+        self._block(func.body, ())
+
+    def _block(self, block: Block, frames: tuple[Frame, ...]) -> None:
+        for index, op in enumerate(block.ops):
+            self.clock += 1
+            here = Point(self.clock, frames, block, index)
+            for value in self._needed(op):
+                self.used.setdefault(value, []).append(here)
+                if value in self.source:
+                    self.used.setdefault(self.source[value], []).append(here)
+            for number, region in enumerate(op.regions):
+                self.defined |= dict.fromkeys(region.args, here)
+                self._block(region, (*frames, (op, number)))
+            if op.regions:
+                self.clock += 1
+                here = Point(self.clock, frames, block, index)
+            self.defined |= dict.fromkeys(op.results, here)
+            if isinstance(op, Op):
+                self._results(op)
+
+    def _needed(self, op: AnyOp) -> Iterator[Value]:
+        """The values an op uses; a blank tile that it only writes to has no content to need."""
+        if not (isinstance(op, Op) and op.ssa):
+            yield from uses_of(op)
+            return
+        for name, value in op.values():
+            if value not in self.blank or op.page.operand(name).role is not Role.OUT:
+                yield value
+
+    def _results(self, op: Op) -> None:
+        if op.page.allocates:
+            self.blank |= dict.fromkeys(op.results)
+        if op.ssa:
+            self.written |= dict.fromkeys(op.results[len(op.page.results()) :], op)
+        views = op.page.aliases or (op.page.handle and not op.regions and not op.page.allocates)
+        if views:
+            tiles = [v for v in uses_of(op) if is_tile(v)]
+            if tiles:
+                root = self.source.get(tiles[0], tiles[0])
+                self.source |= {v: root for v in op.results if is_tile(v)}
+
+    def needed_after(self, value: Value, write: Value) -> bool:
+        """Whether `value` is used after the op that defines `write` has run."""
+        at, born = self.defined[write], self.defined[value]
+        if born.position > at.position or value is write:
+            return False
+        return any(_reaches(at, use, born) for use in self.used.get(value, ()))
+
+
+def _reaches(at: Point, use: Point, born: Point) -> bool:
+    """Whether control can pass from `at` to `use` without passing where the value is born."""
+    for one, other in zip(at.frames, use.frames, strict=False):
+        if one[0] is not other[0]:
+            break
+        if not isinstance(one[0], Op):
+            continue  # what an unknown op does with its regions is taken to follow the text
+        if one[1] != other[1]:
+            return False  # the other side of a branch
+        inside = any(f[0] is one[0] for f in born.frames) or _argument_of(born, one[0])
+        if is_loop(one[0]) and not inside:
+            return True
+    return use.position > at.position
+
+
+def _argument_of(born: Point, op: AnyOp) -> bool:
+    """Whether the value is born where `op` begins: each iteration has its own."""
+    return born.index < len(born.block.ops) and born.block.ops[born.index] is op

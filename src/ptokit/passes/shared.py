@@ -1,0 +1,86 @@
+"""What both directions need: the pages that allocate and yield, fresh names, diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import cache
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Kind
+
+
+@cache
+def allocation() -> type[Instr]:
+    """The page whose result is a new tile."""
+    return next(page for page in pages() if page.allocates)
+
+
+def terminator_of(op: Op) -> type[Instr]:
+    """The page that ends the regions of `op`: the terminator of its dialect."""
+    return next(p for p in pages() if p.terminator and p.dialect == op.page.dialect)
+
+
+def is_tile(value: Value) -> bool:
+    """Whether the value is a tile of any kind."""
+    return Kind.TILE.accepts(value.type) or Kind.CONV.accepts(value.type)
+
+
+def is_loop(op: AnyOp) -> bool:
+    """Whether the op's region may run again: it has arguments of its own."""
+    return bool(op.regions) and bool(op.regions[0].args)
+
+
+def carried_by(op: Op) -> tuple[Value, ...]:
+    """What goes round a loop; nothing for any other op."""
+    return next((op.bound(o.name) for o in op.page.operands if o.many), ()) if is_loop(op) else ()
+
+
+def is_dynamic(value: Value) -> bool:
+    """Whether the tile's valid region is known only when the program runs."""
+    return isinstance(value.type, TileType) and not value.type.valid.static
+
+
+def uses_of(op: AnyOp) -> list[Value]:
+    """The values an op uses, its regions aside."""
+    return list(op.uses) if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
+
+
+def yielded(block: Block) -> list[Value]:
+    """What the region passes on."""
+    last = block.ops[-1] if block.ops else None
+    return uses_of(last) if isinstance(last, Op) and last.page.terminator else []
+
+
+def values_of(func: Func) -> Iterator[Value]:
+    """Every value the function defines."""
+    yield from func.args
+    for op in func.body.walk():
+        yield from op.results
+        for region in op.regions:
+            yield from region.args
+
+
+class FreshNames:
+    """Names that no value of a function has."""
+
+    def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
+        self.taken = {v.name for v in values_of(func) if v not in nameless}
+
+    def name(self, wanted: str) -> str:
+        """`wanted`, or `wanted_1`, `wanted_2`, ..."""
+        name, count = wanted, 0
+        while name in self.taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self.taken.add(name)
+        return name
+
+
+def refuse(message: str, span: Span | None, help: str, *notes: Note) -> PtoError:
+    """The program has no such form."""
+    return PtoError(Diagnostic("conversion", message, span, help=help, notes=notes))

@@ -1,0 +1,305 @@
+"""Destination-passing to SSA: each write of a tile becomes a new value.
+
+Structured: a tile written in a loop whose content matters in the next iteration or after the loop
+is carried by the loop; one written in a branch whose content matters afterwards is its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from ptokit.diagnostics.diagnostic import Note
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.passes.effects import Effect, first_effect, keeps, writes_inside, written
+from ptokit.passes.shared import (
+    FreshNames,
+    carried_by,
+    is_dynamic,
+    is_loop,
+    is_tile,
+    refuse,
+    terminator_of,
+    uses_of,
+    yielded,
+)
+from ptokit.text.read.comments import spaced, trimmed
+
+Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
+Live: TypeAlias = "Callable[[Value], bool]"  # whether a tile's content matters from here on
+
+
+def func_to_ssa(func: Func) -> Func:
+    """The function with every tile output a result."""
+    if not any(written(op) for op in func.body.walk()):
+        return func
+    conversion = _Conversion(func)
+    # what a flat program leaves in its tiles is its result
+    body = conversion.block(func.body, {}, lambda tile: func.flat)
+    return conversion.finished(body)
+
+
+class _Conversion:
+    """One function on its way."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.buffers = {v: None for op in func.body.walk() for v in written(op).values()}
+        self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
+        self.shared = _shared_bytes(func)
+        aliases = (op for op in func.body.walk() if isinstance(op, Op) and op.page.aliases)
+        self.views = {v for op in aliases for v in (*written(op).values(), *op.results)}
+        self._require_values()
+
+    # what can be a value
+
+    def _require_values(self) -> None:
+        """Every tile that is written must be one that nothing else can see change."""
+        local: set[Value] = set()
+        for op in self.func.body.walk():
+            if isinstance(op, Op) and op.page.allocates and op.results:
+                addressed = next((v for n, v in op.values() if n == "addr"), None)
+                if addressed is None:
+                    local.add(op.results[0])
+                elif op.results[0] in self.buffers:
+                    message = f"%{op.results[0].name} has an address: memory, not a value"
+                    raise refuse(message, op.span, "remove the address")
+            elif isinstance(op, OpaqueOp) or op.page.handle:
+                self._require_unseen(op)
+        for buffer in self.buffers:
+            if buffer not in local and not (self.func.flat and buffer in self.func.args):
+                what = "an argument" if buffer in self.func.args else "a handle on other memory"
+                message = f"%{buffer.name} is written, but it is {what}, not a value"
+                help = "write to a tile that the function allocates"
+                raise refuse(message, self._write_of(buffer), help)
+
+    def _require_unseen(self, op: AnyOp) -> None:
+        """A handle op or an unknown op must not name the bytes of a tile that is written."""
+        if isinstance(op, Op) and (op.regions or op.page.terminator):
+            self._require_no_views(op)
+            return
+        for value in uses_of(op):
+            if value in self.buffers:
+                name = op.name if isinstance(op, OpaqueOp) else op.page.mnemonic()
+                message = f"{name} refers to the bytes of %{value.name}, which are written"
+                note = Note(f"%{value.name} is defined here", value.span)
+                raise refuse(message, op.span, "a value has no bytes to refer to", note)
+
+    def _require_no_views(self, op: Op) -> None:
+        """What regions pass on shares a tile when it is written again: a view cannot."""
+        for name, value in op.values():
+            if value in self.views:
+                message = f"{op.page.mnemonic()} passes on %{value.name}, a view of other bytes"
+                raise refuse(message, op.span_of(name), "copy it to a tile of its own")
+
+    def _require_no_view(self, op: Op, tile: Value) -> None:
+        """Old content and new share one tile: that cannot be a view, but for its extents."""
+        if tile in self.views and not is_dynamic(tile):
+            message = f"{op.page.mnemonic()} changes a part of %{tile.name}, a view of other bytes"
+            raise refuse(message, op.span, "change the tile itself, or a copy of the part")
+
+    def _write_of(self, buffer: Value) -> Span | None:
+        for op in self.func.body.walk():
+            for name, value in written(op).items():
+                if value is buffer and isinstance(op, Op):
+                    return op.span_of(name)
+        return None
+
+    # rewriting
+
+    def block(self, block: Block, now: Current, live: Live) -> Block:
+        """The block; `now` holds the contents at its start and becomes those at its end."""
+        result = Block(block.args, trailing=block.trailing)
+        for index, op in enumerate(block.ops):
+            result.ops.append(self.op(op, now, _live_after(block, index, live)))
+        return result
+
+    def op(self, op: AnyOp, now: Current, live: Live) -> AnyOp:
+        if isinstance(op, OpaqueOp):
+            return self._opaque(op)
+        if op.regions:
+            return self._loop(op, now, live) if is_loop(op) else self._branch(op, now, live)
+        targets = written(op)
+        if len({*targets.values()}) < len(targets):
+            message = f"{op.page.mnemonic()} writes two outputs to one tile"
+            raise refuse(message, op.span, "give each output a tile of its own")
+        for name, tile in targets.items():
+            self._require_unshared(op, name, tile, live)
+        operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
+        old = any(self._old_shows(op, n, t, now) for n, t in targets.items())  # of one: all named
+        for name, tile in targets.items():
+            if old or op.page.operand(name).role is Role.INOUT:
+                self._require_no_view(op, tile)
+                operands[name] = now.get(tile, tile)
+        new = [self._new(tile, now) for tile in targets.values()]
+        return replace(op, operands=operands, results=[*op.results, *new])
+
+    def _old_shows(self, op: Op, name: str, tile: Value, now: Current) -> bool:
+        """Whether an output must name what was there: its extents, or content that stays."""
+        written_before = tile in now or tile in self.func.args
+        return is_dynamic(tile) or (written_before and keeps(op, name))
+
+    def _require_unshared(self, op: Op, name: str, tile: Value, live: Live) -> None:
+        """Writing a tile must not change another that names the same bytes and is still needed."""
+        for other in self.shared.get(tile, ()):
+            needed = live(other) or other in self.func.args  # the caller sees its tiles
+            if other is not tile and not op.page.aliases and needed:
+                message = (
+                    f"writing %{tile.name} changes %{other.name}, which is a view of its bytes"
+                )
+                raise refuse(message, op.span_of(name), "copy the part instead of viewing it")
+
+    def _new(self, tile: Value, now: Current) -> Value:
+        value = now[tile] = Value(tile.name, tile.type, tile.span)
+        self.made.setdefault(tile, []).append(value)
+        return value
+
+    def _opaque(self, op: OpaqueOp) -> OpaqueOp:
+        for tile in writes_inside(op):
+            message = f"%{tile.name} is written inside {op.name}, whose meaning is not known"
+            raise refuse(message, op.span, "convert the parts around it by hand")
+        return op
+
+    def _loop(self, op: Op, now: Current, live: Live) -> Op:
+        body = op.regions[0]
+        changed = _outer(op)
+        tiles = [t for t in changed if first_effect(body.ops, t) is Effect.READ or live(t)]
+        carried = next(o.name for o in op.page.operands if o.many)
+        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        for tile in tiles:
+            self._require_no_view(op, tile)
+        if tiles:
+            operands[carried] = (
+                *_tuple(operands.get(carried, ())),
+                *(now.get(t, t) for t in tiles),
+            )
+        inner = {t: v for t, v in now.items() if t not in changed}
+        args = [self._new(t, inner) for t in tiles]
+
+        def again(tile: Value) -> bool:
+            return first_effect(body.ops, tile) is Effect.READ or live(tile)
+
+        new = self.block(body, inner, again)
+        new.args = [*body.args, *args]
+        _pass_on(op, new, [inner.get(t, t) for t in tiles])
+        for tile in changed:
+            now.pop(tile, None)
+        results = [*op.results, *(self._new(t, now) for t in tiles)]
+        return replace(op, operands=operands, results=results, regions=[new])
+
+    def _branch(self, op: Op, now: Current, live: Live) -> Op:
+        changed = _outer(op)
+        tiles = [t for t in changed if live(t)]
+        for tile in tiles:
+            self._require_no_view(op, tile)
+        sources = [*op.regions, *([Block()] if tiles and len(op.regions) < 2 else [])]
+        regions: list[Block] = []
+        for source in sources:
+            inner = dict(now)
+            regions.append(self.block(source, inner, live))
+            _pass_on(op, regions[-1], [inner.get(t, t) for t in tiles])
+        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        for tile in changed:
+            now.pop(tile, None)
+        results = [*op.results, *(self._new(t, now) for t in tiles)]
+        return replace(op, operands=operands, results=results, regions=regions)
+
+    # the end
+
+    def finished(self, body: Block) -> Func:
+        """The new function: allocations nobody uses are gone, new values have names."""
+        used = {v for op in body.walk() for v in uses_of(op)}
+        gone = {b for b in self.buffers if b not in used}
+        _without(body, gone)
+        body.args = [a for a in self.func.args if a not in gone]
+        func = replace(self.func, body=body)
+        made = {v for values in self.made.values() for v in values}
+        names = FreshNames(func, made)
+        for tile, values in self.made.items():
+            for value in values:
+                value.name = names.name(tile.name)
+        return func
+
+
+def _shared_bytes(func: Func) -> dict[Value, set[Value]]:
+    """For each tile that views another, is viewed or passed on by a region: all tiles that may
+    name the same bytes."""
+    shared: dict[Value, set[Value]] = {}
+    for op in func.body.walk():
+        for group in _same_bytes(op):
+            for value in tuple(group):
+                group |= shared.get(value, set())
+            shared |= dict.fromkeys(group, group)
+    return shared
+
+
+def _same_bytes(op: AnyOp) -> Iterator[set[Value]]:
+    """Values that an op makes names of the same bytes."""
+    if not isinstance(op, Op):
+        return
+    if op.page.aliases:
+        yield {v for _, v in op.values() if is_tile(v)} | {*op.results}
+    carried = carried_by(op)
+    for number, result in enumerate(op.results if op.regions else ()):
+        if is_tile(result):
+            passed = {yielded(region)[number] for region in op.regions}
+            around = {r.args[len(r.args) - len(carried) + number] for r in op.regions if carried}
+            yield {result} | passed | around | {*carried[number : number + 1]}
+
+
+def _live_after(block: Block, index: int, live: Live) -> Live:
+    def after(tile: Value) -> bool:
+        effect = first_effect(block.ops[index + 1 :], tile)
+        return live(tile) if effect is Effect.NONE else effect is Effect.READ
+
+    return after
+
+
+def _mapped(binding: Binding, now: Current) -> Binding:
+    if isinstance(binding, tuple):
+        return tuple(now.get(v, v) for v in binding)
+    return now.get(binding, binding)
+
+
+def _tuple(binding: Binding) -> tuple[Value, ...]:
+    return binding if isinstance(binding, tuple) else (binding,)
+
+
+def _outer(op: Op) -> dict[Value, None]:
+    """The tiles that the regions write and that exist before them."""
+    inside = {v for region in op.regions for inner in region.walk() for v in inner.results}
+    return {t: None for t in writes_inside(op) if t not in inside}
+
+
+def _pass_on(op: Op, block: Block, values: list[Value]) -> None:
+    """Make the region pass on `values` too."""
+    if not values:
+        return
+    last = block.ops[-1] if block.ops else None
+    if not isinstance(last, Op) or not last.page.terminator:
+        last = Op(terminator_of(op))
+        block.ops.append(last)
+    name = last.page.operands[0].name
+    block.ops[-1] = replace(last, operands={name: (*last.bound(name), *values)})
+
+
+def _without(block: Block, gone: set[Value]) -> None:
+    """Drop the allocations of `gone`; their comments go to the next op."""
+    ops: list[AnyOp] = []
+    pending: tuple[str, ...] = ()
+    for op in block.ops:
+        if isinstance(op, Op) and op.page.allocates and op.results[0] in gone:
+            pending = (*pending, *op.comments.before)
+            continue
+        lines = spaced((*pending, *op.comments.before), not ops)
+        if lines != op.comments.before:
+            op = replace(op, comments=Comments(lines, op.comments.after))
+        pending = ()
+        for region in op.regions:
+            _without(region, gone)
+        ops.append(op)
+    block.ops = ops
+    block.trailing = trimmed(list(spaced((*pending, *block.trailing), not ops)))

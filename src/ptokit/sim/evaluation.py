@@ -1,0 +1,212 @@
+"""The reference executor's arrays: each vocabulary word as a NumPy operation on element codes.
+
+This is the definition: clear before fast. Values are decoded, computed in the element type's own
+precision (f32 for narrower floats, then one rounding) and encoded again. Movement never decodes,
+and what selects one of two values moves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.isa.lang.arrays import BOOL, Array, Number, Term
+from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.words import Rounding
+from ptokit.numerics.formats import convert, decode, encode, integral
+from ptokit.sim.memory import Codes
+
+Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
+
+
+class NumpyArray(Array):
+    """Element codes with their type."""
+
+    def __init__(self, codes: Codes, dtype: DType) -> None:
+        self.codes = codes
+        self.dtype = dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, cols = self.codes.shape
+        return rows, cols
+
+    @property
+    def values(self) -> Values:
+        return self.codes if self.dtype is BOOL else decode(self.codes, self.dtype)
+
+    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: per word
+        with np.errstate(all="ignore"):
+            return WORDS[word](self, *others, **parameters)
+
+    def like(self, other: Term) -> NumpyArray:
+        """`other` as an array: a number takes this one's type."""
+        if isinstance(other, NumpyArray):
+            return other
+        assert not isinstance(other, Array)
+        return scalar(other, self.dtype)
+
+    def of(self, values: Values) -> NumpyArray:
+        """Values rounded to this array's type."""
+        if self.dtype is BOOL:
+            return NumpyArray(values, BOOL)
+        return NumpyArray(encode(values, self.dtype), self.dtype)
+
+
+def scalar(value: float, dtype: DType) -> NumpyArray:
+    """A 1x1 array, converted as `cast` converts."""
+    return NumpyArray(encode(np.asarray([[value]]), dtype, Rounding.NONE), dtype)
+
+
+def _arithmetic(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        return x.of(compute(x.values, x.like(other).values))
+
+    return word
+
+
+def _comparison(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        return NumpyArray(compute(x.values, x.like(other).values).astype(np.uint8), BOOL)
+
+    return word
+
+
+def _choice(prefers: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
+    """One of two operands: the bits of `other` where it is preferred."""
+
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        y = x.like(other)
+        return NumpyArray(np.where(prefers(x.values, y.values), y.codes, x.codes), x.dtype)
+
+    return word
+
+
+def _where(condition: NumpyArray, yes: Term, no: Term) -> NumpyArray:
+    model = yes if isinstance(yes, NumpyArray) else no
+    assert isinstance(model, NumpyArray)
+    chosen = (model.like(c).codes for c in (yes, no))
+    return NumpyArray(np.where(condition.codes != 0, *chosen), model.dtype)
+
+
+def _isnan(x: NumpyArray) -> NumpyArray:
+    return NumpyArray(np.isnan(x.values).astype(np.uint8), BOOL)
+
+
+def _cast(x: NumpyArray, *, dtype: DType, rounding: Rounding, saturate: bool) -> NumpyArray:
+    return NumpyArray(convert(x.codes, x.dtype, dtype, rounding, saturate), dtype)
+
+
+def _bitcast(x: NumpyArray, *, dtype: DType) -> NumpyArray:
+    return NumpyArray(x.codes.view(dtype.storage), dtype)
+
+
+def _rint(x: NumpyArray, *, rounding: Rounding) -> NumpyArray:
+    return x.of(integral(x.values, rounding))
+
+
+def _fold(x: NumpyArray, *, word: str, axis: int, start: Number | None) -> NumpyArray:
+    count = x.codes.shape[axis]
+    steps = [NumpyArray(c, x.dtype) for c in np.split(x.codes, count, axis)] if count else []
+    if start is None:
+        total, *steps = steps
+    else:
+        shape = (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
+        total = NumpyArray(np.broadcast_to(scalar(start, x.dtype).codes, shape), x.dtype)
+    for step in steps:
+        total = WORDS[word](total, step)
+    return total
+
+
+def _transpose(x: NumpyArray) -> NumpyArray:
+    return NumpyArray(x.codes.T, x.dtype)
+
+
+def _reshape(x: NumpyArray, *, rows: int, cols: int) -> NumpyArray:
+    return NumpyArray(x.codes.reshape(rows, cols), x.dtype)
+
+
+def _repeat(x: NumpyArray, *, count: int) -> NumpyArray:
+    return NumpyArray(np.repeat(x.codes, count, axis=1), x.dtype)
+
+
+def _compact(x: NumpyArray, keep: NumpyArray) -> NumpyArray:
+    order = np.argsort(keep.codes == 0, axis=1, kind="stable")
+    values = np.broadcast_to(x.codes, keep.codes.shape)
+    return NumpyArray(np.take_along_axis(values, order, axis=1), x.dtype)
+
+
+def _count(keep: NumpyArray) -> NumpyArray:
+    total = np.count_nonzero(keep.codes, axis=1)[:, None]
+    return NumpyArray(total.astype(np.uint32), t.i32)
+
+
+def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
+    a, b = x.values, other.values
+    if x.dtype.is_int:
+        total = np.matmul(a.astype(np.int32), b.astype(np.int32))  # wraps, any order
+        return NumpyArray(total.view(np.uint32), t.i32)
+    step = _multiply_add if x.dtype is t.f16 else _fma
+    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for k in range(a.shape[1]):
+        total = step(a[:, k, None], b[None, k, :], total)
+    return NumpyArray(encode(total, t.f32), t.f32)
+
+
+def _multiply_add(a: Values, b: Values, c: Values) -> Values:
+    """a * b + c where the f32 product is exact: f16 (a bf16 product may be a denormal)."""
+    return a * b + c
+
+
+def _fma(a: Values, b: Values, c: Values) -> Values:
+    """a * b + c in f32 with one rounding.
+
+    The product of two f32 is exact in f64. The f64 sum is rounded to odd, so that rounding it to
+    f32 is the one rounding of the exact result.
+    """
+    product = a.astype(np.float64) * b
+    addend = c.astype(np.float64)
+    total = product + addend
+    back = total - product
+    lost = (product - (total - back)) + (addend - back)
+    bits = total.view(np.int64)
+    up = (lost > 0) == (total > 0)
+    odd = np.where((lost != 0) & (bits & 1 == 0), bits + np.where(up, 1, -1), bits)
+    finite = np.isfinite(total)
+    return np.where(finite, odd.view(np.float64), total).astype(np.float32)
+
+
+WORDS: dict[str, Callable[..., NumpyArray]] = {
+    "add": _arithmetic(np.add),
+    "sub": _arithmetic(np.subtract),
+    "mul": _arithmetic(np.multiply),
+    "and": _arithmetic(np.bitwise_and),
+    "or": _arithmetic(np.bitwise_or),
+    "shl": _arithmetic(np.left_shift),
+    "shr": _arithmetic(np.right_shift),
+    "mod": _arithmetic(np.remainder),
+    "floordiv": _arithmetic(np.floor_divide),
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "repeat": _repeat,
+    "compact": _compact,
+    "count": _count,
+    "max": _choice(np.less),
+    "min": _choice(np.greater),
+    "lt": _comparison(np.less),
+    "le": _comparison(np.less_equal),
+    "gt": _comparison(np.greater),
+    "ge": _comparison(np.greater_equal),
+    "eq": _comparison(np.equal),
+    "where": _where,
+    "isnan": _isnan,
+    "cast": _cast,
+    "bitcast": _bitcast,
+    "rint": _rint,
+    "fold": _fold,
+    "matmul": _matmul,
+}

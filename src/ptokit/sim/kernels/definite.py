@@ -1,0 +1,147 @@
+"""What is surely written, found before the program runs.
+
+The shadow of the reference tells for each byte whether it was written. A compiled program keeps no
+shadow of a memory where every read is proven here, on a shadow that only knows what is written on
+every way through the program; the other memories are `tracked`: their shadow is kept and checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ptokit.ir.module import Block, Op
+from ptokit.isa.model.targets import SPACES
+from ptokit.sim.kernels.overlap import settled
+from ptokit.sim.kernels.trace import Recorded, Recording, Span
+from ptokit.sim.memory import Codes, Elements, Memory
+
+Shadows = dict[str, Codes]
+
+
+class Initial:
+    """The shadows, by memory name; `unproven` are the memories that must be tracked."""
+
+    def __init__(self, start: Callable[[str], Codes | None], fresh: Callable[[Op], Any]) -> None:
+        self.start, self.fresh = start, fresh
+        self.shadows: Shadows = {}
+        self.unproven: set[str] = set()
+        self.entered: list[Shadows] = []
+
+    def _shadow(self, name: str) -> Codes | None:
+        """The shadow of a memory; None: all of it was written."""
+        if name not in self.shadows:
+            first = self.start(name)
+            if first is None:
+                return None
+            self.shadows[name] = first.copy()
+        return self.shadows[name]
+
+    def effects(self, recording: Recording) -> None:
+        """An instruction: what it reads must be proven, what it writes is written."""
+        for read in recording.reads:
+            self.read(read.cells, read.row_span, read.col_span)
+        for store in recording.stores:
+            rows, cols = _known(store.rows), _known(store.cols)
+            elements = self._elements(store.cells)
+            if elements is None or rows is None or cols is None or store.where is not None:
+                continue
+            if not _within(elements, rows, cols):
+                continue
+            dtype = store.cells.dtype
+            codes = np.zeros((1, 1), dtype.storage)
+            elements.write(rows, cols, np.broadcast_to(codes, (len(rows), len(cols))))
+
+    def read(self, cells: Elements, rows: Span, cols: Span) -> None:
+        """A window that is read, or one that may be anywhere in an axis."""
+        space: Any = cells.memory
+        if self._shadow(space.name) is None or space.name in self.unproven:
+            return
+        elements, down, across = self._elements(cells), _around(rows), _around(cols)
+        if (
+            elements is None
+            or down is None
+            or across is None
+            or not _within(elements, down, across)
+            or elements.unwritten(down, across) is not None
+        ):
+            self.unproven.add(space.name)
+
+    def _elements(self, cells: Elements) -> Elements | None:
+        """The same elements over the shadow, if their place is known."""
+        space: Any = cells.memory
+        shadow = self._shadow(space.name)
+        address: Any = cells.address
+        growing = space.memory is not None and space.memory.growable
+        if shadow is None or growing or not (isinstance(address, int) and settled(cells)):
+            return None
+        memory = Memory.__new__(Memory)
+        memory.data = memory.shadow = shadow  # to write is to mark
+        return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
+
+    def unknown(self, values: Iterator[Any]) -> None:
+        """An instruction the reference runs: it looks at shadows."""
+        for value in values:
+            if isinstance(value, Recorded):
+                self.unproven.add(value.memory.name)
+
+    def forget(self, name: str, address: int, nbytes: int) -> None:
+        """A new tile: its content is undefined."""
+        shadow = self._shadow(name)
+        if shadow is not None:
+            shadow[address : address + nbytes] = 0
+
+    def enter_loop(self, block: Block) -> None:
+        """What a turn finds: what was there before, without tiles that each turn makes anew."""
+        self.entered.append(self.copy())
+        for op in block.walk():
+            made = self.fresh(op) if isinstance(op, Op) and op.page.allocates else None
+            if made is not None:
+                kind, address = made
+                self.forget(SPACES[kind.loc], address, kind.nbytes)
+
+    def leave_loop(self, *, surely: bool) -> None:
+        """After the loop; it may have had no turn."""
+        before = self.entered.pop()
+        if not surely:
+            self.meet(before, self.copy())
+
+    def copy(self) -> Shadows:
+        return {name: shadow.copy() for name, shadow in self.shadows.items()}
+
+    def restore(self, shadows: Shadows) -> None:
+        self.shadows = {name: shadow.copy() for name, shadow in shadows.items()}
+
+    def meet(self, *ways: Shadows) -> None:
+        """What is written on every way."""
+        names = {name for way in ways for name in way}
+        result: Shadows = {}
+        for name in names:
+            first = self.start(name)
+            found = [way.get(name, first) for way in ways]
+            result[name] = np.bitwise_and.reduce([f for f in found if f is not None])
+        self.shadows = result
+
+
+def _within(elements: Elements, rows: range, cols: range) -> bool:
+    """Whether a window ends inside its memory; where it does not, the run will say so."""
+    low, high = elements.reach(rows, cols)
+    last = elements.address + elements.dtype.nbytes(high)
+    return low >= 0 and elements.address >= 0 and last <= elements.memory.size
+
+
+def _known(span: Span) -> range | None:
+    if isinstance(span.start, int) and isinstance(span.count, int):
+        last = span.start + (span.count - 1) * span.step
+        return range(span.start, last + 1, span.step)
+    return None
+
+
+def _around(span: Span) -> range | None:
+    """Indices that a window lies among: from its first to its last, or its axis, if known."""
+    window = _known(span)
+    if window is not None:
+        return range(window.start, window.stop)
+    return None if span.limit is None else range(span.limit)

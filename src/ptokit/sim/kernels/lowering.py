@@ -1,0 +1,174 @@
+"""Preparation: an expression made ready for loops.
+
+Transposes and repetitions move down to the leaves, where they only change how an operand is walked.
+What cannot be computed element by element (a product, a fold, a compaction) or would read what the
+same instruction has overwritten becomes a temporary first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptokit.isa.model.layouts import Axis, IndexMap, known
+from ptokit.sim.kernels.code import NotNative, text
+from ptokit.sim.kernels.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
+from ptokit.sim.memory import Elements
+
+IDEMPOTENT = ("max", "min", "and", "or")
+
+
+class Leaf(Traced):
+    """A leaf as the loops see it: `swap` exchanges its axes, `repeat` repeats its columns."""
+
+    def __init__(self, source: Traced, swap: bool = False, repeat: int = 1) -> None:
+        rows, cols = source.rows, source.cols * repeat
+        super().__init__(source.dtype, *((cols, rows) if swap else (rows, cols)))
+        self.source, self.swap, self.repeat = source, swap, repeat
+
+
+class Gather(Traced):
+    """A prepared `Taken`: index and condition are expressions over the loops."""
+
+    def __init__(self, taken: Taken, index: Traced, where: Traced | None, cells: Elements) -> None:
+        super().__init__(taken.dtype, taken.rows, taken.cols)
+        self.taken, self.index, self.where_, self.cells = taken, index, where, cells
+
+
+def leaves(node: Traced) -> list[Leaf]:
+    """Every leaf of a prepared expression."""
+    return [n for n in _nodes(node, inside=True) if isinstance(n, Leaf)]
+
+
+def gathers(node: Traced) -> list[Gather]:
+    """Every gather of a prepared expression but those that compute another's index."""
+    return [n for n in _nodes(node, inside=False) if isinstance(n, Gather)]
+
+
+def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
+    """The nodes of an expression, each once: words share their arguments; `inside` gathers too."""
+    found, left = set[Traced](), [node]
+    while left:
+        node = left.pop()
+        if node in found:
+            continue
+        found.add(node)
+        yield node
+        if isinstance(node, Apply):
+            left += reversed(node.args)
+        elif isinstance(node, Gather) and inside:
+            left += [n for n in (node.where_, node.index) if n is not None]
+
+
+@dataclass
+class Preparation:
+    """Makes the expressions of one instruction ready, stores in order.
+
+    `written` are the stores of the instruction up to the one that is prepared.
+    """
+
+    related: Callable[[Elements, Elements], str]
+    temporary: Callable[[Whole | Read], Read]  # emits the loops that fill it
+    written: list[Store]
+
+    def __post_init__(self) -> None:
+        self.done: dict[tuple[Traced, bool, int], Traced] = {}
+        self.made: dict[Traced, Read] = {}  # temporaries, made before the first store
+
+    def stores(self, stores: Sequence[Store]) -> list[Store]:
+        """The stores with prepared values; one without elements is none."""
+        ready: list[Store] = []
+        stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
+        stores = [
+            s for n, s in enumerate(stores) if not any(_buries(o, s) for o in stores[n + 1 :])
+        ]
+        for number, store in enumerate(stores):
+            store = _unfolded(store)
+            self.written, self.done = [*stores[:number], store], {}
+            where = None if store.where is None else self(store.where)
+            ready.append(Store(store.cells, store.rows, store.cols, self(store.value), where))
+        return ready
+
+    def __call__(self, node: Traced, swap: bool = False, repeat: int = 1) -> Traced:
+        """The prepared form of an expression in this orientation."""
+        key = (node, swap, repeat)
+        if key not in self.done:
+            self.done[key] = self._prepared(node, swap, repeat)
+        return self.done[key]
+
+    def _prepared(self, node: Traced, swap: bool, repeat: int) -> Traced:
+        if isinstance(node, Apply):
+            args = [self(a, swap, repeat) for a in node.args]
+            return Apply(node.word, args, node.parameters)
+        if isinstance(node, Taken):
+            if swap or repeat > 1:
+                raise NotNative("a gather in another shape")
+            where = None if node.where_ is None else self(node.where_)
+            return Gather(node, self(node.index), where, self._table(node))
+        if isinstance(node, Whole):
+            if node.word == "transpose" and repeat == 1:
+                return self(node.first, not swap)
+            if node.word == "repeat" and not swap:
+                return self(node.first, swap, repeat * node.parameters["count"])
+            return Leaf(self._temporary(node), swap, repeat)
+        if isinstance(node, Read) and self._overwritten(node, swap):
+            return Leaf(self._temporary(node), swap, repeat)
+        return Leaf(node, swap, repeat)
+
+    def _temporary(self, node: Whole | Read) -> Read:
+        if node not in self.made:
+            self.made[node] = self.temporary(node)
+        return self.made[node]
+
+    def _table(self, node: Taken) -> Elements:
+        """What a gather reads: a copy if the instruction writes there."""
+        if all(self.related(s.cells, node.cells) == "apart" for s in self.written):
+            return node.cells
+        rows, cols = node.over
+        return self.temporary(Read(node.cells, Span(0, rows), Span(0, cols))).cells
+
+    def _overwritten(self, node: Read, swap: bool) -> bool:
+        """Whether a store of the instruction may change what is read before it is read."""
+        *before, store = self.written
+        if any(self.related(s.cells, node.cells) != "apart" for s in before):
+            return True
+        relation = self.related(store.cells, node.cells)
+        pointwise = relation == "same" and not swap and _pointwise(store, node)
+        return relation != "apart" and not pointwise
+
+
+def _pointwise(store: Store, node: Read) -> bool:
+    """The store writes each element where it was read."""
+    mine, theirs = store.cells, node.cells
+    windows = (mine.map, mine.origin, store.rows, store.cols)
+    same = repr(windows) == repr((theirs.map, theirs.origin, node.row_span, node.col_span))
+    return same and mine.dtype.bits == theirs.dtype.bits
+
+
+def _buries(later: Store, store: Store) -> bool:
+    """A later store writes every element of the storage that this one fills."""
+    cells, spans = later.cells, (later.rows, later.cols)
+    whole = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)
+    if not whole or later.where is not None or text(cells.origin) != text(store.cells.origin):
+        return False
+    same = cells.memory is store.cells.memory and text(cells.address) == text(store.cells.address)
+    elements = later.rows.count * later.cols.count
+    return same and cells.map.span == store.cells.map.span == elements
+
+
+def _unfolded(store: Store) -> Store:
+    """A matrix written row after row into one line, as a matrix."""
+    value, line = store.value, store.cells.map
+    if not (isinstance(value, Whole) and value.word == "reshape"):
+        return store  # the digits of a view may be numbers that only the program knows
+    if not (line.rows.digits == ((1, 1),) and len(line.cols.digits) == 1):
+        return store
+    x = value.first
+    digits: Any = ((1 << 40, x.cols),)  # Any: a number, known or not
+    where = IndexMap(Axis(digits), Axis(((1 << 40, 1),)))
+    cells = Elements(store.cells.memory, store.cells.address, store.cells.dtype, where)
+    return Store(cells, Span(0, x.rows), Span(0, x.cols), x)
+
+
+__all__ = ["IDEMPOTENT", "Gather", "Known", "Leaf", "Preparation", "gathers", "leaves"]

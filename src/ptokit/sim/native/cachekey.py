@@ -1,0 +1,72 @@
+"""What the machine code of a program depends on, as a text: the key under which it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import ptokit
+from ptokit.ir.module import Block, OpaqueOp, Value
+from ptokit.sim.execute import Core
+from ptokit.sim.tile import Matrix, Pointer
+
+
+def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
+    """A text that differs where the code would: instructions, types, arguments, target."""
+    names: dict[Value, int] = {}
+    texts: dict[Any, str] = {}  # of types, which are frozen
+
+    def name(value: Value) -> str:
+        return f"{names.setdefault(value, len(names))}%{value.name}"  # errors quote names
+
+    def kind(value: Value) -> str:
+        if value.type not in texts:
+            texts[value.type] = repr(value.type)
+        return texts[value.type]
+
+    def lines(block: Block) -> Iterator[str]:
+        yield " ".join(f"{name(v)}:{kind(v)}" for v in block.args)
+        for op in block.ops:
+            results = " ".join(f"{name(v)}:{kind(v)}" for v in op.results)
+            if isinstance(op, OpaqueOp):
+                yield f"{op.name} {results}"
+                continue
+            operands = " ".join(f"{n}={name(v)}" for n, v in op.values())
+            attributes = " ".join(f"{n}={a!r}" for n, a in sorted(op.attrs.items()))
+            yield f"{op.page.__module__}.{op.page.__name__} {operands} {attributes} {results}"
+            for region in op.regions:
+                yield from ("{", *lines(region), "}")
+
+    memories: list[int] = []
+
+    def argument(handle: Any) -> str:  # Any: a handle or a number
+        memory = id(getattr(handle, "memory", None))
+        memories.append(memory)
+        return f"{memories.index(memory)} {_argument(handle)}"
+
+    arguments = [f"{name(v)} {argument(handle)}" for v, handle in env.items()]
+    head = (fingerprint(), core.target.name, repr(core.fixpipe))
+    return "\n".join((*head, *arguments, *lines(body)))
+
+
+def _argument(handle: Any) -> str:  # Any: a handle or a number
+    if isinstance(handle, Pointer):
+        memory = handle.memory
+        return f"{handle.dtype} {handle.offset} {memory.given} {memory.growable}"
+    if not isinstance(handle, Matrix):
+        return repr(handle)
+    elements, memory = handle.elements, handle.memory
+    place = (memory.name, elements.address, elements.origin, elements.map, memory.given)
+    shadow = 0 if memory.given else crc32(memory.shadow.tobytes())
+    return f"{handle.type!r} {place!r} {shadow}"
+
+
+@cache
+def fingerprint() -> str:
+    """The source of ptokit: name, size and time of every file."""
+    base = Path(ptokit.__file__).parent
+    stats = ((path, path.stat()) for path in sorted(base.rglob("*.py")))
+    return "\n".join(f"{p.relative_to(base)} {s.st_size} {s.st_mtime_ns}" for p, s in stats)

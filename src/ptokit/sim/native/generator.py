@@ -1,0 +1,499 @@
+"""A whole program as one LLVM module: its loops and branches, and a call for every instruction.
+
+The pages' own bodies run here once, on symbolic handles: what makes handles and numbers becomes
+arithmetic in the main function, what moves data becomes a call of a function that all of its kind
+share. Before a call stand the rules that are open; where one does not hold, the reference executes
+that instruction on the same memories, and reports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ptokit.analysis.checker import rules_for
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.rules import HARDWARE, Rule
+from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.instr import Operand
+from ptokit.isa.model.targets import SPACES
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import Loc
+from ptokit.sim.evaluation import scalar
+from ptokit.sim.execute import Core, given, refined
+from ptokit.sim.kernels.code import (
+    EXTREMES,
+    Code,
+    Condition,
+    Int,
+    Limits,
+    NotNative,
+    Truth,
+    Undecided,
+    every,
+    text,
+)
+from ptokit.sim.kernels.definite import Initial
+from ptokit.sim.kernels.emit import Function, Host
+from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.kernels.overlap import related
+from ptokit.sim.kernels.trace import Recorded, Recording, Scalar, Space, TracedTile
+from ptokit.sim.memory import Elements
+from ptokit.sim.native.calls import Use, definition, passed, size_of_output
+from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
+from ptokit.sim.native.flow import Flow, Region, look, spend
+from ptokit.sim.native.machine import Machine
+from ptokit.sim.native.partviews import Views
+from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places
+
+Env = dict[Value, Any]  # Any: handles and numbers
+OVERFLOW = "overflow"  # the label where compiled code gives up
+LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
+
+
+@dataclass
+class Compiler:
+    """Turns a function into a module. `tracked`: memories whose shadow is kept and checked."""
+
+    host: Host
+    core: Core
+    facts: Facts
+    planned: Planned
+    initial: Initial
+    tracked: set[str]
+    limited: bool = False  # it counts what may still be used
+    code: Code = field(default_factory=Code)
+    spaces: list[Space] = field(default_factory=list[Space])
+    functions: dict[str, str] = field(default_factory=dict[str, str])
+    kernels: dict[str, str] = field(default_factory=dict[str, str])
+    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    requests: list[Request] = field(default_factory=list[Request])
+    counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
+    slots: int = FIRST_SLOT
+    variables: list[str] = field(default_factory=list[str])
+    scratch: int = 64
+    recording: Recording = field(default_factory=Recording)
+    inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
+    ahead: int = 0  # instructions of open blocks that are counted already and come later
+    shown: dict[str, dict[str, Use]] = field(default_factory=dict[str, "dict[str, Use]"])
+    by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
+    alone: bool = False  # one instruction, which is compiled or not
+    read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
+    in_order: bool = False  # every block writes to one place: the last one's result stays
+    written_arrays: set[int] = field(default_factory=set[int])
+    kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
+    places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
+    results: tuple[Any, ...] = ()
+    views: Views = field(default_factory=Views)
+
+    def function(self, func: Func, env: Env) -> None:
+        """Compile a whole function; `env` has its arguments' handles and gets the others."""
+        self.views = Views(func)
+        self.places = places(func.body)
+        for value in func.args:
+            self._define(env, value, env[value])
+        if func.body.ops:
+            look(self, func.body.ops[0])
+        self.compile_block(func.body, env)
+
+    def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
+        """The module, after the last instruction; handles in `shown` are kept."""
+        self.results = tuple(self._kept(h) if isinstance(h, Recorded) else None for h in shown)
+        self.code.do("ret i32 0")
+        self.code.start(OVERFLOW)
+        self.code.do(f"%left = call i32 %callback(i64 {TOO_LARGE})")
+        self.code.do("ret i32 %left")
+        body = "\n".join([*self.variables, *self.code.lines])
+        parts = [
+            *(constant(n, table) for n, table in enumerate(self.tables)),
+            *self.kernels.values(),
+            *(f"define internal i32 @{name}{body}" for body, name in self.functions.items()),
+            f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{body}\n}}",
+            launch(s for s in self.spaces if s.memory is None and s.name in self.tracked),
+            *DECLARATIONS,
+        ]
+        return "\n\n".join(parts)
+
+    def plan(self) -> Plan:
+        """How to run what was compiled."""
+        serial = self.in_order or bool(self.read_arrays & self.written_arrays)
+        names = ((m, self.functions[body]) for m, bodies in self.shown.items() for body in bodies)
+        return Plan(
+            *(self.slots, self.scratch, serial, tuple(self.counts)),
+            tuple(s.name for s in self.spaces),
+            *(frozenset(self.tracked), tuple(self.requests), self.results),
+            *(frozenset(self.by_reference), tuple(names)),
+        )
+
+    # memories
+
+    def space(self, loc: Loc) -> Space:
+        """The memory behind a location."""
+        name = SPACES[loc]
+        found = next((s for s in self.spaces if s.name == name), None)
+        return found or self.new_space(name, self.core.target.capacity[name])
+
+    def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
+        space = Space(len(self.spaces), name, self, size, memory)
+        self.spaces.append(space)
+        return space
+
+    def memory(self, number: int, part: int) -> str:
+        """A field of the table of memories: data, shadow, size."""
+        where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
+        return self.code.let(f"load {'i64' if part == 2 else 'ptr'}, ptr {where}")
+
+    # blocks and control
+
+    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+        body = list(block.ops)
+        last = body[-1] if body else None
+        if isinstance(last, Op) and last.page.terminator:
+            body.pop()
+        counted = Counter(
+            op.page.mnemonic() for op in body if isinstance(op, Op) and not op.page.handle
+        )
+        if counted:
+            slot = self.slot()
+            self.counts.append((slot, counted))
+            self.add(slot, 1)
+        self.ahead += counted.total()
+        for op in body:
+            if isinstance(op, Op) and not op.page.handle:
+                spend(self, op)
+                self._op(op, env)
+                self.ahead -= 1
+            else:
+                self._op(op, env)
+        passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
+        return tuple(env[v] for v in passed)
+
+    @contextmanager
+    def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
+        """What is compiled is inside this region, which has these arguments."""
+        before, self.inside = self.inside, (*self.inside, (block, args))
+        try:
+            yield
+        finally:
+            self.inside = before
+
+    def add(self, slot: int, number: int) -> Int:
+        """Add to a number in the frame."""
+        where = self.place(slot)
+        total = Int(self.code, self.code.let(f"add i64 {self.load(where).text}, {number}"))
+        self.store(where, total)
+        return total
+
+    def slot(self) -> int:
+        """A new place in the frame, which the reference sees."""
+        self.slots += 1
+        return self.slots - 1
+
+    def place(self, slot: int) -> str:
+        return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
+
+    def variable(self) -> str:
+        """A new place that only the program sees, 0 at first: LLVM makes it a register."""
+        name = f"%x{len(self.variables)}"
+        self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
+        return name
+
+    def load(self, where: str, limits: Limits = EXTREMES) -> Int:
+        """The number in a place."""
+        return Int(self.code, self.code.let(f"load i64, ptr {where}"), limits=limits)
+
+    def store(self, where: str, value: int | Int) -> None:
+        """Put a number into a place."""
+        self.code.do(f"store i64 {text(value)}, ptr {where}")
+
+    # one instruction
+
+    def _op(self, op: AnyOp, env: Env) -> None:
+        if isinstance(op, OpaqueOp):
+            if op.results:
+                raise NotNative(f"nobody knows what {op.name} gives")
+            self._ask(op, env)
+            return
+        static = self.facts.environment(op)
+        rules = rules_for(op.page, self.facts.target)
+        pending = [r for r in rules if r.holds(static) is not True and not r.warning]
+        self.facts.learn(op, static)
+        self.recording, self.code.unproven = Recording(), {}
+        if not op.results and not op.regions and not op.page.handle:
+            self._data(op, env, pending)
+            return
+        self._handles(op, env, pending)
+
+    def single(self, op: Op, env: Env) -> None:
+        """One instruction without its rules."""
+        self.places, self.alone = {id(op): 0}, True
+        self._data(op, env, ())
+
+    def _values(self, op: Op, env: Env) -> dict[str, Any]:
+        """Operands by name, as a body gets them."""
+        values = given(op)
+        for operand in op.page.operands:
+            bound = op.bound(operand.name)
+            if bound:
+                values[operand.name] = self._fetch(op, operand, bound, env)
+        readings = {"fixpipe": self.core.fixpipe, "gathers": self.core.target.gathers}
+        machine = Machine(self)
+        return {**values, "machine": machine, "flow": Flow(self, op), "core": machine, **readings}
+
+    def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
+        if operand.many:
+            return tuple(self.now(env[v]) for v in bound)
+        value: Any = self.now(env[bound[0]])
+        self.views.mark(bound[0], value)
+        dtype = None if op.page.handle else ScalarType(operand.scalar or "").dtype
+        if dtype is None:
+            return value
+        if isinstance(value, Int):
+            return Scalar(value, dtype)
+        assert isinstance(value, int | float)
+        return scalar(value, dtype)
+
+    def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
+        """Whether the rules hold that nobody could decide before."""
+        met = [rule.holds(seen) for rule in pending]
+        if any(result is UNKNOWN for result in met):
+            raise NotNative("a rule that nobody decides before its instruction")
+        return every(met)
+
+    def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """An instruction that makes handles, views or numbers, or has regions."""
+        values = self._values(op, env)
+        page = op.page
+        if page.allocates:
+            values["fresh"] = not op.bound("addr")
+            if values["fresh"]:
+                values["addr"] = self.planned.addresses[op.results[0]]
+        refine: Any = getattr(page, "type_of", None)
+        types = {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
+        seen = environment(page, values, op.attrs) | types
+        condition = self._open_rules(seen, pending)
+        if refine is not None and op.results:
+            values[page.results()[0].name] = refined(refine, seen, self.facts.target)
+        if op.regions:
+            self._require(op, env, condition)
+            values["regions"] = tuple(Region(self, r, env) for r in op.regions)
+        elif not op.results:
+            raise NotNative(f"{page.mnemonic()} changes the state of the core")
+        body: Any = getattr(page, "run")  # noqa: B009 - declared by pages, not by Instr
+        of_rules = dict(self.code.unproven)
+        try:
+            outcome = body(**{n: values[n] for n in page.body_names})
+        except ZeroDivisionError:
+            raise NotNative("division by zero") from None
+        number: object = outcome
+        if isinstance(number, int | Int):  # what the program computes wraps
+            self.code.unproven = of_rules
+        if not op.regions:
+            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+        several = outcome if len(op.results) > 1 or op.regions else (outcome,)
+        for result, value in zip(op.results, several, strict=True):
+            self._define(env, result, value)
+            if isinstance(value, Recorded):
+                value.label = f"%{result.name}"
+
+    def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
+        env[value] = handle
+        if value in self.views.mutable and isinstance(handle, TracedTile):
+            if handle.elements.map is not handle.type.map:
+                raise NotNative("a part of a tile becomes a view in a loop or branch")
+            handle.slot = self.variable()
+            self.keep_address(handle)
+
+    def now(self, value: Any) -> Any:  # Any: a handle or a number
+        """The value where it is now: a tile that became a view tells by its variable."""
+        if isinstance(value, TracedTile) and value.slot is not None:
+            value = copy(value)  # the load is good for this block only
+            value.elements = copy(value.elements)
+            value.elements.address = self.load(value.slot)
+        return value
+
+    def keep_address(self, tile: TracedTile) -> None:
+        """The address of a tile that becomes a view inside a loop or branch."""
+        assert tile.slot is not None
+        self.store(tile.slot, tile.address)
+
+    def _require(self, op: AnyOp, env: Env, condition: Condition) -> None:
+        """Where the condition fails, ask the reference: it reports what is wrong, or goes on."""
+        self._leave_where_too_large()
+        if condition is True:
+            return
+        if isinstance(condition, bool):
+            self._ask(op, env)
+            return
+        with self.code.when(~condition):
+            self._ask(op, env)
+
+    def _leave_where_too_large(self) -> None:
+        """What rules and addresses were computed from has 64 bits; or the reference begins anew."""
+        wrong = self.code.overflow()
+        if wrong is not None:
+            fits = self.code.name("fits")
+            self.code.branch(wrong, OVERFLOW, fits)
+            self.code.start(fits)
+
+    def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """An instruction that moves or computes data, both ways where its body asks."""
+        code = self.code
+        try:
+            code.asked, self.recording, code.unproven = 0, Recording(), {}
+            self._move(op, env, pending)
+        except Undecided as question:
+            yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
+            code.branch(question.condition, yes, no)
+            before, ends = self.initial.copy(), list[Any]()
+            for label, answer in ((yes, True), (no, False)):
+                code.start(label)
+                self.initial.restore(before)
+                code.answers.append(answer)
+                self._data(op, env, pending)
+                code.answers.pop()
+                code.jump(after)
+                ends.append(self.initial.copy())
+            self.initial.meet(*ends)
+            code.start(after)
+        except NotNative as reason:
+            if self.alone or op.page.aliases or self.views.touched(op):
+                raise
+            code.note(f"{op.page.mnemonic()}: by the reference, {reason}")
+            self._ask(op, env)
+            self.initial.unknown(env[v] for _, v in op.values())
+            touched = _arrays(
+                h.elements for _, v in op.values() if isinstance(h := env[v], Recorded)
+            )
+            self.read_arrays |= touched
+            self.written_arrays |= touched
+            self.by_reference.add((op.page.mnemonic(), str(reason)))
+
+    def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        page, values = op.page, self._values(op, env)
+        condition = self._open_rules(environment(page, values, op.attrs), pending)
+        size = size_of_output(op, values)
+        if size is False and not page.aliases:
+            self._require(op, env, condition)
+            return
+        if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
+            self._leave_where_too_large()
+            with self.code.when(condition & size):
+                self._ask(op, env, Purpose.REGISTERS)
+        missing = [n for n in page.body_names if n not in values]
+        if missing:
+            raise NotNative(f"it works on the core's {', '.join(missing)}")
+        before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
+        self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
+        getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
+        if page.aliases:
+            self.views.follow(op)
+        moved = [v for v, elements in before if v.elements is not elements]
+        apart = partial(related, guards=self.recording.guards)
+        function = Function(self.host, apart, lambda cells: cells.memory.name in self.tracked)
+        function.body(self.recording)
+        condition = every((condition, *self.recording.guards, *self._ends()))
+        if moved:
+            self._require(op, env, condition)
+        before = None if size is True else self.initial.copy()
+        self.initial.effects(self.recording)
+        if before is not None:  # it may do nothing
+            self.initial.meet(before, self.initial.copy())
+        self.read_arrays |= _arrays(r.cells for r in self.recording.reads)
+        written = [s.cells for s in self.recording.stores]
+        self.written_arrays |= _arrays(written)
+        here = (c for c in written if text(c.origin) not in self.code.by_block)
+        self.in_order |= bool(_arrays(here))
+        if self.recording.stores:
+            self._call(op, env, function, condition, size)
+
+    def _ends(self) -> list[Truth]:
+        """Windows of views end inside their arrays."""
+        found: list[Truth] = []
+        for space, dtype, end in self.recording.ends:
+            size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
+            bits = end * dtype.bits
+            enough: Any = (size * 8) >= bits
+            found.append(enough)
+        return found
+
+    def _call(
+        self, op: Op, env: Env, function: Function, condition: Condition, size: Condition
+    ) -> None:
+        """The call, its guard, and the way to the reference."""
+        self._leave_where_too_large()
+        name = self._shared(function, op, env)
+        self.scratch = max(self.scratch, function.scratch.size)
+        if condition is False:
+            self._ask(op, env)
+            return
+        after, slow, fast, some = (self.code.name(n) for n in ("next", "slow", "fast", "some"))
+        for test, yes, no in ((condition, fast, slow), (size, some, after)):
+            if isinstance(test, Truth):
+                self.code.branch(test, yes, no)
+                self.code.start(yes)
+        result = self.code.let(f"call i32 @{name}({passed(self, function)})")
+        if function.checks or isinstance(condition, Truth):
+            bad = self.code.let(f"icmp ne i32 {result}, 0") if function.checks else "false"
+            self.code.branch(bad, slow, after)
+            self.code.start(slow)
+            self._ask(op, env)
+        if function.checks or isinstance(condition, Truth) or isinstance(size, Truth):
+            self.code.jump(after)
+            self.code.start(after)
+
+    def _shared(self, function: Function, op: Op, env: Env) -> str:
+        """The name of a function with this text; instructions that need the same share it."""
+        body = definition(function)
+        if body not in self.functions:
+            self.functions[body] = f"op{len(self.functions)}"
+            self.kernels |= function.kernels
+        uses = self.shown.setdefault(op.page.mnemonic(), {})
+        if body not in uses:
+            operands = {n: copy(env[v]) for n, v in op.values()}
+            uses[body] = Use(self.functions[body], function, op, operands)
+        return self.functions[body]
+
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN) -> None:
+        """Call the reference for one instruction, with the numbers its operands have now."""
+        used = self.views.marked(op, env) if isinstance(op, Op) else []
+        self.request(op, purpose, tuple(self._kept(value) for value in used))
+
+    def request(self, op: AnyOp, purpose: Purpose, values: tuple[Any, ...] = ()) -> None:
+        """Call back; the program ends where the answer is not 0."""
+        inside = tuple(
+            (self.places[id(block)], tuple(self._kept(a) for a in args))
+            for block, args in self.inside
+        )
+        number = len(self.requests)
+        place = self.places[id(op)]
+        self.requests.append(Request(place, values, inside, purpose, self.ahead))
+        result = self.code.let(f"call i32 %callback(i64 {number})")
+        self.code.fail(self.code.let(f"icmp ne i32 {result}, 0"))
+
+    def _kept(self, value: Any) -> Any:  # Any: a handle or a number
+        """A value as a template; its numbers are put into slots now."""
+
+        def keep(number: int | Int) -> Any:  # Any: a number or its slot
+            if isinstance(number, int):
+                return number
+            if number.text not in self.kept:
+                self.kept[number.text] = self.slot()
+            self.store(self.place(self.kept[number.text]), number)
+            return Slot(self.kept[number.text])
+
+        return mapped(self.now(value), keep, lambda space: Place(space.number))
+
+
+def _arrays(cells: Iterable[Elements]) -> set[int]:
+    """The numbers of the arrays among the memories of these operands."""
+    spaces: list[Any] = [c.memory for c in cells]
+    return {space.number for space in spaces if space.memory is not None}

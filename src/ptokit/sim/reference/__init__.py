@@ -1,0 +1,1 @@
+"""The reference engine: runs a program with NumPy, instruction by instruction."""

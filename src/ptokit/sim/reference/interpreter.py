@@ -1,0 +1,223 @@
+"""The interpreter: runs a function op by op, each through its page's body.
+
+Everything that can be known before the run is computed before it: which rules still depend on run
+time values, where operands come from, what constants attributes are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
+
+from ptokit.analysis.checker import blamed, rules_for, unknown_op, violation
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned, address_errors
+from ptokit.diagnostics.diagnostic import PtoError, Severity, error
+from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
+from ptokit.isa.lang.environment import environment
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.sim.execute import Core, fetch, given, refined, run_body
+from ptokit.sim.limits import RunLimits
+from ptokit.sim.tile import ConvTile, Matrix, Tile
+
+Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
+Step: TypeAlias = "Callable[[Env], None]"
+Region: TypeAlias = "Callable[..., tuple[Any, ...]]"
+
+
+class Machine:
+    """One core as a program sees it: handles on its memories, here for the definition of `value`.
+
+    No handle that the program gives an address has bytes of a tile in `planned`.
+    """
+
+    def __init__(
+        self, core: Core, planned: Planned | None = None, value: Value | None = None
+    ) -> None:
+        self.core = core
+        self.target = core.target
+        self.planned = planned or Planned()
+        self.value = value
+
+    def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        """A handle on the bytes at `address` of the memory of the type's location."""
+        for problems in (address_errors, self.planned.conflict):
+            for problem in problems(kind, address, self.target, self.value):
+                raise PtoError(problem)
+        return self._handle(kind, address)
+
+    def _handle(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        memory = self.core.space(kind.loc)
+        if isinstance(kind, ConvTileType):
+            return ConvTile(kind, memory, address)
+        return Tile(kind, memory, address)
+
+    def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        """A new tile at a planned address: its content is undefined."""
+        handle = self._handle(kind, address)
+        handle.memory.shadow[address : address + kind.nbytes] = 0
+        return handle
+
+
+class Flow:
+    """Loops and branches, as Python's own."""
+
+    @staticmethod
+    def loop(
+        lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
+    ) -> tuple[Any, ...]:
+        for induction in range(lower, upper, step):
+            carried = region(induction, *carried, repeats=True)
+        return carried
+
+    @staticmethod
+    def branch(condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
+        if condition:
+            return regions[0]()
+        return regions[1]() if len(regions) > 1 else ()
+
+
+class Interpreter:
+    """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran."""
+
+    def __init__(self, core: Core, facts: Facts, planned: Planned, limits: RunLimits) -> None:
+        self.core = core
+        self.facts = facts
+        self.planned = planned
+        self.limits = limits
+        self.count = Counter[str]()
+
+    def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
+        """A function that runs the block and returns what its terminator passes on."""
+        body = list(block.ops)
+        last = body.pop() if body and _terminates(body[-1]) else None
+        steps = [self._step(op) for op in body]
+        passed = last.bound("values") if isinstance(last, Op) else ()
+
+        def run(env: Env) -> tuple[Any, ...]:
+            for step in steps:
+                step(env)
+            return tuple(env[v] for v in passed)
+
+        return run
+
+    def _step(self, op: AnyOp) -> Step:
+        return execution(op, self)
+
+    def region(self, op: Op, block: Block) -> Callable[..., tuple[Any, ...]]:
+        """A region of `op` as a function of the environment and its arguments."""
+        run, limits = self.block(block), self.limits
+
+        def region(env: Env, *args: Any, repeats: bool = False) -> tuple[Any, ...]:
+            for arg, value in zip(block.args, args, strict=True):
+                env[arg] = value
+            before = limits.used
+            try:
+                passed = run(env)
+                if repeats:
+                    limits.after(op, before)
+                return passed
+            except PtoError as problem:
+                raise within(problem, block, args) from None
+
+        return region
+
+
+def execution(op: AnyOp, run: Interpreter) -> Step:
+    """One op made ready."""
+    return _refuse(op) if isinstance(op, OpaqueOp) else _Execution(op, run)
+
+
+class _Execution:
+    """One op made ready: where its operands come from, which rules still depend on values."""
+
+    def __init__(self, op: Op, run: Interpreter) -> None:
+        self.op, self.page, self.run = op, op.page, run
+        static = run.facts.environment(op)
+        rules = rules_for(op.page, run.facts.target)
+        self.pending = [r for r in rules if r.holds(static) is not True and not r.warning]
+        run.facts.learn(op, static)
+        self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name
+        self.result = next((r.name for r in op.page.results()), None)
+        self.regions = tuple(run.region(op, r) for r in op.regions)
+        self.inputs = [(o, op.bound(o.name)) for o in op.page.operands if op.bound(o.name)]
+        self.fixed = self._fixed()
+
+    def _fixed(self) -> dict[str, Any]:  # Any: words, numbers, the machine
+        """What the body gets every time: attributes, defaults, the machine, addresses."""
+        op, core = self.op, self.run.core
+        machine = Machine(core, self.run.planned, next(iter(op.results), None))
+        fixed = {**given(op), "machine": machine, "flow": Flow, **core.offer()}
+        if op.page.allocates:
+            fixed["fresh"] = not op.bound("addr")
+            if fixed["fresh"]:
+                fixed["addr"] = self.run.planned.addresses[op.results[0]]
+        return fixed
+
+    def __call__(self, env: Env) -> None:
+        if not self.page.handle:
+            self.run.limits.before(self.op)
+        values = {o.name: fetch(self.page, o, bound, env) for o, bound in self.inputs}
+        if self.pending or self.refine is not None:
+            values |= self._checked(values)
+        if self.regions:
+            values["regions"] = tuple(partial(r, env) for r in self.regions)
+        outcome = self._execute(values)
+        if not self.page.handle:
+            self.run.count[self.page.mnemonic()] += 1
+        if self.op.results:
+            self._define(env, outcome)
+
+    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Evaluate the rules that were open; the refined type of the result, if any."""
+        seen = environment(self.page, values, self.op.attrs)
+        if self.result is not None:
+            seen[self.result] = self.op.results[0].type
+        target = self.run.facts.target
+        for rule in self.pending:
+            if rule.holds(seen) is False:
+                where = blamed(self.op, rule)
+                raise PtoError(violation(self.page, rule, seen, target, where))
+        if self.refine is None or self.result is None:
+            return {}
+        return {self.result: refined(self.refine, seen, target)}
+
+    def _execute(self, values: Mapping[str, Any]) -> Any:  # Any: handles and numbers
+        try:
+            return run_body(self.page, {**self.fixed, **values})
+        except ZeroDivisionError:
+            name = self.page.mnemonic()
+            raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None
+        except PtoError as problem:
+            raise problem.at(self.op.span) from None
+
+    def _define(self, env: Env, outcome: Any) -> None:
+        several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
+        for result, value in zip(self.op.results, several, strict=True):
+            env[result] = value
+            if isinstance(value, Matrix):
+                value.label = f"%{result.name}"
+
+
+def _terminates(op: AnyOp | None) -> bool:
+    return isinstance(op, Op) and op.page.terminator
+
+
+def _refuse(op: OpaqueOp) -> Step:
+    def step(env: Env) -> None:
+        raise PtoError(replace(unknown_op(op), severity=Severity.ERROR))
+
+    return step
+
+
+def within(problem: PtoError, block: Block, args: tuple[Any, ...]) -> PtoError:
+    """Add the iteration: 'with %k = 3'."""
+    numbers = [
+        f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)
+    ]
+    if not numbers:
+        return problem
+    return problem.noted(f"with {', '.join(numbers)}")

@@ -1,0 +1,1 @@
+"""Text to program: every spelling of every form."""

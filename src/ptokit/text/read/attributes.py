@@ -1,0 +1,240 @@
+"""Attributes: reading every family, and the values of a page's attributes.
+
+A value nobody interprets is `Raw`: text that is printed back as it stands. A string attribute is a
+plain `str`, a number an `int` or `float`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.lang.instr import Attr, Instr
+from ptokit.isa.model.words import Word
+from ptokit.text.read.cursor import Cursor, did_you_mean
+from ptokit.text.types.parts import DIGITS
+
+FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")
+ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
+
+
+class Raw(str):
+    """Attribute text that is kept as written."""
+
+
+UNIT = Raw("unit")
+
+
+@dataclass(frozen=True)
+class Given:
+    """An attribute of an op as written: the tokens of its key and value, and the value."""
+
+    key: str
+    at: int
+    value: object
+    value_at: int
+
+
+def dictionary(cursor: Cursor) -> list[Given]:
+    """`{key = value, flag, "quoted.key" = value}`."""
+    opened = cursor.i
+    cursor.expect("{")
+    found: list[Given] = []
+    while not cursor.accept("}"):
+        at = cursor.i
+        text = cursor.texts[at]
+        if text[:1] == '"' and len(text) > 1:
+            key = unquoted(text)
+            cursor.i += 1
+        elif text[:1].isalpha() or text[:1] == "_":
+            key = cursor.word("an attribute")
+        else:
+            cursor.fail("expected an attribute name or '}'", opened)
+        value: object = UNIT
+        value_at = at
+        if cursor.accept("="):
+            value_at = cursor.i
+            value = read_value(cursor)
+        found.append(Given(key, at, value, value_at))
+        if not cursor.accept(",") and cursor.texts[cursor.i] != "}":
+            cursor.fail("expected ',' or '}'", opened)
+    return found
+
+
+def attached(cursor: Cursor) -> Given:
+    """`#word=value` or `#pto.name<word>` after the operands."""
+    at = cursor.i
+    text = cursor.texts[at]
+    cursor.i += 1
+    key, equals, value = text[1:].partition("=")
+    if equals and "<" not in key:
+        return Given(key, at, Raw(value), at)
+    match = FAMILY.match(text)
+    return Given((match[1] or match[2]) if match else text, at, Raw(text), at)
+
+
+def read_value(cursor: Cursor) -> object:
+    """Any attribute value; a trailing `: type` makes it raw text unless a page interprets it."""
+    at = cursor.i
+    text = cursor.texts[at]
+    first = text[:1]
+    if first in ("[", "{") or text == "<":
+        return _bracketed(cursor, at)
+    if not text or text in ("}", ")", "]", ",", ":", "="):
+        cursor.fail("expected a value")
+    cursor.i += 1
+    if first == '"':
+        if len(text) < 2:
+            cursor.i = at
+            cursor.fail("expected a value")
+        return unquoted(text)
+    if text in ("true", "false"):
+        return text == "true"
+    if first in DIGITS or first == "-":
+        return _number(cursor, text, at)
+    return Raw(text)
+
+
+def _bracketed(cursor: Cursor, at: int) -> object:
+    """A list, a dictionary, or a word between angle brackets, as raw text."""
+    if cursor.texts[at] == "<" and cursor.texts[at + 2] == ">":
+        cursor.i += 3
+        return Raw(f"<{cursor.texts[at + 1]}>")
+    cursor.skip_balanced()
+    start, end = cursor.tokens.starts[at], cursor.tokens.end(cursor.i - 1)
+    return Raw(" ".join(cursor.tokens.source.text[start:end].split()))
+
+
+def _number(cursor: Cursor, text: str, at: int) -> object:
+    value = numeral(text)
+    if value is None:
+        cursor.i = at
+        cursor.fail("expected a number of at most 64 bits")
+    if cursor.texts[cursor.i] == ":" and cursor.texts[cursor.i + 1][:1].isalpha():
+        cursor.i += 2
+        return Typed(value, cursor.texts[cursor.i - 1])
+    return value
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A number with its type: `5 : i32`."""
+
+    value: int | float
+    type: str
+
+
+def numeral(text: str) -> int | float | None:
+    """The number that a token spells; None when it spells none that 64 bits hold."""
+    if len(text) > 64 or not text.isascii():
+        return None
+    try:
+        number = _numeral(text)
+    except ValueError:
+        return None
+    return None if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64 else number
+
+
+def _numeral(text: str) -> int | float:
+    if text.lstrip("-")[:2].lower() == "0x":
+        return int(text, 16)
+    return float(text) if any(c in text for c in ".eE") else int(text)
+
+
+def unquoted(text: str) -> str:
+    """The string between quotes."""
+    return re.sub(r"\\[nt\"\\]", lambda m: ESCAPES[m[0]], text[1:-1])
+
+
+def quoted(text: str) -> str:
+    """The token that spells a string."""
+    for escape, char in (("\\\\", "\\"), ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t")):
+        text = text.replace(char, escape)
+    return f'"{text}"'
+
+
+def generic(given: list[Given]) -> dict[str, object]:
+    """Attributes of a module or function, or ones of another dialect: values kept as they are."""
+    found: dict[str, object] = {}
+    for item in given:
+        value = item.value
+        found[item.key] = (
+            Raw(f"{value.value} : {value.type}") if isinstance(value, Typed) else value
+        )
+    return found
+
+
+def bind_attributes(cursor: Cursor, page: type[Instr], given: list[Given]) -> dict[str, object]:
+    """The page's attributes with the values given, defaults dropped."""
+    found: dict[str, object] = {}
+    for item in given:
+        attr = attribute_of(page, item.key)
+        if attr is None:
+            if "." not in item.key:
+                raise unknown_attribute(cursor, page, item)
+            found |= generic([item])
+            continue
+        if attr.name in found:
+            raise cursor.wrong("syntax-error", f"{item.key} is given twice", item.at)
+        found[attr.name] = interpret(cursor, attr.kind, item)
+    for attr in page.attrs:
+        if attr.required and attr.name not in found:
+            raise cursor.wrong("operand-count", f"{page.mnemonic()} needs {attr.key}", cursor.i)
+    defaults = {a.name: a.default for a in page.attrs}
+    return {k: v for k, v in found.items() if k not in defaults or v != defaults[k]}
+
+
+def attribute_of(page: type[Instr], key: str) -> Attr | None:
+    """The page's attribute that `key` names: its text key or its field name, underscores aside."""
+    for attr in page.attrs:
+        if key in (attr.key, attr.name):
+            return attr
+    flat = key.replace("_", "").lower()
+    for attr in page.attrs:
+        names = [attr.key, attr.name, getattr(attr.kind, "mlir", "")]
+        if flat in (n.replace("_", "").lower() for n in names):
+            return attr
+    return None
+
+
+def unknown_attribute(cursor: Cursor, page: type[Instr], item: Given) -> PtoError:
+    """The diagnostic for an attribute that the page does not have."""
+    keys = [a.key for a in page.attrs]
+    takes = f"it takes {', '.join(keys)}" if keys else "it takes no attributes"
+    help = did_you_mean(item.key, keys) or takes
+    message = f"{page.mnemonic()} has no attribute {item.key!r}"
+    return cursor.wrong("unknown-attribute", message, item.at, help)
+
+
+def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.kind
+    """The value as the kind of the attribute."""
+    value = item.value.value if isinstance(item.value, Typed) else item.value
+    if issubclass(kind, Word):
+        return _word(cursor, kind, value, item)
+    if kind is bool and (value in (0, 1) or value is UNIT):
+        return bool(value)
+    if kind is int and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if kind is str and isinstance(value, str):
+        return str(value)
+    wanted = {bool: "true or false", int: "an integer", str: "a string"}.get(kind, kind.__name__)
+    raise cursor.wrong("syntax-error", f"{item.key} is {wanted}", item.value_at)
+
+
+def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
+    """The member that the value spells, in any family, quoted, bare or by number."""
+    members = list(kind)
+    if isinstance(value, int) and 0 <= value < len(members):
+        return members[value]
+    text = str(value)
+    match = FAMILY.match(text)
+    word = match[3] if match else text.strip("<>")
+    member = kind.named(word)
+    if member is None:
+        options = [w.text for w in kind]
+        help = did_you_mean(word.lower(), options)
+        message = f"{word!r} is none of: {', '.join(options)}"
+        raise cursor.wrong("unknown-word", message, item.value_at, help)
+    return member

@@ -1,0 +1,207 @@
+"""Binding what was written to what a page declares: which operand is which.
+
+Operands with a real default are filled before optional ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type
+from ptokit.text.read.attributes import Typed, attribute_of
+from ptokit.text.read.call import Call, Item
+from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.signature import Signature, Slot
+
+F32 = ScalarType("f32")
+Pairs: TypeAlias = "list[tuple[Slot, list[Item]]]"
+Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"
+
+
+class Foreign(Exception):
+    """An operand has a type this version does not know: nobody can say what the op means."""
+
+
+def missing(page: type[Instr], call: Call) -> list[str]:
+    """The attributes that must be given and are not."""
+    needed = [a for a in page.attrs if a.required]
+    if not needed:
+        return []
+    given = {a.name for g in call.attrs if (a := attribute_of(page, g.key)) is not None}
+    return [a.key for a in needed if a.name not in given and a.key not in call.keyed]
+
+
+def known(page: type[Instr], key: str) -> bool:
+    return "." in key or attribute_of(page, key) is not None
+
+
+def as_operands(sig: Signature, call: Call) -> None:
+    """A number in the attributes may be an operand of the page: `{offset = 7 : i32}`."""
+    for given in [*call.attrs]:
+        value = given.value.value if isinstance(given.value, Typed) else given.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if attribute_of(sig.page, given.key) is None:
+            flat = given.key.replace("_", "").lower()
+            slot = next((s for s in sig.ins if s.name.replace("_", "") == flat), None)
+            if slot is not None:
+                call.attrs.remove(given)
+                call.keyed[slot.key or slot.name] = [Item(given.value_at, None, value)]
+
+
+def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
+    """The ways to read the items as operands, likeliest first."""
+    if call.outs is not None:
+        outs = sig.outs or (() if results else sig.results)
+        yield (sig.ins, call.items), (outs, call.outs)
+        return
+    if results and results != len(sig.results) + len(sig.fresh):
+        return
+    if results or not sig.fresh:
+        yield ((sig.ssa, call.items),)
+        if len(sig.bare) < len(sig.ssa):  # an old value that is not given is undefined
+            yield ((sig.bare, call.items),)
+    if not results and sig.outs:
+        if call.generic:
+            needed = tuple(s for s in sig.ins if s.required)
+            rest = tuple(s for s in sig.ins if not s.required)
+            yield (((*sig.ins, *sig.outs), call.items),)
+            yield (((*needed, *sig.outs, *rest), call.items),)
+        yield (((*sig.outs, *sig.ins), call.items),)  # the destination first
+
+
+def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
+    """Give the operands the types that stand after the colon."""
+    types = call.types or []
+    items = call.items
+    every = sorted((*items, *call.index), key=lambda i: i.at) if call.index else items
+    if call.results is None and _only_results(sig, call, results):
+        call.results = types
+        return
+    if sig.page.uniform and results and not call.results:  # `: T` is also the result's type
+        call.results = types[:1]
+        if len(types) == 1:
+            items = [i for i, s in zip(items, sig.ssa, strict=False) if s.kind is Kind.TILE]
+            types = types * len(items)
+    elif len(types) == 1 and not results and sig.fresh:  # one type for all tiles of a line
+        kind, at = types[0]
+        for item in items:
+            if item.value is not None and Kind.TILE.accepts(item.value.type):
+                item.type, item.type_at = kind, at
+        return
+    if len(types) > len(items) and len(types) != len(every):
+        message = f"{len(every)} operands, but {len(types)} types"
+        raise cursor.wrong("operand-count", message, types[0][1] - 1)
+    chosen = every if len(types) == len(every) else items
+    for item, (kind, at) in zip(chosen, types, strict=False):
+        item.type, item.type_at = kind, at
+
+
+def _only_results(sig: Signature, call: Call, results: int) -> bool:
+    """Whether the types without an arrow are those of the results."""
+    types = call.types or []
+    if not sig.results or len(types) != len(sig.results):
+        return False
+    if sig.page.typed == () or not call.items:
+        return True
+    if sig.page.typed is not None or not results:
+        return False
+    first = sig.ins[0].kind if sig.ins else Kind.ANY
+    return not first.accepts(types[0][0]) and sig.results[0].kind.accepts(types[0][0])
+
+
+def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
+    """Slots with their items, or None when number or kinds do not fit."""
+    pairs: Pairs = []
+    for slots, items in reading:
+        places = slots
+        if call.index or call.keyed or any(s.key for s in slots):
+            named = _by_name(sig, slots, call)
+            if named is None:
+                return None
+            pairs += named
+            taken = {s.name for s, _ in named}
+            taken |= {s.name for s in slots if s.key or (call.index and s.indexed)}
+            places = tuple(s for s in slots if s.name not in taken)
+        placed = _placed(places, items)
+        if placed is None:
+            return None
+        pairs += placed
+    return pairs
+
+
+def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | None:
+    """Slots that keywords and brackets name."""
+    pairs: Pairs = []
+    for slot in slots:
+        key = slot.key or slot.name
+        if key in call.keyed:
+            pairs.append((slot, call.keyed[key]))
+        elif slot.key and slot.required:
+            return None
+    keys = {s.key or s.name for s in (*sig.ins, *sig.outs)}
+    if any(k not in keys and attribute_of(sig.page, k) is None for k in call.keyed):
+        return None
+    named = {s.name for s, _ in pairs}
+    bracketed = [s for s in slots if s.indexed and s.name not in named]
+    if call.index and bracketed:
+        given = len(call.index)
+        if given > len(bracketed) or any(s.required for s in bracketed[given:]):
+            return None
+        pairs += [(s, [item]) for s, item in zip(bracketed, call.index, strict=False)]
+    elif call.index and not any(s.indexed for s in (*sig.ins, *sig.outs)):
+        return None
+    return pairs if all(accepts(s, i) for s, group in pairs for i in group) else None
+
+
+def _placed(places: tuple[Slot, ...], items: list[Item]) -> Pairs | None:
+    """Slots with items by position: the first choice of optional ones whose kinds fit."""
+    for chosen in choices(places, len(items)):
+        placed = place(chosen, items)
+        if all(accepts(slot, item) for slot, group in placed for item in group):
+            return placed
+    return None
+
+
+def choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
+    """Which slots are given when `count` items are: defaults before optional ones."""
+    if count == len(places):
+        yield places
+        return
+    spare = count - sum(1 for s in places if s.required and not s.many)
+    if spare < 0:
+        return
+    if any(s.many for s in places):
+        yield [s for s in places if s.required or s.many]
+        return
+    preferred = sorted((s for s in places if not s.required), key=lambda s: s.optional)
+    for some in combinations(preferred, spare):
+        names = {s.name for s in some}
+        yield [s for s in places if s.required or s.name in names]
+
+
+def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
+    """Slots with their items; a list takes what the others leave."""
+    extra = len(items) - len(chosen) + 1
+    pairs: Pairs = []
+    at = 0
+    for slot in chosen:
+        step = extra if slot.many else 1
+        pairs.append((slot, items[at : at + step]))
+        at += step
+    return pairs
+
+
+def accepts(slot: Slot, item: Item) -> bool:
+    return slot.kind is Kind.ANY or slot.operand.accepts(item_type(item))
+
+
+def item_type(item: Item) -> Type:
+    """The type of an item as far as one knows."""
+    if item.value is None:
+        return F32 if isinstance(item.number, float) else INDEX
+    known = item.value.type
+    return item.type if isinstance(known, Elided) and item.type is not None else known

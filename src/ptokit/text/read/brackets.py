@@ -1,0 +1,72 @@
+"""Ops that are all words: `op[<A>, <B>, %x]` and `op <A>`; how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ptokit.ir.module import Op
+from ptokit.isa.lang.instr import Attr, Instr
+from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, read_value
+from ptokit.text.read.build import Named, expect_results, literal_type
+from ptokit.text.read.call import read_item
+from ptokit.text.read.signature import Slot, signature
+
+if TYPE_CHECKING:
+    from ptokit.text.read.parser import Parser
+
+
+def bracket_parts(page: type[Instr]) -> list[Attr | Slot]:
+    """What stands between the brackets: the words that must be given, then the operands."""
+    words = [a for a in page.attrs if a.required]
+    return [*words, *signature(page).ins]
+
+
+def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> Op:
+    op = Op(page, spans={"": p.span(at)})
+    given: list[Given] = []
+    for number, part in enumerate(bracket_parts(page)):
+        if number:
+            p.expect(",")
+        if isinstance(part, Attr):
+            given.append(_word(p, part))
+        else:
+            item = read_item(p, p.names)
+            if item.value is None:
+                value = p.names.literal(item.number, literal_type(part, item), item.at)
+            else:
+                value = item.value
+                p.names.serve(value, part.operand, item.at)
+            op.operands[part.name] = value
+            op.spans[part.name] = p.span(item.at)
+    op.attrs = bind_attributes(p, page, given)
+    if results:
+        expect_results(p, page, 0, results)
+    return op
+
+
+def _word(p: Parser, attr: Attr) -> Given:
+    """A word in any family; for a string attribute the word itself is the value."""
+    at = p.i
+    value = read_value(p)
+    if attr.kind is str:
+        match = FAMILY.match(str(value))
+        value = Raw(match[3] if match else str(value).strip("<>"))
+    return Given(attr.key, at, value, at)
+
+
+def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op[<A>, #pto.name<B>, %x]`."""
+    opened = p.i
+    p.expect("[")
+    op = _read_parts(p, forms[0], at, results)
+    p.expect("]", opened)
+    p.skip_location()
+    return op
+
+
+def read_angled(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op <A>`."""
+    op = _read_parts(p, forms[0], at, results)
+    p.skip_location()
+    return op

@@ -1,0 +1,136 @@
+"""From a bound call to an op: values for operands, types that must agree, results, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import ELISIONS, I64, INDEX, Elided, Kind, OpaqueType, Type
+from ptokit.text.read.attributes import Given, bind_attributes
+from ptokit.text.read.binding import F32
+from ptokit.text.read.call import Call, Item
+from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.forms import bind
+from ptokit.text.read.names import UNKNOWN, Names
+from ptokit.text.read.signature import Signature, Slot
+
+Named = tuple[str, int]  # a result as written: its name and its token
+
+
+def build(
+    cursor: Cursor, names: Names, forms: Sequence[type[Instr]], call: Call, results: list[Named]
+) -> Op:
+    """The op that `call` writes."""
+    sig, pairs = bind(cursor, forms, call, len(results))
+    op = Op(sig.page)
+    op.spans[""] = cursor.span(call.at)
+    rebound: Value | None = None
+    for slot, items in pairs:
+        values = tuple(_value(names, slot, item) for item in items)
+        if slot.operand.role.value == "defined":  # a handle in outs(...): its name changes meaning
+            rebound = values[0]
+            continue
+        if items:
+            op.operands[slot.name] = values if slot.many else values[0]
+            op.spans[slot.name] = cursor.span(items[0].at, items[-1].at)
+    keyed = {s.key or s.name for s, _ in pairs}
+    given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]
+    if given:
+        op.attrs = bind_attributes(cursor, sig.page, given)
+    op.regions = call.regions
+    op.results = _results(cursor, names, op, sig, call, results, rebound)
+    return op
+
+
+def _attribute(key: str, items: list[Item]) -> Given:
+    return Given(key, items[0].at, items[0].number, items[0].at)
+
+
+def _value(names: Names, slot: Slot, item: Item) -> Value:
+    """The value an item stands for, its type checked against the one written here."""
+    value = item.value
+    if value is None:
+        given = item.type is not None and not isinstance(item.type, Elided)
+        kind = item.type if given and item.type else literal_type(slot, item)
+        return names.literal(item.number, kind, item.at)
+    if item.type is not None and item.type is not value.type:
+        names.agree(value, item.type, item.type_at)
+    if isinstance(value.type, Elided):
+        names.serve(value, slot.operand, item.at)
+    elif names.flat:  # its type may have come only from this line
+        names.require(value, slot.operand, item.at)
+    return value
+
+
+def literal_type(slot: Slot, item: Item) -> Type:
+    """The type of a number where the text gives none."""
+    if slot.kind is Kind.INDEX:
+        return INDEX
+    if slot.scalar is not None:
+        return slot.scalar
+    return F32 if isinstance(item.number, float) else I64
+
+
+def _results(
+    cursor: Cursor,
+    names: Names,
+    op: Op,
+    sig: Signature,
+    call: Call,
+    results: list[Named],
+    rebound: Value | None,
+) -> list[Value]:
+    into = call.outs is None or len(results) == len(sig.results) + len(sig.fresh)
+    slots = (*sig.results, *(sig.fresh if results and into else ()))
+    types = _result_types(cursor, slots, call)
+    if call.outs is not None and not call.results:
+        types = [
+            op.bound(s.name)[0].type if op.bound(s.name) else t
+            for s, t in zip(slots, types, strict=True)
+        ]
+    if not results:
+        return [_unnamed(names, op, slots, types, rebound, call.at)] if slots else []
+    expect_results(cursor, sig.page, len(slots), results)
+    values = [names.define(n, kind, at) for (n, at), kind in zip(results, types, strict=True)]
+    for slot, value in zip(slots, values, strict=True):
+        names.serve(value, slot.operand)
+    return values
+
+
+def expect_results(cursor: Cursor, page: type[Instr], count: int, results: list[Named]) -> None:
+    """The op must define as many values as the text names."""
+    if len(results) != count:
+        plural = "" if count == 1 else "s"
+        message = f"{page.mnemonic()} defines {count} value{plural}; {len(results)} named"
+        raise cursor.wrong("operand-count", message, results[0][1])
+
+
+def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Type]:
+    """The written types of the results, or elided ones."""
+    written = call.results or []
+    if not written:
+        return [s.scalar or ELISIONS.get(s.kind, UNKNOWN) for s in slots]
+    if len(written) != len(slots):
+        if not slots:  # destination first: the type of the destination, again
+            return []
+        message = f"{len(slots)} results, but {len(written)} types"
+        raise cursor.wrong("operand-count", message, written[0][1])
+    for slot, (kind, at) in zip(slots, written, strict=True):
+        if not slot.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
+            message = f"{slot.name} is a {slot.kind.value}, not {kind}"
+            raise cursor.wrong("type-mismatch", message, at)
+    return [kind for kind, _ in written]
+
+
+def _unnamed(
+    names: Names, op: Op, slots: Sequence[Slot], types: list[Type], rebound: Value | None, at: int
+) -> Value:
+    """The result of a handle op that names none: the handle it was given means the result now."""
+    source = rebound
+    if source is None and slots[0].kind is Kind.TILE:
+        source = next((v for _, v in op.values() if Kind.TILE.accepts(v.type)), None)
+    if source is None:
+        return names.anonymous(types[0])
+    kind = source.type if rebound is not None or types[0] == ELISIONS[Kind.TILE] else types[0]
+    return names.rebind(source, kind, at)

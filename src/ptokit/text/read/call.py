@@ -1,0 +1,254 @@
+"""What stands after a mnemonic, in any form, before anyone knows what it means.
+
+One grammar covers the forms: operands with brackets, keywords and literals; `ins(...) outs(...)`
+groups; the generic form's parentheses; attributes; regions; types of operands and of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ptokit.ir.module import Block, Value
+from ptokit.isa.index import lookup
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import Type
+from ptokit.text.read.attributes import Given, attached, dictionary, numeral, read_value
+from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.names import Names
+from ptokit.text.read.signature import keywords
+from ptokit.text.types.parts import DIGITS
+
+
+class Item:
+    """An operand as written: a value or a number, its token, and the type written for it."""
+
+    __slots__ = ("at", "number", "type", "type_at", "value")
+
+    def __init__(self, at: int, value: Value | None, number: float | None) -> None:
+        self.at, self.value, self.number = at, value, number
+        self.type: Type | None = None
+        self.type_at = at
+
+
+@dataclass(slots=True)
+class Call:
+    """Everything written after the mnemonic at token `at`."""
+
+    at: int
+    items: list[Item] = field(default_factory=list[Item])
+    index: list[Item] = field(default_factory=list[Item])  # in brackets after an operand
+    keyed: dict[str, list[Item]] = field(default_factory=dict[str, list[Item]])
+    outs: list[Item] | None = None  # the outs(...) group; None in the other forms
+    attrs: list[Given] = field(default_factory=list[Given])
+    types: list[tuple[Type, int]] | None = None
+    results: list[tuple[Type, int]] | None = None
+    regions: list[Block] = field(default_factory=list[Block])
+    generic: bool = False
+
+
+def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
+    """Read up to the end of the op, one of `forms`: operands, attributes and types."""
+    call = Call(at)
+    texts = cursor.texts
+    comma = True  # at the start, or after a comma: an operand may follow
+    while True:
+        text = texts[cursor.i]
+        first = text[:1]
+        if first == "%" or first == "@" or (first == "-" and text != "->") or first in DIGITS:
+            if not comma:
+                break
+            call.items.append(read_item(cursor, names))
+            comma = False
+        elif text == ",":
+            if comma:
+                cursor.fail("expected an operand")
+            cursor.i += 1
+            comma = True
+            continue
+        elif text in ("ins", "outs") and texts[cursor.i + 1] == "(":
+            cursor.i += 1
+            group = _group(cursor, names, call)
+            if text == "outs":
+                call.outs = [*(call.outs or ()), *group]
+            else:
+                call.items += group
+                call.outs = call.outs or []
+            comma = False
+        elif text == "[":
+            call.index += _list(cursor, names)
+            comma = False
+        elif text == "{":
+            call.attrs += dictionary(cursor)
+            comma = False
+        elif first == "#":
+            call.attrs.append(attached(cursor))
+            comma = False
+        elif text == "(" and not call.items and call.outs is None:
+            call.items += _group(cursor, names, call)
+            comma = False
+        elif texts[cursor.i + 1] == "[" and first.isalpha() and _is_keyword(cursor, forms):
+            _keyword(cursor, names, call, width=1)
+            comma = False
+        elif text and texts[cursor.i + 1] == "=" and (first.isalpha() or first == "_"):
+            _keyword(cursor, names, call)
+            comma = False
+        else:
+            break
+    if comma and texts[cursor.i - 1] == ",":
+        cursor.fail("expected an operand")
+    read_signature(cursor, call)
+    if texts[cursor.i] == "{" and call.outs is not None:
+        call.attrs += dictionary(cursor)
+    return call
+
+
+def _is_keyword(cursor: Cursor, forms: Sequence[type[Instr]]) -> bool:
+    """Whether the word before a bracket belongs to this op; else it begins the next statement."""
+    text = cursor.texts[cursor.i]
+    if any(text in keywords(page) for page in forms):
+        return True
+    return not ("." in text or cursor.begins_line() or lookup(text))
+
+
+def read_signature(cursor: Cursor, call: Call) -> None:
+    """`: (T, U) -> V`, `: T, U -> V`, `: T`, `-> V`, or nothing."""
+    if cursor.accept(":"):
+        call.types = _types(cursor)
+    if cursor.accept("->"):
+        call.results = _types(cursor)
+    cursor.skip_location()
+
+
+def _types(cursor: Cursor) -> list[tuple[Type, int]]:
+    """One type, several, or several in parentheses."""
+    found: list[tuple[Type, int]] = []
+    opened = cursor.i
+    if cursor.accept("("):
+        while cursor.texts[cursor.i] != ")":
+            found.append((cursor.type(), cursor.i - 1))
+            if not cursor.accept(",") and cursor.texts[cursor.i] != ")":
+                cursor.fail("expected ',' or ')'", opened)
+        cursor.i += 1
+        return found
+    found.append((cursor.type(), cursor.i - 1))
+    while cursor.accept(","):
+        found.append((cursor.type(), cursor.i - 1))
+    return found
+
+
+def read_item(cursor: Cursor, names: Names) -> Item:
+    """A value, a number, or an address `@tile(0x1000)`."""
+    at = cursor.i
+    text = cursor.texts[at]
+    cursor.i += 1
+    if text[:1] == "%":
+        if len(text) == 1:
+            cursor.i = at
+            cursor.fail("expected a name after '%'")
+        return Item(at, names.resolve(at), None)
+    if text[:1] == "@":
+        cursor.expect("(")
+        number = numeral(cursor.texts[cursor.i])
+        if number is None:
+            cursor.fail("expected an address")
+        cursor.i += 1
+        cursor.expect(")", at + 1)
+        return Item(at, None, number)
+    number = numeral(text)
+    if number is None:
+        cursor.i = at
+        big = text[:1] in DIGITS or text[:1] == "-"
+        cursor.fail("expected a number of at most 64 bits" if big else "expected an operand")
+    return Item(at, None, number)
+
+
+def _list(cursor: Cursor, names: Names) -> list[Item]:
+    """`[%a, 4]`."""
+    opened = cursor.i
+    cursor.expect("[")
+    found: list[Item] = []
+    while not cursor.accept("]"):
+        found.append(read_item(cursor, names))
+        if not cursor.accept(",") and cursor.texts[cursor.i] != "]":
+            cursor.fail("expected ',' or ']'", opened)
+    return found
+
+
+def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
+    """`key = %value`, `key = [%a, %b]`, `key [%a, %b]`, or an attribute outside of braces."""
+    at = cursor.i
+    key = cursor.texts[at]
+    cursor.i += width
+    text = cursor.texts[cursor.i]
+    if key in call.keyed:
+        raise cursor.wrong("syntax-error", f"{key} is given twice", at)
+    if text[:1] == "%":
+        call.keyed[key] = [read_item(cursor, names)]
+    elif text == "[":
+        call.keyed[key] = _list(cursor, names)
+    elif text[:1] in DIGITS or text[:1] == "-" or text[:1] == "@":
+        call.keyed[key] = [read_item(cursor, names)]
+    else:
+        value_at = cursor.i
+        call.attrs.append(Given(key, at, read_value(cursor), value_at))
+
+
+def _group(cursor: Cursor, names: Names, call: Call) -> list[Item]:
+    """`(%a, %b[%r, %c], {attr = 1} : T, U)`, or a type after each operand."""
+    opened = cursor.i
+    cursor.expect("(")
+    found: list[Item] = []
+    index: list[Item] = []
+    typed = 0  # how many of `found` have their types
+    while not cursor.accept(")"):
+        text = cursor.texts[cursor.i]
+        if text == "{":
+            call.attrs += dictionary(cursor)
+        elif text[:1] == "#":
+            call.attrs.append(attached(cursor))
+        elif text[:1].isalpha() and cursor.texts[cursor.i + 1] == "=":
+            _keyword(cursor, names, call)
+        else:
+            if text[:1] not in ("%", "@", "-") and text[:1] not in DIGITS:
+                cursor.fail("expected an operand or ')'", opened)
+            found.append(read_item(cursor, names))
+            if cursor.texts[cursor.i] == "[":
+                index += _list(cursor, names)
+            if cursor.texts[cursor.i] == "{":
+                call.attrs += dictionary(cursor)
+        if cursor.texts[cursor.i] == ":":
+            typed = _group_types(cursor, found, index, typed)
+        if not cursor.accept(",") and cursor.texts[cursor.i] != ")":
+            cursor.fail("expected ',' or ')'", opened)
+    call.index += index
+    return found
+
+
+def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: int) -> int:
+    """Types after a colon go to the operands that have none; bracketed ones come last."""
+    colon = cursor.i
+    cursor.i += 1
+    waiting = [*found[typed:], *index]
+    given = [(cursor.type(), cursor.i - 1)]
+    while cursor.texts[cursor.i] == "," and _type_follows(cursor):
+        cursor.i += 1
+        given.append((cursor.type(), cursor.i - 1))
+    few = len(found) - typed
+    if len(given) not in (few, len(waiting)):
+        message = f"{_count(few, 'operand')}, but {_count(len(given), 'type')}"
+        raise cursor.wrong("operand-count", message, colon)
+    for item, (kind, at) in zip(waiting, given, strict=False):
+        item.type, item.type_at = kind, at
+    return len(found)
+
+
+def _type_follows(cursor: Cursor) -> bool:
+    cursor.i += 1
+    follows = cursor.at_type()
+    cursor.i -= 1
+    return follows
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

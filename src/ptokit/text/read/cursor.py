@@ -1,0 +1,154 @@
+"""The reader's place in the tokens: look, accept, expect, and say precisely what is wrong."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import NoReturn
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.source import Span
+from ptokit.isa.model.types import Type
+from ptokit.text.read.lexer import Tokens
+from ptokit.text.types.parts import BadType
+from ptokit.text.types.typereader import SPELLED, type_named
+
+DEEPEST = 100
+CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+BUILTIN_TYPES = ("index", "dtype", "none")
+
+
+class Cursor:
+    """Tokens, the index `i` of the current one, and the type aliases read so far."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.texts = tokens.texts
+        self.i = 0
+        self.depth = 0
+        self.aliases: dict[str, Type] = {}
+
+    def span(self, first: int, last: int | None = None) -> Span:
+        return self.tokens.span(first, last)
+
+    def begins_line(self, index: int | None = None) -> bool:
+        """Whether the token at `index`, or the current one, is the first of its line."""
+        at = self.i if index is None else index
+        tokens = self.tokens
+        return at == 0 or "\n" in tokens.source.text[tokens.end(at - 1) : tokens.starts[at]]
+
+    def accept(self, text: str) -> bool:
+        """Step over the token if it is `text`."""
+        if self.texts[self.i] == text:
+            self.i += 1
+            return True
+        return False
+
+    def expect(self, text: str, opened: int | None = None) -> None:
+        """Step over `text`; `opened` is the bracket that it closes."""
+        if self.texts[self.i] != text:
+            self.fail(f"expected {text!r}", opened)
+        self.i += 1
+
+    def word(self, what: str) -> str:
+        """Step over a token that starts with a letter and return it."""
+        text = self.texts[self.i]
+        if not (text[:1].isalpha() or text[:1] == "_"):
+            self.fail(f"expected {what}")
+        self.i += 1
+        return text
+
+    def fail(self, message: str, opened: int | None = None, help: str | None = None) -> NoReturn:
+        """A syntax error at the current token."""
+        found = self.texts[self.i]
+        shown = (
+            "end of text" if not found else repr(found if len(found) < 40 else found[:37] + "...")
+        )
+        if found == '"':
+            shown = "a string that is not closed"
+        notes = () if opened is None else (self._opened(opened),)
+        text = f"{message}, found {shown}"
+        span = self.span(self.i)
+        raise PtoError(Diagnostic("syntax-error", text, span, help=help, notes=notes))
+
+    def _opened(self, index: int) -> Note:
+        return Note(f"{self.texts[index]!r} was opened here", self.span(index))
+
+    def wrong(self, slug: str, message: str, at: int, help: str | None = None) -> PtoError:
+        """A diagnostic at token `at`."""
+        return error(slug, message, self.span(at), help=help)
+
+    def enter(self) -> None:
+        """One bracket or region deeper."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            message = f"more than {DEEPEST} regions or brackets inside one another"
+            raise self.wrong("nesting-too-deep", message, self.i)
+
+    def type(self) -> Type:
+        """Step over a type."""
+        text = self.texts[self.i]
+        known = SPELLED.get(text) or self.aliases.get(text)
+        if known is None:
+            if not text[:1].isalpha() and text[:1] not in ("!", "_"):
+                self.fail("expected a type")
+            known = self._new_type(text)
+        self.i += 1
+        return known
+
+    def _new_type(self, text: str) -> Type:
+        if self.texts[self.i + 1] == "<" and text[:1] == "!":
+            self.i += 2
+            self.fail("expected the rest of the type and '>'", self.i - 1)
+        try:
+            return type_named(text)
+        except BadType as bad:
+            base = self.tokens.starts[self.i]
+            span = Span(self.tokens.source, base + bad.start, base + bad.end)
+            help = bad.help
+            if text[:1] == "!" and "." not in text:
+                close = get_close_matches(text, self.aliases, 1)
+                help = f"did you mean {close[0]}?" if close else help
+            raise error(bad.slug, bad.message, span, help=help) from None
+
+    def at_type(self) -> bool:
+        """Whether the current token can begin a type."""
+        text = self.texts[self.i]
+        return text[:1] == "!" or text in SPELLED or text in BUILTIN_TYPES or _names_type(text)
+
+    def skip_balanced(self) -> None:
+        """Step over the bracket at the cursor and everything inside it."""
+        stack = [self.i]
+        self.i += 1
+        while stack:
+            text = self.texts[self.i]
+            if not text:
+                self.fail(f"expected {CLOSING[self.texts[stack[-1]]]!r}", stack[-1])
+            if text in CLOSING:
+                stack.append(self.i)
+            elif text in CLOSING.values():
+                if text != CLOSING[self.texts[stack[-1]]]:
+                    self.fail(f"expected {CLOSING[self.texts[stack[-1]]]!r}", stack[-1])
+                stack.pop()
+            self.i += 1
+
+    def skip_location(self) -> None:
+        """Step over a trailing `loc(...)`, which says nothing about the program."""
+        if self.texts[self.i] == "loc" and self.texts[self.i + 1] == "(":
+            self.i += 1
+            self.skip_balanced()
+
+
+def _names_type(text: str) -> bool:
+    if not text[:1].isalpha():
+        return False
+    try:
+        type_named(text)
+    except BadType:
+        return False
+    return True
+
+
+def did_you_mean(word: str, options: list[str]) -> str | None:
+    """Advice for a word that is none of `options`: the nearest one."""
+    close = get_close_matches(word, options, 1)
+    return f"did you mean {close[0]}?" if close else None

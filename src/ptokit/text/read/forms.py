@@ -1,0 +1,134 @@
+"""Choosing the form that was written, and saying what is wrong when none fits.
+
+The forms of a mnemonic are tried in order; the first whose operands fit in number and kind wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import OpaqueType
+from ptokit.text.read.attributes import unknown_attribute
+from ptokit.text.read.binding import (
+    Foreign,
+    Pairs,
+    Reading,
+    accepts,
+    as_operands,
+    choices,
+    item_type,
+    known,
+    match,
+    missing,
+    place,
+    readings,
+    spread,
+)
+from ptokit.text.read.call import Call, Item
+from ptokit.text.read.cursor import Cursor, did_you_mean
+from ptokit.text.read.signature import Signature, Slot, describe, signature
+
+
+def bind(
+    cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
+) -> tuple[Signature, Pairs]:
+    """The form that fits, and its operands with what was written for them."""
+    for page in forms:
+        sig = signature(page)
+        if call.attrs:
+            as_operands(sig, call)
+            if not all(known(page, g.key) for g in call.attrs):
+                continue
+        if missing(page, call):
+            continue
+        if call.types is not None:
+            spread(cursor, sig, call, results)
+        for reading in readings(sig, call, results):
+            pairs = match(sig, reading, call)
+            if pairs is not None:
+                if call.keyed or call.index:
+                    pairs.sort(key=lambda pair: pair[1][0].at if pair[1] else 0)
+                return sig, pairs
+    raise _misfit(cursor, forms, call, results)
+
+
+def _misfit(
+    cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
+) -> PtoError | Foreign:
+    """Why no form fits."""
+    items = [*call.items, *call.index, *(i for g in call.keyed.values() for i in g)]
+    if any(isinstance(item_type(i), OpaqueType) for i in (*items, *(call.outs or ()))):
+        return Foreign()
+    if results and call.outs is None:
+        counts = [len(s.results) + len(s.fresh) for s in map(signature, forms)]
+        if results not in counts:
+            plural = "" if counts[0] == 1 else "s"
+            message = f"{forms[0].mnemonic()} defines {counts[0]} value{plural}; {results} named"
+            return cursor.wrong("operand-count", message, call.at)
+    for given in call.attrs:
+        if not any(known(page, given.key) for page in forms):
+            return unknown_attribute(cursor, forms[0], given)
+    name = forms[0].mnemonic()
+    needed = [missing(page, call) for page in forms]
+    if all(needed):
+        return cursor.wrong("syntax-error", f"{name} needs the attribute {needed[0][0]}", call.at)
+    for key in call.keyed:
+        keys = [s.key for p in forms for s in signature(p).ssa if s.key]
+        if key not in keys and not any(known(p, key) for p in forms):
+            message = f"{name} has no operand {key!r}"
+            advice = did_you_mean(key, keys) or f"it takes {', '.join(keys) or 'none by name'}"
+            return cursor.wrong("unknown-attribute", message, call.at, advice)
+    return _wrong_kind(cursor, forms, call, results) or _wrong_count(cursor, forms, call)
+
+
+def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> PtoError:
+    name = forms[0].mnemonic()
+    if call.outs is not None:
+        takes = " or ".join(
+            dict.fromkeys(
+                f"ins({describe(s.ins)}) outs({describe(s.outs or s.results)})"
+                for s in map(signature, forms)
+            )
+        )
+        given = f"{len(call.items) + len(call.index)} and {len(call.outs)}"
+    else:
+        takes = " or ".join(dict.fromkeys(describe(signature(p).ssa) for p in forms))
+        given = str(len(call.items) + len(call.index) + len(call.keyed))
+    return cursor.wrong("operand-count", f"{name} takes {takes}; {given} given", call.at)
+
+
+def _wrong_kind(
+    cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
+) -> PtoError | None:
+    """The first operand of a kind its slot does not take, in the first form that fits in number."""
+    for page in forms:
+        sig = signature(page)
+        named = [(s, call.keyed[s.key]) for s in sig.ssa if s.key in call.keyed]
+        for reading in readings(sig, call, results):
+            pairs = [*named, *_by_number(reading, call)]
+            wrong = [(s, i) for s, group in pairs for i in group if not accepts(s, i)]
+            if wrong:
+                return _kind_error(cursor, page, *wrong[0])
+    return None
+
+
+def _by_number(reading: Reading, call: Call) -> Pairs:
+    """Slots with their items whatever their kinds; nothing where the numbers do not fit."""
+    pairs: Pairs = []
+    for slots, items in reading:
+        bracketed = [s for s in slots if s.indexed] if call.index else []
+        places = tuple(s for s in slots if not s.key and not (call.index and s.indexed))
+        chosen = next(choices(places, len(items)), None)
+        if chosen is None or (bracketed and len(bracketed) != len(call.index)):
+            return []
+        pairs += place(chosen, items)
+        pairs += [(s, [i]) for s, i in zip(bracketed, call.index, strict=False)]
+    return pairs
+
+
+def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
+    wanted = f"takes a {slot.operand.kind_name} as {slot.name}"
+    message = f"{page.mnemonic()} {wanted}; {cursor.texts[item.at]} is {item_type(item)}"
+    return cursor.wrong("type-mismatch", message, item.at)

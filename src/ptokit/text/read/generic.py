@@ -1,0 +1,154 @@
+"""The generic form of MLIR: `"pto.op"(%a, %b) <{...}> ({...}) {...} : (T, U) -> V`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.text.read.attributes import Given, bind_attributes, dictionary
+from ptokit.text.read.build import Named, build, expect_results
+from ptokit.text.read.call import Call, Item, read_item, read_signature
+from ptokit.text.read.signature import Slot, signature
+
+if TYPE_CHECKING:
+    from ptokit.text.read.parser import Parser
+
+SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
+
+
+def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """The op in generic form; its name, the token at `at`, is behind the cursor."""
+    call = Call(at, generic=True)
+    opened = p.i
+    p.expect("(")
+    while not p.accept(")"):
+        call.items.append(read_item(p, p.names))
+        if not p.accept(",") and p.texts[p.i] != ")":
+            p.fail("expected ',' or ')'", opened)
+    if p.texts[p.i] == "<":
+        opened = p.i
+        p.i += 1
+        call.attrs += dictionary(p)
+        p.expect(">", opened)
+    if p.texts[p.i] == "(":
+        opened = p.i
+        p.i += 1
+        while not p.accept(")"):
+            call.regions.append(p.region([]))
+            if not p.accept(",") and p.texts[p.i] != ")":
+                p.fail("expected ',' or ')'", opened)
+    if p.texts[p.i] == "{":
+        call.attrs += dictionary(p)
+    read_signature(p, call)
+    segments = next((g for g in call.attrs if g.key in SEGMENTS), None)
+    call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
+    if segments is not None:
+        return _segmented(p, forms, call, results, _sizes(str(segments.value)))
+    if forms[0].syntax == "op":
+        return build(p, p.names, forms, call, results)
+    return _plain(p, forms[0], call, results)
+
+
+def _sizes(text: str) -> list[int]:
+    """The numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]>`."""
+    listed = text.split(":", 1)[-1] if ":" in text else text
+    return [int(n) for n in re.findall(r"[0-9]{1,9}", listed)]
+
+
+def _segmented(
+    p: Parser, forms: Sequence[type[Instr]], call: Call, results: list[Named], sizes: list[int]
+) -> Op:
+    """Operands whose counts are given, one count for each operand of the page."""
+    _agree(p, call)
+    for page in forms:
+        sig = signature(page)
+        needed = [s for s in sig.ins if s.required]
+        rest = [s for s in sig.ins if not s.required]
+        orders = [[*sig.ins, *sig.outs], [*needed, *sig.outs, *rest]]
+        if results:
+            orders.append(list(sig.ins))
+        for order in orders:
+            if len(order) == len(sizes) and sum(sizes) == len(call.items):
+                groups = _groups(order, call.items, sizes)
+                if _fit(groups):
+                    return _of_groups(p, page, call, results, groups)
+    message = f"{forms[0].mnemonic()}: the segment sizes do not fit its operands"
+    raise p.wrong("operand-count", message, call.at)
+
+
+def _groups(
+    order: Sequence[Slot], items: list[Item], sizes: list[int]
+) -> list[tuple[Slot, list[Item]]]:
+    groups: list[tuple[Slot, list[Item]]] = []
+    at = 0
+    for slot, size in zip(order, sizes, strict=True):
+        groups.append((slot, items[at : at + size]))
+        at += size
+    return groups
+
+
+def _fit(groups: list[tuple[Slot, list[Item]]]) -> bool:
+    return all(
+        (slot.many or len(items) == 1 or (not items and not slot.required))
+        and all(i.value is not None and slot.operand.accepts(i.value.type) for i in items)
+        for slot, items in groups
+    )
+
+
+def _of_groups(
+    p: Parser,
+    page: type[Instr],
+    call: Call,
+    results: list[Named],
+    groups: list[tuple[Slot, list[Item]]],
+) -> Op:
+    op = Op(page, spans={"": p.span(call.at)})
+    for slot, items in groups:
+        values = tuple(i.value for i in items if i.value is not None)
+        for value in values:
+            p.names.serve(value, slot.operand)
+        if values:
+            op.operands[slot.name] = values if slot.many else values[0]
+            op.spans[slot.name] = p.span(items[0].at, items[-1].at)
+    return _completed(p, op, call, results)
+
+
+def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
+    """An op of an irregular shape: operands in the page's order."""
+    slots = signature(page).ins
+    values = [i.value for i in call.items if i.value is not None]
+    fixed = [s for s in slots if not s.many]
+    if len(values) < len(fixed) or (len(values) > len(fixed) and len(fixed) == len(slots)):
+        message = f"{page.mnemonic()} takes {len(fixed)} operands; {len(values)} given"
+        raise p.wrong("operand-count", message, call.at)
+    op = Op(page, spans={"": p.span(call.at)})
+    _agree(p, call)
+    for slot, value in zip(fixed, values, strict=False):
+        op.operands[slot.name] = value
+    rest: tuple[Value, ...] = tuple(values[len(fixed) :])
+    if rest:
+        op.operands[next(s.name for s in slots if s.many)] = rest
+    return _completed(p, op, call, results)
+
+
+def _agree(p: Parser, call: Call) -> None:
+    for item, (kind, at) in zip(call.items, call.types or [], strict=False):
+        if item.value is not None:
+            p.names.agree(item.value, kind, at)
+
+
+def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
+    """Attributes, regions and results."""
+    given = [
+        Given("value", g.at, g.value, g.value_at) if g.key == "value" else g for g in call.attrs
+    ]
+    op.attrs = bind_attributes(p, op.page, given)
+    op.regions = call.regions
+    types = [kind for kind, _ in call.results or []]
+    if results:
+        expect_results(p, op.page, len(types), results)
+    op.results = [p.names.define(n, k, i) for (n, i), k in zip(results, types, strict=False)]
+    return op

@@ -1,0 +1,123 @@
+"""Text to tokens: one regular expression that covers every character, comments set aside.
+
+A token is a string; its first character says what it is: `%` value, `!` type, `#` attribute, `@`
+symbol, `"` string, `^` label, a letter, a digit, else punctuation. A type or attribute with its
+`<...>` is one token, so a type is looked up by its spelling. Offsets are kept apart, compactly: a
+file of megabytes costs a few lists.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import sub
+from typing import NamedTuple
+
+from ptokit.diagnostics.source import Source, Span
+
+# what may stand between angle brackets: anything but them and values; `->` is no bracket
+INNER = r"[^<>%]*+(?:(?<=-)>[^<>%]*+)*+"
+THIRD = rf"<{INNER}>"
+SECOND = rf"<{INNER}(?:{THIRD}{INNER})*+>"
+ANGLES = rf"<{INNER}(?:{SECOND}{INNER})*+>"
+WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
+ATTRIBUTE = rf"\#(?:pto(?:\.\w+)*+{ANGLES}|loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"
+
+TOKEN = re.compile(
+    rf"""
+    (?:\A|[\ \t\r]*+\n)\s*+\#(?!pto(?:\.\w+)*+<)[^\n]*+  # a whole line: `# text`
+    | \s*+ (?:
+        %[\w$.]++(?:-[\w$.]++)*+(?:\#[0-9]++)?
+      | (?:memref|vector|tensor|array|dense|tuple|complex|strided|affine_map|opaque){ANGLES}
+      | {WORD}
+      | [,(){{}}\[\]=:;+*?]
+      | !{WORD}(?:{ANGLES})?
+      | ->
+      | -?(?:0[xX][0-9a-fA-F]++|[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?)
+      | "(?:[^"\\\n]|\\.)*+"
+      | @(?:[\w$.-]++|"[^"\n]*+")
+      | //[^\n]*+
+      | {ATTRIBUTE}
+      | \#[^\n]*+
+      | \.\.\. | \.(?:{WORD})
+      | \^[\w$.-]++
+      | .
+      | \Z
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
+IS_ATTRIBUTE = re.compile(ATTRIBUTE)
+
+
+class Comment(NamedTuple):
+    """A comment: the index of the token after it, where it starts, and its text with the marker."""
+
+    before: int
+    start: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a source, closed by empty ones, with their offsets, and the comments.
+
+    `marks` holds, for each comment, the index of the token after it.
+    """
+
+    source: Source
+    texts: list[str]
+    starts: array[int]
+    comments: list[Comment]
+    marks: list[int]
+
+    def end(self, index: int) -> int:
+        return self.starts[index] + len(self.texts[index])
+
+    def span(self, first: int, last: int | None = None) -> Span:
+        """The place of a token, or of tokens `first` to `last`."""
+        at = first if last is None else last
+        return Span(self.source, self.starts[first], self.starts[at] + len(self.texts[at]))
+
+    def comments_in(self, first: int, last: int) -> list[Comment]:
+        """The comments that stand before token `last` and not before token `first`."""
+        marks = self.marks
+        return self.comments[bisect_left(marks, first) : bisect_left(marks, last)] if marks else []
+
+
+def tokenise(source: Source) -> Tokens:
+    """Cut `source` into tokens. Never fails: a character of no token is a token of its own."""
+    pieces: list[str] = TOKEN.findall(source.text)
+    texts = [piece.lstrip() for piece in pieces]
+    starts = array("q", map(sub, accumulate(map(len, pieces)), map(len, texts)))
+    for _ in range(AHEAD):
+        texts.append("")
+        starts.append(len(source.text))
+    return _without_comments(source, texts, starts)
+
+
+def _without_comments(source: Source, texts: list[str], starts: array[int]) -> Tokens:
+    """Set the comments apart."""
+    at = [
+        i
+        for i, text in enumerate(texts)
+        if text[:1] in "/#" and text and _is_comment(source, text, starts[i])
+    ]
+    comments = [Comment(i - n, starts[i], texts[i].rstrip()) for n, i in enumerate(at)]
+    if at:
+        drop = set(at)
+        texts = [text for i, text in enumerate(texts) if i not in drop]
+        starts = array("q", (start for i, start in enumerate(starts) if i not in drop))
+    return Tokens(source, texts, starts, comments, [c.before for c in comments])
+
+
+def _is_comment(source: Source, text: str, start: int) -> bool:
+    if text[0] == "#" and IS_ATTRIBUTE.fullmatch(text):
+        if text.startswith("#pto"):
+            return False
+        line = source.text.rfind("\n", 0, start) + 1
+        return not source.text[line:start].strip()  # `#word=word` on a line of its own
+    return text[0] == "#" or text[:2] == "//"

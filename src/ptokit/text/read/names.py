@@ -1,0 +1,255 @@
+"""Names and types of values: scopes, definitions and uses, and the completion of elided types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.ir.module import Block, Op, OpaqueOp, Value
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import (
+    ELISIONS,
+    INDEX,
+    Elided,
+    Kind,
+    OpaqueType,
+    PtrType,
+    ScalarType,
+    Type,
+    kind_of_elided,
+)
+from ptokit.text.read.cursor import Cursor, did_you_mean
+from ptokit.text.read.lexer import Tokens
+
+UNKNOWN = Elided("")
+DTYPE = ELISIONS[Kind.INDEX]
+CONCRETE: dict[Kind, type] = {
+    Kind.TILE: TileType,
+    Kind.GLOBAL: GlobalType,
+    Kind.CONV: ConvTileType,
+    Kind.PTR: PtrType,
+    Kind.INDEX: ScalarType,
+}
+
+
+def constant_page() -> type[Instr]:
+    """The page of an op that is a number; without one, numbers stand in no text."""
+    for page in pages():
+        if page.syntax == "constant":
+            return page
+    raise error("unknown-op", "no instruction defines a number", help="name a value instead")
+
+
+class Names:
+    """The names visible in one function. In a flat program free names become its arguments."""
+
+    def __init__(self, cursor: Cursor, flat: bool) -> None:
+        self.cursor, self.flat = cursor, flat
+        self.table: dict[str, Value] = {}
+        self.scopes: list[list[str]] = []
+        self.gone: dict[str, Value] = {}
+        self.free: dict[str, Value] = {}
+        self.completed: dict[Value, int] = {}  # where a type that completed a definition stands
+        self.kinds: dict[Value, Operand] = {}  # the first operand each value of elided type is for
+        self.literals: dict[tuple[object, Type], Op] = {}
+        self.unnamed: list[Value] = []
+        self.rebound: dict[Value, str] = {}  # the name that the text uses for a value
+
+    def open(self) -> None:
+        self.scopes.append([])
+
+    def close(self) -> None:
+        """Leave a region: its names are no longer visible."""
+        for name in self.scopes.pop():
+            self.gone[name] = self.table.pop(name)
+
+    def resolve(self, at: int) -> Value:
+        """The value that the token `%name` at `at` names."""
+        name = self.cursor.texts[at][1:]
+        value = self.table.get(name)
+        if value is None:
+            value = self.table.get(f"{name}#0")
+        if value is not None:
+            return value
+        if not self.flat:
+            raise self._undefined(name, at)
+        value = self.free[name] = self.table[name] = Value(name, UNKNOWN, self.cursor.span(at))
+        return value
+
+    def define(self, name: str, kind: Type, at: int) -> Value:
+        """A new value named `name` by the token at `at`."""
+        known = self.table.get(name)
+        if known is not None:
+            raise self._redefined(known, at)
+        value = self.table[name] = Value(name, kind, self.cursor.span(at))
+        if self.scopes:
+            self.scopes[-1].append(name)
+        return value
+
+    def rebind(self, old: Value, kind: Type, at: int) -> Value:
+        """From here on the name of `old` means a new value."""
+        value = Value(old.name, kind, self.cursor.span(at))
+        self.unnamed.append(value)
+        self.rebound[value] = old.name
+        for name, known in self.table.items():
+            if known is old:
+                self.table[name] = value
+        return value
+
+    def anonymous(self, kind: Type) -> Value:
+        """A result that the text does not name."""
+        value = Value("", kind)
+        self.unnamed.append(value)
+        return value
+
+    def literal(self, number: float | None, kind: Type, at: int) -> Value:
+        """The value of a number in operand position: one constant at the function's start."""
+        floats = isinstance(kind, ScalarType) and kind.is_float
+        if isinstance(number, float) and not floats:
+            message = f"{number} is not a number of type {kind}"
+            raise self.cursor.wrong("type-mismatch", message, at)
+        number = float(number) if floats and number is not None else number
+        key = (repr(number), kind)
+        op = self.literals.get(key)
+        if op is None:
+            page, span = constant_page(), self.cursor.span(at)
+            value = Value("", kind, span, literal=True)
+            attrs: dict[str, object] = {page.attrs[0].name: number}
+            op = Op(page, attrs=attrs, results=[value], spans={"": span})
+            self.literals[key] = op
+        return op.results[0]
+
+    def agree(self, value: Value, written: Type, at: int) -> None:
+        """A use of `value` is written with a type; it must be the one of the definition."""
+        known = value.type
+        if written is known or written == known:
+            return
+        if isinstance(known, Elided) and fits(known, written):
+            value.type = written
+            self.completed[value] = at
+        elif not (isinstance(written, Elided) and fits(written, known)):
+            raise self._mismatch(value, written, at)
+
+    def serve(self, value: Value, operand: Operand, at: int | None = None) -> None:
+        """A value of elided type is used for `operand`, which says what kind of value it is."""
+        if not isinstance(value.type, Elided):
+            return
+        self.kinds.setdefault(value, operand)
+        if value.type == UNKNOWN:
+            value.type = ELISIONS[operand.kind]
+        elif at is not None:
+            self.require(value, operand, at)
+
+    def require(self, value: Value, operand: Operand, at: int) -> None:
+        """The value must be of the operand's kind."""
+        if not operand.accepts(value.type):
+            message = f"%{value.name} is {value.type}, here a {operand.kind_name} is expected"
+            raise self.cursor.wrong("type-mismatch", message, at)
+
+    def finish(self, body: Block) -> None:
+        """The function ends: complete numbers, place and name what the text leaves out."""
+        undecided = {v for op in body.walk() if isinstance(op, Op) for v in _beside_tiles(op)}
+        for value, operand in self.kinds.items():
+            if value.type == DTYPE and value not in undecided:
+                value.type = ScalarType(operand.scalar) if operand.scalar else INDEX
+        body.ops[:0] = self.literals.values()
+        taken = {*self.table, *self.gone}
+        for op in self.literals.values():
+            number = str(op.attrs[op.page.attrs[0].name])
+            _name(op.results[0], "c" + number.replace("-", "m").replace("+", ""), taken)
+        for value in self.unnamed:
+            _name(value, value.name or "v", taken)
+        if self.rebound:
+            for op in body.walk():
+                if isinstance(op, OpaqueOp):
+                    self._rename(op)
+        body.args[:0] = self.free.values()
+
+    def _rename(self, op: OpaqueOp) -> None:
+        """Use the new names in the text of an unknown op."""
+        for value in op.uses:
+            if value in self.rebound:
+                old = re.escape(self.rebound[value])
+                op.text = re.sub(rf"%{old}(?![\w$.#-])", f"%{value.name}", op.text)
+
+    def _undefined(self, name: str, at: int) -> PtoError:
+        tokens = self.cursor.tokens
+        notes: tuple[Note, ...] = ()
+        if name in self.gone:
+            notes = (Note("it is defined in a region that ends before", self.gone[name].span),)
+        else:
+            later = _definition_after(tokens, at)
+            if later is not None:
+                notes = (Note("it is defined only here", tokens.span(later)),)
+        close = did_you_mean(name, list(self.table))
+        help = close.replace("mean ", "mean %") if close and not notes else None
+        message = f"%{name} is used before it is defined" if notes else f"%{name} is not defined"
+        return PtoError(
+            Diagnostic("undefined-name", message, tokens.span(at), help=help, notes=notes)
+        )
+
+    def _redefined(self, known: Value, at: int) -> PtoError:
+        span = self.cursor.span(at)
+        if self.free.get(known.name) is known:
+            note = Note("it is defined only here", span)
+            message = f"%{known.name} is used before it is defined"
+            return PtoError(Diagnostic("undefined-name", message, known.span, notes=(note,)))
+        note = Note("first defined here", known.span)
+        message = f"%{known.name} is defined twice"
+        return PtoError(Diagnostic("redefined-name", message, span, notes=(note,)))
+
+    def _mismatch(self, value: Value, written: Type, at: int) -> PtoError:
+        note = Note(f"%{value.name} is defined here", value.span)
+        if value in self.completed:
+            note = Note(
+                f"%{value.name} has its type from here", self.cursor.span(self.completed[value])
+            )
+        message = f"%{value.name} is {value.type}, here it is used as {written}"
+        span = self.cursor.span(at)
+        return PtoError(Diagnostic("type-mismatch", message, span, notes=(note,)))
+
+
+def _beside_tiles(op: Op) -> Iterator[Value]:
+    """Give numbers for which the text has `dtype` the element type of the tile; those left over."""
+    operands = [(op.page.operand(name), value) for name, value in op.values()]
+    if not any(operand.kind is Kind.TILE for operand, _ in operands):
+        return
+    tile = next((v.type for _, v in operands if isinstance(v.type, TileType)), None)
+    for operand, value in operands:
+        if value.type == DTYPE and operand.kind is Kind.SCALAR and operand.scalar is None:
+            if tile is None:
+                yield value
+            else:
+                value.type = ScalarType(tile.dtype.name)
+
+
+def fits(elided: Elided, other: Type) -> bool:
+    """Whether a type can be what `elided` stands for."""
+    if not elided.spelling:
+        return True
+    kind = kind_of_elided(elided.spelling)
+    if isinstance(other, Elided):
+        return bool(other.spelling) and kind_of_elided(other.spelling) is kind
+    return isinstance(other, CONCRETE.get(kind, OpaqueType) | OpaqueType)
+
+
+def _definition_after(tokens: Tokens, at: int) -> int | None:
+    """The next token that defines the name used at `at`."""
+    text = tokens.texts[at]
+    for i in range(at + 1, len(tokens.texts) - 2):
+        if tokens.texts[i] == text and tokens.texts[i + 1] == "=":
+            return i
+    return None
+
+
+def _name(value: Value, wanted: str, taken: set[str]) -> None:
+    """A name no other value of the function has."""
+    name, count = wanted, 0
+    while name in taken:
+        count += 1
+        name = f"{wanted}_{count}"
+    taken.add(name)
+    value.name = name

@@ -1,0 +1,170 @@
+"""Ops this version does not know: where they end, what they use and define, their regions.
+
+The text is kept as written. An op ends where the next statement begins: on a new line, outside of
+brackets, at something that can begin one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Block, OpaqueOp, Value
+from ptokit.isa.index import lookup
+from ptokit.isa.model.types import Type
+from ptokit.text.read.build import Named
+from ptokit.text.read.cursor import CLOSING
+from ptokit.text.read.names import UNKNOWN
+
+if TYPE_CHECKING:
+    from ptokit.text.read.parser import Parser
+
+REGION = "\0"
+
+
+def read_opaque(p: Parser, start: int, at: int, results: list[Named]) -> OpaqueOp:
+    """The op whose mnemonic is the token at `at`."""
+    reader = _Opaque(p, at)
+    p.names.open()
+    reader.read()
+    for name in p.names.scopes.pop():
+        p.names.gone[name] = p.names.table.pop(name)
+    end = p.i - 1
+    types = _types(p, reader.arrow, reader.colon, end, len(results))
+    values = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=True)]
+    name = p.texts[at].strip('"')
+    span = p.span(at, end)
+    return OpaqueOp(name, reader.text(end), values, reader.uses, span, regions=reader.regions)
+
+
+class _Opaque:
+    """The walk over the tokens of one unknown op."""
+
+    def __init__(self, p: Parser, at: int) -> None:
+        self.p, self.at = p, at
+        self.uses: list[Value] = []
+        self.regions: list[Block] = []
+        self.pieces: list[str] = []
+        self.from_ = p.tokens.starts[at]
+        self.open: list[int] = []
+        self.arrow: int | None = None  # the last -> or : outside of brackets
+        self.colon: int | None = None
+
+    def read(self) -> None:
+        p = self.p
+        p.i = self.at + 1
+        while not self._ended():
+            text = p.texts[p.i]
+            if text == "{" and _begins_region(p, p.i):
+                self._region()
+                continue
+            if text in ("(", "[", "{"):
+                self.open.append(p.i)
+            elif self.open and text == CLOSING[p.texts[self.open[-1]]]:
+                self.open.pop()
+            elif text in (")", "]", "}"):
+                p.fail("this bracket closes nothing", self.open[-1] if self.open else None)
+            elif text == '"':
+                p.fail("expected an operand")
+            elif text[:1] == "%":
+                self._name(p.i)
+            elif not self.open and text == "->":
+                self.arrow = p.i
+            elif not self.open and text == ":":
+                self.colon = p.i
+            p.i += 1
+        if self.open:
+            opened = self.open[-1]
+            p.fail(f"expected {CLOSING[p.texts[opened]]!r}", opened)
+
+    def _ended(self) -> bool:
+        p = self.p
+        text = p.texts[p.i]
+        if not text:
+            return True
+        if self.open:
+            return False
+        if text in ("}", ";"):
+            return True
+        waits = p.texts[p.i - 1] in (":", ",", "->", "=")
+        return not waits and p.begins_line() and _begins_statement(p, p.i)
+
+    def _region(self) -> None:
+        p = self.p
+        starts = p.tokens.starts
+        self.pieces.append(p.tokens.source.text[self.from_ : starts[p.i]])
+        self.regions.append(p.region([]))
+        self.from_ = p.tokens.end(p.i - 1)
+
+    def text(self, end: int) -> str:
+        """The text, with a mark for each region."""
+        last = self.p.tokens.source.text[self.from_ : self.p.tokens.end(end)]
+        return REGION.join((*self.pieces, last))
+
+    def _name(self, at: int) -> None:
+        """A use; or `%x = ...`, which names a value for the op's regions."""
+        p = self.p
+        name = p.texts[at][1:]
+        known = p.names.table.get(name) or p.names.table.get(f"{name}#0")
+        if p.texts[at + 1] == "=" and known is None:
+            p.names.define(name, UNKNOWN, at)
+        elif known is not None:
+            self.uses.append(known)
+        elif p.names.flat:
+            self.uses.append(p.names.resolve(at))
+
+
+def _begins_statement(p: Parser, i: int) -> bool:
+    """Whether the token can be the first of a statement."""
+    text, following = p.texts[i], p.texts[i + 1]
+    first = text[:1]
+    if first == "%":
+        return following in ("=", ":", ",")
+    if first == '"':
+        return following == "("
+    if first in ("^", "!", "."):
+        return True
+    if not (first.isalpha() or first == "_"):
+        return False
+    alone = not following or p.begins_line(i + 1)
+    return "." in text or following[:1] == "%" or bool(lookup(text)) or alone
+
+
+def _begins_region(p: Parser, i: int) -> bool:
+    """Whether the brace opens a region, not a dictionary."""
+    text, following = p.texts[i + 1], p.texts[i + 2]
+    first = text[:1]
+    if first in ("^", "%"):
+        return True
+    if first == '"':
+        return following == "("
+    if not (first.isalpha() or first == "_"):
+        return False
+    return following not in ("=", ",", "}", ":") or bool(lookup(text))
+
+
+def _types(p: Parser, arrow: int | None, colon: int | None, end: int, count: int) -> list[Type]:
+    """The types of the results where the text ends with them, else unknown ones."""
+    unknown: list[Type] = [UNKNOWN] * count
+    if not count:
+        return unknown
+    back = p.i
+    for mark in (arrow, colon):
+        if mark is None:
+            continue
+        p.i = mark + 1
+        found: list[Type] = []
+        try:
+            grouped = p.accept("(")
+            found.append(p.type())
+            while p.accept(","):
+                found.append(p.type())
+            if grouped:
+                p.expect(")")
+            p.skip_location()
+        except PtoError:
+            found = []
+        ended, p.i = p.i == end + 1, back
+        if len(found) == count and ended:
+            return found
+    return unknown

@@ -1,0 +1,202 @@
+"""Reading statements and blocks: the op at the cursor, whatever its form, with its comments."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
+from ptokit.isa.index import lookup
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import Type
+from ptokit.text.read.attributes import unquoted
+from ptokit.text.read.binding import Foreign
+from ptokit.text.read.build import Named
+from ptokit.text.read.comments import trimmed
+from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.generic import read_generic
+from ptokit.text.read.lexer import Tokens
+from ptokit.text.read.names import Names
+from ptokit.text.read.opaque import read_opaque
+from ptokit.text.read.shapes import SHAPES
+from ptokit.text.types.parts import WHOLE
+
+FORMS: dict[str, tuple[type[Instr], ...]] = {}  # mnemonics looked up before
+
+
+class Parser(Cursor):
+    """A cursor that knows the names of the function it is in."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        super().__init__(tokens)
+        self.names = Names(self, flat=False)
+
+    # blocks
+
+    def block(self, args: list[Value], opened: int, before: list[str]) -> Block:
+        """Statements up to the closing brace, which is left to the caller."""
+        block = Block(args)
+        while before and not before[0]:
+            before = before[1:]
+        while self.texts[self.i] != "}":
+            if not self.texts[self.i]:
+                self.fail("expected an operation or '}'", opened)
+            before = self.statement(block, before)
+        block.trailing = trimmed(before)
+        return block
+
+    def region(self, args: list[tuple[Named, Type]], op: Op | None = None) -> Block:
+        """`{ ... }` with block arguments. A comment after the brace is the op's."""
+        opened = self.i
+        self.enter()
+        self.expect("{")
+        after, before = self.gap(self.i)
+        if op is not None and op.comments.after is None and not op.regions:
+            op.comments = Comments(after=after)
+        elif after is not None:
+            before = [after, *before]
+        self.names.open()
+        values = [self.names.define(name, kind, at) for (name, at), kind in args]
+        block = self.block(values or self._label(), opened, before)
+        self.names.close()
+        self.expect("}", opened)
+        self.depth -= 1
+        return block
+
+    def _label(self) -> list[Value]:
+        """`^bb0(%a: T):` at the start of a region."""
+        values: list[Value] = []
+        if self.texts[self.i][:1] != "^":
+            return values
+        self.i += 1
+        if self.accept("("):
+            opened = self.i - 1
+            while not self.accept(")"):
+                at = self.i
+                self.i += 1
+                self.expect(":")
+                kind = self.type()
+                values.append(self.names.define(self.texts[at][1:], kind, at))
+                if not self.accept(",") and self.texts[self.i] != ")":
+                    self.fail("expected ',' or ')'", opened)
+        self.expect(":")
+        return values
+
+    # statements
+
+    def statement(self, block: Block, before: list[str]) -> list[str]:
+        """Read one op into `block`; gives the comments on lines of their own that follow it."""
+        first = self.i
+        op = self.operation()
+        inner = self._inside(first) if isinstance(op, Op) and not op.regions else ()
+        block.ops.append(op)
+        while self.accept(";"):
+            pass
+        after, following = self.gap(self.i)
+        if op.regions and after:
+            following, after = [after, *following], None
+        if before or inner or after:
+            head = op.comments.after
+            op.comments = Comments((*before, *inner), after or head)
+        return following
+
+    def operation(self) -> AnyOp:
+        """The op at the cursor."""
+        start = self.i
+        results = self._results() if self.texts[start][:1] == "%" else []
+        at = self.i
+        name = self.texts[at]
+        forms = FORMS.get(name)
+        if forms is None:
+            forms = self._forms(name)
+        if not forms:
+            return read_opaque(self, start, at, results)
+        self.i += 1
+        mark = len(self.names.unnamed)
+        try:
+            if name[0] == '"':
+                return read_generic(self, forms, at, results)
+            return SHAPES[forms[0].syntax](self, forms, at, results)
+        except Foreign:
+            self.i = at
+            del self.names.unnamed[mark:]
+            return read_opaque(self, start, at, results)
+
+    def _forms(self, name: str) -> tuple[type[Instr], ...]:
+        first = name[:1]
+        if not (first.isalpha() or first in ('"', "_", ".")) or name == '"':
+            self.fail("expected an operation")
+        forms = lookup(unquoted(name) if first == '"' else name)
+        if forms and len(FORMS) < 10_000:
+            FORMS[name] = forms
+        return forms
+
+    def _results(self) -> list[Named]:
+        """`%a, %b:2 =`."""
+        found: list[Named] = []
+        while True:
+            at = self.i
+            text = self.texts[at]
+            if text[:1] != "%" or len(text) == 1:
+                self.fail("expected a result name")
+            self.i += 1
+            if self.accept(":"):
+                found += self._pack(text[1:], at)
+            else:
+                found.append((text[1:], at))
+            if not self.accept(","):
+                break
+        self.expect("=")
+        return found
+
+    def _pack(self, name: str, at: int) -> list[Named]:
+        text = self.texts[self.i]
+        if not WHOLE.fullmatch(text) or len(text) > 3:
+            self.fail("expected a number of results")
+        self.i += 1
+        return [(f"{name}#{n}", at) for n in range(int(text))]
+
+    def begins_statement(self) -> bool:
+        """Whether `%name` at the cursor begins `%name = ...`."""
+        i = self.i
+        while self.texts[i][:1] == "%" and self.texts[i + 1] == ",":
+            i += 2
+        if self.texts[i][:1] != "%":
+            return False
+        packed = self.texts[i + 1] == ":" and self.texts[i + 3] == "="
+        return packed or self.texts[i + 1] == "="
+
+    def token_of(self, span: Span | None, default: int) -> int:
+        """The token that starts where `span` does."""
+        return default if span is None else bisect_left(self.tokens.starts, span.start)
+
+    # comments
+
+    def _inside(self, first: int) -> tuple[str, ...]:
+        """Comments between the tokens of a statement of several lines."""
+        return tuple(c.text for c in self.tokens.comments_in(first + 1, self.i))
+
+    def gap(self, i: int) -> tuple[str | None, list[str]]:
+        """What stands before token `i`: a comment on the line before, and lines of their own."""
+        tokens = self.tokens
+        start = tokens.end(i - 1) if i else 0
+        stop = tokens.starts[i]
+        if stop - start < 2:
+            return None, []
+        text = tokens.source.text
+        comments = tokens.comments_in(i, i + 1)
+        if not comments:
+            return None, [""] if text.count("\n", start, stop) > 1 else []
+        after: str | None = None
+        lines: list[str] = []
+        at = start
+        for comment in comments:
+            breaks = text.count("\n", at, comment.start)
+            if not breaks and i and after is None and not lines:
+                after = comment.text
+            else:
+                lines += ["", comment.text] if breaks > 1 else [comment.text]
+            at = comment.start + len(comment.text)
+        if text.count("\n", at, stop) > 1:
+            lines.append("")
+        return after, lines

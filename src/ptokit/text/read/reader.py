@@ -1,0 +1,232 @@
+"""Reading programs: one liberal grammar for every level, module or not, functions or flat.
+
+`read` raises PtoError with one diagnostic at the first thing that cannot be read. Ops it does not
+know are kept; legality is the checker's business.
+"""
+
+from __future__ import annotations
+
+from ptokit.diagnostics.diagnostic import error
+from ptokit.diagnostics.source import Source, Span
+from ptokit.ir.module import Alias, Block, Comments, Func, Module, Op, Value
+from ptokit.isa.model.types import Type
+from ptokit.text.read.attributes import dictionary, generic
+from ptokit.text.read.comments import trimmed
+from ptokit.text.read.lexer import tokenise
+from ptokit.text.read.names import Names, constant_page
+from ptokit.text.read.parser import Parser
+from ptokit.text.read.shapes import SHAPES
+
+FLAT, FUNC = "main", "func.func"
+
+
+def read(text: str, name: str = "<text>") -> Module:
+    """The program in `text`; `name` is what messages call it."""
+    p = Parser(tokenise(Source(name, text)))
+    if "\0" in text:
+        at = text.index("\0")
+        raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
+    after, before = p.gap(0)
+    comments = [*([after] if after else []), *before]
+    while comments and not comments[0]:
+        del comments[0]
+    aliases, comments = _aliases(p, comments)
+    if p.texts[p.i] == "module":
+        module = _module(p, comments)
+    elif p.texts[p.i] == FUNC:
+        funcs, trailing = _functions(p, comments, "")
+        module = Module(funcs, wrapped=False, trailing=trailing)
+    else:
+        module = _flat(p, comments)
+    module.aliases = (*aliases, *module.aliases)
+    return module
+
+
+def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]]:
+    """`!left = !pto.tile_buf<...>` at the top; also gives the comments after the last."""
+    found: list[Alias] = []
+    while p.texts[p.i][:1] == "!" and p.texts[p.i + 1] == "=":
+        at = p.i
+        name = p.texts[at]
+        if name in p.aliases:
+            raise p.wrong("redefined-name", f"{name} is defined twice", at)
+        if "." in name:
+            raise p.wrong("syntax-error", "an alias has a name without dots", at)
+        p.i += 2
+        kind = p.aliases[name] = p.type()
+        after, following = p.gap(p.i)
+        found.append(Alias(name, kind, Comments(tuple(before), after)))
+        before = following
+    return tuple(found), before
+
+
+def _module(p: Parser, before: list[str]) -> Module:
+    """`module [@name] [attributes {...}] { functions }`."""
+    p.i += 1
+    if p.texts[p.i][:1] == "@":
+        p.i += 1
+    attrs = generic(dictionary(p)) if p.accept("attributes") else {}
+    opened = p.i
+    p.expect("{")
+    after, following = p.gap(p.i)
+    aliases, following = _aliases(p, following)
+    while following and not following[0]:
+        del following[0]
+    funcs, trailing = _functions(p, following, "}")
+    p.expect("}", opened)
+    p.skip_location()
+    tail, rest = p.gap(p.i)
+    if p.texts[p.i]:
+        p.fail("expected the end of the text after the module")
+    comments = Comments(tuple(before), after)
+    end = trimmed([*([tail] if tail else []), *rest])
+    return Module(funcs, attrs, True, comments, end, aliases, trailing)
+
+
+def _functions(p: Parser, before: list[str], end: str) -> tuple[list[Func], tuple[str, ...]]:
+    """Functions up to `end`, and the comments after the last."""
+    funcs: list[Func] = []
+    while p.texts[p.i] != end:
+        if p.texts[p.i] != FUNC:
+            p.fail(f"expected {FUNC}" + (f" or {end!r}" if end else ""))
+        func, before = _function(p, before)
+        if any(f.name == func.name for f in funcs):
+            raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
+        funcs.append(func)
+    return funcs, trimmed(before)
+
+
+def _symbol(p: Parser, func: Func) -> int:
+    return p.token_of(func.span, 0)
+
+
+def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
+    """`func.func [private] @name(%a: T, ...) [-> types] [attributes {...}] [{ ... }]`."""
+    p.i += 1
+    visibility = p.word("a name") if p.texts[p.i] in ("private", "public", "nested") else ""
+    symbol = p.i
+    name = p.texts[symbol]
+    if name[:1] != "@" or len(name) < 2:
+        p.fail("expected a function name, @name")
+    p.i += 1
+    p.names = Names(p, flat=False)
+    func = Func(name[1:].strip('"'), Block(), span=p.span(symbol), visibility=visibility)
+    named = _arguments(p, func)
+    if p.accept("->"):
+        func.results = _result_types(p)
+    if p.accept("attributes"):
+        func.attrs = generic(dictionary(p))
+    func.comments = Comments(tuple(before))
+    if p.texts[p.i] == "{" and (named or not func.args):
+        _body(p, func)
+    else:
+        if named and func.args:
+            p.fail("expected '{' and the body of the function")
+        func.declared = True
+    p.skip_location()
+    after, following = p.gap(p.i)
+    if func.declared and after:
+        func.comments = Comments(func.comments.before, after)
+        after = None
+    return func, [*([after] if after else []), *following]
+
+
+def _arguments(p: Parser, func: Func) -> bool:
+    """Reads `(%a: T {attrs}, ...)` or, in a declaration, `(T, ...)`; whether names are given."""
+    opened = p.i
+    p.expect("(")
+    named = p.texts[p.i][:1] == "%"
+    while not p.accept(")"):
+        at = p.i
+        if named:
+            if p.texts[at][:1] != "%" or len(p.texts[at]) == 1:
+                p.fail("expected an argument name", opened)
+            p.i += 1
+            p.expect(":")
+            func.body.args.append(p.names.define(p.texts[at][1:], p.type(), at))
+        else:
+            func.body.args.append(Value(f"arg{len(func.args)}", p.type(), p.span(at)))
+        if p.texts[p.i] == "{":
+            func.arg_attrs[len(func.args) - 1] = generic(dictionary(p))
+        p.skip_location()
+        if not p.accept(",") and p.texts[p.i] != ")":
+            p.fail("expected ',' or ')'", opened)
+    return named
+
+
+def _result_types(p: Parser) -> tuple[Type, ...]:
+    opened = p.i
+    if not p.accept("("):
+        return (p.type(),)
+    found: list[Type] = []
+    while not p.accept(")"):
+        found.append(p.type())
+        if not p.accept(",") and p.texts[p.i] != ")":
+            p.fail("expected ',' or ')'", opened)
+    return tuple(found)
+
+
+def _body(p: Parser, func: Func) -> None:
+    opened = p.i
+    p.i += 1
+    after, before = p.gap(p.i)
+    func.comments = Comments(func.comments.before, after)
+    args = func.body.args
+    func.body = p.block(args, opened, before)
+    p.expect("}", opened)
+    p.names.finish(func.body)
+    _check_return(p, func)
+
+
+def _check_return(p: Parser, func: Func) -> None:
+    """What the function returns must be what its head says."""
+    last = func.body.ops[-1] if func.body.ops else None
+    values: list[Value] = []
+    at = p.i - 1
+    if isinstance(last, Op) and last.page.terminator:
+        values = [v for _, v in last.values()]
+        at = p.token_of(last.span, at)
+    if len(values) != len(func.results):
+        message = f"@{func.name} returns {len(func.results)} values, {len(values)} given"
+        raise p.wrong("operand-count", message, at)
+    for value, kind in zip(values, func.results, strict=True):
+        p.names.agree(value, kind, at)
+
+
+def _flat(p: Parser, before: list[str]) -> Module:
+    """Ops without a function: their free names become the arguments."""
+    p.names = Names(p, flat=True)
+    func = Func(FLAT, Block(), flat=True)
+    while p.texts[p.i]:
+        if p.texts[p.i] in ("}", FUNC, "module"):
+            p.fail("expected an operation")
+        if p.texts[p.i][:1] == ".":
+            before = _directive(p, func.body, before)
+        else:
+            before = p.statement(func.body, before)
+    func.body.trailing = trimmed(before)
+    p.names.finish(func.body)
+    return Module([func], wrapped=False)
+
+
+def _directive(p: Parser, block: Block, before: list[str]) -> list[str]:
+    """`.arg %a : T` and `.const %c = 0 : index` of the PTO-AS form."""
+    word, at = p.texts[p.i], p.i + 1
+    if word not in (".arg", ".const"):
+        p.fail("expected an operation, .arg or .const")
+    name = p.texts[at]
+    p.i = at
+    if name[:1] != "%" or len(name) == 1:
+        p.fail("expected a name")
+    p.i += 1
+    if word == ".arg":
+        p.expect(":")
+        p.names.agree(p.names.resolve(at), p.type(), p.i - 1)
+    else:
+        p.expect("=")
+        page = constant_page()
+        block.ops.append(SHAPES[page.syntax](p, (page,), at, [(name[1:], at)]))
+    while p.accept(";"):
+        pass
+    after, following = p.gap(p.i)
+    return [*before, *([after] if after else []), *following]

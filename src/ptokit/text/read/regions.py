@@ -1,0 +1,159 @@
+"""Reading ops with regions: loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import I64, INDEX, Type
+from ptokit.text.read.build import Named, expect_results
+from ptokit.text.read.call import Item, read_item
+from ptokit.text.read.comments import trimmed
+
+if TYPE_CHECKING:
+    from ptokit.text.read.parser import Parser
+
+
+def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op %i = %lo to %hi step %s iter_args(%x = %y) -> (T) { ... }`."""
+    page = forms[0]
+    *bounds, carried = page.operands
+    op = Op(page, spans={"": p.span(at)})
+    induction = _name(p)
+    p.expect("=")
+    items: list[Item] = []
+    for operand, word in zip(bounds, ("to", "step", None), strict=True):
+        items.append(read_item(p, p.names))
+        op.spans[operand.name] = p.span(items[-1].at)
+        if word:
+            p.expect(word)
+    names, inits = _carried(p)
+    types = _arrow_types(p)
+    if types and len(types) != len(inits):
+        message = f"{len(inits)} iter_args, but {len(types)} types"
+        raise p.wrong("operand-count", message, p.i - 1)
+    kind: Type = INDEX
+    if p.accept(":"):
+        kind = p.type()
+    for operand, item in zip(bounds, items, strict=True):
+        op.operands[operand.name] = _bound(p, item, kind)
+        p.names.require(op.bound(operand.name)[0], operand, item.at)
+    for init, (written, type_at) in zip(inits, types, strict=False):
+        p.names.agree(init, written, type_at)
+    if inits:
+        op.operands[carried.name] = tuple(inits)
+    kinds = [v.type for v in inits]
+    args = [(induction, kind), *zip(names, kinds, strict=True)]
+    op.regions = [p.region(args, op)]
+    _check_yield(p, op.regions[0], kinds, at)
+    return _defined(p, op, kinds, results)
+
+
+def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op %condition -> (T) { ... } else { ... }`."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    item = read_item(p, p.names)
+    if item.value is None:
+        raise p.wrong("syntax-error", "the condition is a value of type i1", item.at)
+    condition = page.operands[0]
+    p.names.serve(item.value, condition)
+    if not condition.accepts(item.value.type):
+        message = f"the condition is {item.value.type}, not i1"
+        raise p.wrong("type-mismatch", message, item.at)
+    op.operands[condition.name] = item.value
+    op.spans[condition.name] = p.span(item.at)
+    types = [kind for kind, _ in _arrow_types(p)]
+    op.regions = [p.region([], op)]
+    after, lines = p.gap(p.i)
+    if p.accept("else"):
+        first = op.regions[0]
+        first.trailing = trimmed([*first.trailing, *([after] if after else []), *lines])
+        op.regions.append(p.region([], op))
+    elif types:
+        p.fail("expected 'else': a branch with results has two sides")
+    for region in op.regions:
+        _check_yield(p, region, types, at)
+    return _defined(p, op, types, results)
+
+
+def _name(p: Parser) -> Named:
+    text = p.texts[p.i]
+    if text[:1] != "%" or len(text) == 1:
+        p.fail("expected a name")
+    p.i += 1
+    return text[1:], p.i - 1
+
+
+def _bound(p: Parser, item: Item, kind: Type) -> Value:
+    if item.value is None:
+        return p.names.literal(item.number, kind, item.at)
+    p.names.agree(item.value, kind, item.at)
+    return item.value
+
+
+def _carried(p: Parser) -> tuple[list[Named], list[Value]]:
+    """`iter_args(%x = %y, ...)`."""
+    names: list[Named] = []
+    inits: list[Value] = []
+    if p.accept("iter_args"):
+        opened = p.i
+        p.expect("(")
+        while not p.accept(")"):
+            names.append(_name(p))
+            p.expect("=")
+            item = read_item(p, p.names)
+            value = item.value
+            inits.append(p.names.literal(item.number, I64, item.at) if value is None else value)
+            if not p.accept(",") and p.texts[p.i] != ")":
+                p.fail("expected ',' or ')'", opened)
+    return names, inits
+
+
+def _arrow_types(p: Parser) -> list[tuple[Type, int]]:
+    """`-> (T, U)`, or nothing."""
+    if not p.accept("->"):
+        return []
+    opened = p.i
+    if not p.accept("("):
+        return [(p.type(), p.i - 1)]
+    found: list[tuple[Type, int]] = []
+    while not p.accept(")"):
+        found.append((p.type(), p.i - 1))
+        if not p.accept(",") and p.texts[p.i] != ")":
+            p.fail("expected ',' or ')'", opened)
+    return found
+
+
+def _check_yield(p: Parser, block: Block, kinds: list[Type], at: int) -> None:
+    """The region must end by passing on as many values as the op has results, of their types."""
+    last = block.ops[-1] if block.ops else None
+    if not isinstance(last, Op) or not last.page.terminator:
+        if not kinds:
+            return
+        message = (
+            f"the region must end by yielding {len(kinds)} value{'s' if len(kinds) > 1 else ''}"
+        )
+        raise p.wrong("operand-count", message, p.i - 1)
+    values = [v for _, v in last.values()]
+    if len(values) != len(kinds):
+        message = f"{len(kinds)} values are expected here, {len(values)} given"
+        raise PtoError(Diagnostic("operand-count", message, last.span))
+    token = p.token_of(last.span, at)
+    for value, kind in zip(values, kinds, strict=True):
+        p.names.agree(value, kind, token)
+
+
+def _defined(p: Parser, op: Op, kinds: list[Type], results: list[Named]) -> Op:
+    if results or kinds:
+        if results:
+            expect_results(p, op.page, len(kinds), results)
+            named = zip(results, kinds, strict=True)
+            op.results = [p.names.define(n, kind, i) for (n, i), kind in named]
+        else:
+            op.results = [p.names.anonymous(kind) for kind in kinds]
+    p.skip_location()
+    return op

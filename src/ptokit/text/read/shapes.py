@@ -1,0 +1,184 @@
+"""The shapes an op can have in text: for each `syntax` word of a page, how it is read.
+
+"op" covers instructions in every form. The others are the irregular ones; a page names its shape
+and nothing here knows a mnemonic. Printing is in `shapes_out`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import I1, ScalarType, Type
+from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
+from ptokit.text.read.brackets import read_angled, read_bracketed
+from ptokit.text.read.build import Named, build, expect_results
+from ptokit.text.read.call import Call, read_call, read_signature
+from ptokit.text.read.regions import read_for, read_if
+
+if TYPE_CHECKING:
+    from ptokit.text.read.parser import Parser
+
+Forms: TypeAlias = "Sequence[type[Instr]]"
+Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
+
+
+def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """Operands, attributes and types in any form."""
+    call = Call(at) if p.begins_statement() else read_call(p, p.names, forms, at)
+    return build(p, p.names, forms, call, results)
+
+
+def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """As "op", but one type stands for all operands and the result."""
+    call = read_call(p, p.names, forms, at)
+    if call.types is None:
+        p.fail("expected ':' and a type")
+    if len(call.types) == 1:
+        call.results = call.results or call.types
+        call.types = call.types * max(len(call.items), 1)
+    return build(p, p.names, forms, call, results)
+
+
+def operand(p: Parser) -> Value:
+    """`%name`."""
+    at = p.i
+    if p.texts[at][:1] != "%":
+        p.fail("expected an operand")
+    p.i += 1
+    return p.names.resolve(at)
+
+
+def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op 5 : index`, `op 1.0 : f32`, `op true`."""
+    page = forms[0]
+    if p.texts[p.i] == "{":
+        dictionary(p)
+    value_at = p.i
+    text = p.texts[value_at]
+    p.i += 1
+    number = int(text == "true") if text in ("true", "false") else numeral(text)
+    if number is None:
+        p.i = value_at
+        p.fail("expected a number of at most 64 bits")
+    kind: Type = I1
+    if p.accept(":"):
+        kind = p.type()
+    elif text not in ("true", "false"):
+        p.fail("expected ':' and a type")
+    if isinstance(kind, ScalarType) and kind.is_float:
+        number = _float(number, kind) if text[:2] in ("0x", "0X") else float(number)
+    elif isinstance(number, float):
+        raise p.wrong("type-mismatch", f"{text} is not a number of type {kind}", value_at)
+    return finish(p, page, at, results, (), {page.attrs[0].name: number}, [kind])
+
+
+def _float(bits: float, kind: ScalarType) -> float:
+    """The float whose bits a hexadecimal number gives."""
+    width = kind.dtype.bits if kind.dtype else 32
+    whole = int(bits) & ((1 << width) - 1)
+    if kind.name == "bf16":
+        whole, width = whole << 16, 32
+    code, size = {16: ("<e", 2), 32: ("<f", 4)}.get(width, ("<f", 4))
+    return float(struct.unpack(code, (whole & ((1 << 8 * size) - 1)).to_bytes(size, "little"))[0])
+
+
+def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op slt, %a, %b : index`; the result is i1."""
+    page, word_at = forms[0], p.i
+    word = p.texts[p.i]
+    value = read_value(p) if word[:1] == '"' else Raw(p.word("a predicate"))
+    attr = page.attrs[0]
+    attrs = bind_attributes(p, page, [Given(attr.key, word_at, value, word_at)])
+    p.expect(",")
+    lhs = operand(p)
+    p.expect(",")
+    rhs = operand(p)
+    p.expect(":")
+    for value in (lhs, rhs):
+        p.names.agree(value, p.type(), p.i - 1)
+        p.i -= 1
+    p.i += 1
+    return finish(p, page, at, results, (lhs, rhs), attrs, [I1])
+
+
+def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op %condition, %yes, %no : T`."""
+    values: list[Value] = []
+    for count in range(3):
+        if count:
+            p.expect(",")
+        values.append(operand(p))
+    p.expect(":")
+    kind = p.type()
+    if p.accept(","):
+        kind = p.type()
+    for value, wanted in zip(values, (I1, kind, kind), strict=True):
+        p.names.agree(value, wanted, p.i - 1)
+    return finish(p, forms[0], at, results, values, {}, [kind])
+
+
+def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op %a : T to U`."""
+    value = operand(p)
+    p.expect(":")
+    p.names.agree(value, p.type(), p.i - 1)
+    p.expect("to")
+    return finish(p, forms[0], at, results, (value,), {}, [p.type()])
+
+
+def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op`, `op %a, %b : T, U`."""
+    call = Call(at)
+    first = p.i
+    if p.texts[p.i][:1] == "%" and not p.begins_statement():
+        call = read_call(p, p.names, forms, at)
+    elif p.texts[p.i] == ":":
+        read_signature(p, call)
+    if call.types is not None and len(call.types) != len(call.items):
+        message = f"{len(call.items)} operands, but {len(call.types)} types"
+        raise p.wrong("operand-count", message, first)
+    return build(p, p.names, forms, call, results)
+
+
+def finish(
+    p: Parser,
+    page: type[Instr],
+    at: int,
+    results: list[Named],
+    operands: Sequence[Value],
+    attrs: dict[str, object],
+    types: Sequence[Type],
+) -> Op:
+    """An op whose operands are the page's inputs in order."""
+    op = Op(page, attrs=attrs, spans={"": p.span(at)})
+    for slot, value in zip(page.ins(), operands, strict=True):
+        op.operands[slot.name] = value
+        if not slot.accepts(value.type):
+            wanted = f"takes a {slot.kind_name} as {slot.name}"
+            message = f"{page.mnemonic()} {wanted}, not {value.type}"
+            raise p.wrong("type-mismatch", message, at)
+    expect_results(p, page, len(types), results) if results else None
+    op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=False)]
+    if not results:
+        op.results = [p.names.anonymous(kind) for kind in types]
+    p.skip_location()
+    return op
+
+
+SHAPES: dict[str, Read] = {
+    "op": read_op,
+    "same": read_same,
+    "constant": read_constant,
+    "compare": read_compare,
+    "select": read_select,
+    "cast": read_cast,
+    "yield": read_yield,
+    "for": read_for,
+    "if": read_if,
+    "bracketed": read_bracketed,
+    "angled": read_angled,
+}

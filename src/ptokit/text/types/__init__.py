@@ -1,0 +1,1 @@
+"""Types as text: every spelling read, the form's own printed."""

@@ -1,0 +1,130 @@
+"""The pieces of a type spelling: fields between commas, numbers, words, element types, extents.
+
+Every problem is a `BadType`: it knows its place inside the spelling, and the reader, which knows
+where the spelling stands, makes it a diagnostic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TypeVar
+
+from ptokit.isa.model.dtypes import SPELLINGS, DType, dtype_named
+from ptokit.isa.model.words import Word
+
+W = TypeVar("W", bound=Word)
+FIELD = re.compile(r"((?:[^,\[]++|\[[^\]]*+\]?)*+)(?:,|\Z)")
+MOST = (1 << 63) - 1
+DIGITS = frozenset("0123456789")  # of numbers; str.isdigit knows hundreds more
+WHOLE = re.compile(r"[0-9]+")
+NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+DIMS = re.compile(r"((?:(?:[0-9]+|\?|-1)\s*+x\s*+)++)(.*)$", re.DOTALL)
+
+
+class BadType(Exception):
+    """What is wrong with a spelling, at [start, end) inside it."""
+
+    def __init__(
+        self, slug: str, message: str, start: int, end: int, help: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.slug, self.message, self.help = slug, message, help
+        self.start, self.end = start, end
+
+
+class Parts:
+    """What stands between the angle brackets, `at` characters into the spelling."""
+
+    def __init__(self, body: str, at: int) -> None:
+        self.body, self.at = body, at
+
+    @cached_property
+    def fields(self) -> list[tuple[str, int]]:
+        """The text between commas outside of brackets, stripped, with its offset."""
+        found: list[tuple[str, int]] = []
+        end = 0
+        for match in FIELD.finditer(self.body):
+            if found and match.start() == end == len(self.body) and self.body[-1:] != ",":
+                break  # the end of the text, once more
+            piece, end = match[1], match.end()
+            lead = len(piece) - len(piece.lstrip())
+            found.append((piece.strip(), self.at + match.start() + lead))
+        return found
+
+    def keyed(self, keys: Iterable[str], after: int = 0) -> Iterator[tuple[str, str, int]]:
+        """The fields `key = value` from field `after` on: key, value and the value's offset."""
+        seen: set[str] = set()
+        for text, at in self.fields[after:]:
+            key, equals, value = text.partition("=")
+            bare = key.strip()
+            if not equals or bare not in keys:
+                raise unknown(bare or text, keys, at, "a key of this type")
+            if bare in seen:
+                raise BadType("syntax-error", f"{bare} is given twice", at, at + len(text))
+            seen.add(bare)
+            yield bare, value.strip(), at + len(text) - len(value.lstrip())
+
+
+def unknown(word: str, options: Iterable[str], at: int, what: str) -> BadType:
+    """The problem of a word that is none of `options`."""
+    listed = list(options)
+    close = get_close_matches(word.lower(), listed, 1)
+    help = f"did you mean {close[0]}?" if close else f"one of: {', '.join(listed)}"
+    return BadType("unknown-word", f"{word!r} is not {what}", at, at + len(word), help)
+
+
+def number(text: str, at: int, what: str = "a number") -> int:
+    """A number from 0 to 2^63 - 1, decimal or 0x."""
+    if not NUMBER.fullmatch(text):
+        message = f"expected {what}, found {text!r}" if text else f"expected {what}"
+        raise BadType("syntax-error", message, at, at + max(len(text), 1))
+    value = int(text, 16 if text[:2].lower() == "0x" else 10) if len(text) < 25 else MOST + 1
+    if not 0 <= value <= MOST:
+        message = f"{what} must be from 0 to 2^63 - 1"
+        raise BadType("syntax-error", message, at, at + len(text))
+    return value
+
+
+def word_of(kind: type[W], text: str, at: int) -> W:
+    """The member of `kind` that `text` spells, quoted or not."""
+    bare = text.strip('"')
+    member = kind.named(bare)
+    if member is None:
+        raise unknown(bare, [w.text for w in kind], at, f"a {kind.mlir} word")
+    return member
+
+
+def element(word: str, at: int) -> DType:
+    """The element type that `word` names."""
+    dtype = dtype_named(word)
+    if dtype is None:
+        close = get_close_matches(word.lower(), SPELLINGS, 1)
+        help = f"did you mean {SPELLINGS[close[0]]}?" if close else "f16, bf16, f32, i8, i32, ..."
+        message = f"{word!r} is not an element type" if word else "the element type is missing"
+        raise BadType("unknown-type", message, at, at + max(len(word), 1), help)
+    return dtype
+
+
+def numbers(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
+    """`[2, 3]`: exactly `count` numbers."""
+    inner = text.removeprefix("[").removesuffix("]")
+    found = [part.strip() for part in inner.split(",")]
+    if text[:1] != "[" or text[-1:] != "]" or len(found) != count:
+        message = f"{what} is a list of {count} numbers"
+        raise BadType("syntax-error", message, at, at + max(len(text), 1))
+    return tuple(number(part, at + text.find(part)) for part in found)
+
+
+def extents(word: str, at: int) -> tuple[tuple[int | None, ...], DType]:
+    """`?x4xf16`: the extents and the element type."""
+    match = DIMS.match(word)
+    if match is None:
+        help = "write the extents and the element type: 16x16xf16"
+        message = f"{word!r} gives no extents"
+        raise BadType("syntax-error", message, at, at + max(len(word), 1), help)
+    dims = [d.strip() for d in match[1].split("x")[:-1]]
+    shape = tuple(None if d in ("?", "-1") else number(d, at, "an extent") for d in dims)
+    return shape, element(match[2].strip(), at + match.start(2))

@@ -1,0 +1,89 @@
+"""Printing types: the canonical spelling of each form."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ptokit.isa.model.dtypes import f32
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.types import Elided, Type
+from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
+
+DPS = "dps"
+TILE = "!pto.tile<...>"
+
+
+@lru_cache(maxsize=4096)
+def spell(kind: Type, form: str) -> str:
+    """The spelling of a type in the form "as", "ssa" or "dps"."""
+    match kind:
+        case TileType():
+            if form == DPS or not _positional(kind):
+                return f"!pto.tile{'_buf' if form == DPS else ''}<{_long(kind)}>"
+            return f"!pto.tile<{_short(kind)}>"
+        case GlobalType():
+            return _view(kind)
+        case ConvTileType():
+            dims = "".join(f"{n}x" for n in kind.shape)
+            loc = "" if kind.loc is Loc.MAT else f", loc={kind.loc.text}"
+            return f"!pto.conv_tile<{kind.layout.text}, {dims}{kind.dtype}{loc}{_unrolled(kind)}>"
+        case Elided(spelling) if spelling == TILE and form == DPS:
+            return "!pto.tile_buf<...>"
+        case _:
+            return str(kind)
+
+
+def _long(kind: TileType) -> str:
+    """Every key in the fixed order that other assemblers require."""
+    valid = kind.valid
+    v_row, v_col = ("?" if n is None else str(n) for n in (valid.rows, valid.cols))
+    compact = list(CompactMode).index(kind.compact)
+    return (
+        f"loc={kind.loc.text}, dtype={kind.dtype}, rows={kind.rows}, cols={kind.cols}, "
+        f"v_row={v_row}, v_col={v_col}, blayout={kind.blayout.text}, slayout={kind.slayout.text}, "
+        f"fractal={kind.fractal}, pad={_pad_code(kind.pad)}"
+        f"{f', compact={compact}' if compact else ''}"
+    )
+
+
+def _positional(kind: TileType) -> bool:
+    """Whether the eight fields of `!pto.tile<loc=vec, f32, 16, 16, ...>` say everything."""
+    whole = kind.valid == Shape(kind.rows, kind.cols)
+    plain = kind.fractal == 512 and kind.compact is CompactMode.NULL
+    return whole and plain and isinstance(kind.pad, PadValue)
+
+
+def _short(kind: TileType) -> str:
+    blayout: BLayout = kind.blayout
+    slayout: SLayout = kind.slayout
+    assert isinstance(kind.pad, PadValue)
+    words = f"{blayout.cpp}, {slayout.cpp}, None, {kind.pad.cpp}"
+    return f"loc={kind.loc.text}, {kind.dtype}, {kind.rows}, {kind.cols}, {words}"
+
+
+PLAIN = ConvTileType(f32, (), ConvLayout.NC1HWC0)
+UNROLL = ("padding", "filter", "stride", "dilation", "repeat", "into")
+
+
+def _unrolled(kind: ConvTileType) -> str:
+    """How a feature map is unrolled, without defaults."""
+    text = ""
+    for key in UNROLL:
+        if getattr(kind, key) != getattr(PLAIN, key):
+            text += f", {key}=[{', '.join(map(str, getattr(kind, key)))}]"
+    return text + (f", pad_value={kind.pad_value!r}" if kind.pad_value else "")
+
+
+def _pad_code(pad: PadValue | CustomPad) -> int:
+    return pad.code if isinstance(pad, CustomPad) else list(PadValue).index(pad)
+
+
+def _view(kind: GlobalType) -> str:
+    dims = "".join(f"{'?' if n is None else n}x" for n in kind.shape)
+    stride = ""
+    if kind.stride is not None:
+        steps = "x".join("?" if n is None else str(n) for n in kind.stride)
+        stride = f", stride={steps}"
+    layout = f", layout={kind.stated.text}" if kind.stated else ""
+    name = "partition_tensor_view" if kind.partition else "tensor_view"
+    return f"!pto.{name}<{dims}{kind.dtype}{stride}{layout}>"

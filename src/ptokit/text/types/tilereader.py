@@ -1,0 +1,185 @@
+"""Reading tile types: the four spellings of spec 3.18 are one grammar of fields.
+
+A field is `key = value` in any order, or stands at its place: location, then `16x16xf16` or element
+type, rows, columns, then block layout, box layout, fractal, pad value and compact mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ptokit.isa.model.dtypes import dtype_named
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.tiles import CustomPad, Shape, TileType
+from ptokit.isa.model.types import Type
+from ptokit.isa.model.words import VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
+from ptokit.text.types.parts import (
+    DIGITS,
+    DIMS,
+    WHOLE,
+    BadType,
+    Parts,
+    element,
+    extents,
+    number,
+    unknown,
+    word_of,
+)
+
+W = TypeVar("W", bound=Word)
+CUSTOM = 1 << 32
+POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
+DYNAMIC = ("?", "-1")
+
+
+def tile_of(parts: Parts) -> Type:
+    """The tile type that the fields describe; what they leave out has its default."""
+    given = _Fields(parts)
+    rows, cols = (given.take(key, _extent) for key in ("rows", "cols"))
+    if rows is None or cols is None:
+        end = parts.at + len(parts.body)
+        help = "give rows and cols"
+        raise BadType("syntax-error", "the tile type has no shape", parts.at, end, help)
+    if "dtype" not in given.values:
+        end = parts.at + len(parts.body)
+        raise BadType("syntax-error", "the tile type has no element type", parts.at, end)
+    stated = given.take("layout", lambda text, _: Layout.named(text))
+    blayout = given.take("blayout", _worded(BLayout))
+    slayout = given.take("slayout", _worded(SLayout))
+    if stated is None or blayout is not None or slayout is not None:
+        stated = Layout((blayout or BLayout.ROW_MAJOR, slayout or SLayout.NONE_BOX))
+    return TileType(
+        given.take("loc", _worded(Loc)) or VEC,
+        element(*given.values["dtype"]),
+        rows,
+        cols,
+        _valid(given, rows, cols),
+        stated,
+        given.take("fractal", number) or 512,
+        given.take("pad", _pad) or PadValue.NULL,
+        given.take("compact", _worded(CompactMode)) or CompactMode.NULL,
+    )
+
+
+class _Fields:
+    """The fields by key: (text, offset), each at most once."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.values: dict[str, tuple[str, int]] = {}
+        queue: list[tuple[str, int]] = []
+        for text, at in parts.fields:
+            key, equals, value = text.partition("=")
+            if not equals:
+                queue.append((text, at))
+                continue
+            if key.strip() not in KEYS:
+                raise unknown(key.strip(), KEYS, at, "a key of a tile type")
+            self.put(key.strip(), value.strip(), at + len(text) - len(value.lstrip()), at)
+        self._positional(queue)
+
+    def put(self, key: str, text: str, at: int, start: int | None = None) -> None:
+        if key in self.values:
+            start = at if start is None else start
+            message = f"{key} is given twice"
+            raise BadType("syntax-error", message, start, at + max(len(text), 1))
+        self.values[key] = (text, at)
+
+    def _positional(self, queue: list[tuple[str, int]]) -> None:
+        if queue and Loc.named(queue[0][0].strip('"')) is not None:
+            self.put("loc", *queue.pop(0))
+        if len(queue) > 1 and not _starts_shape(queue[0][0]) and _starts_shape(queue[1][0]):
+            text, at = queue[0]
+            raise unknown(text, [w.text for w in Loc], at, "a location")
+        if queue and (_starts_shape(queue[0][0]) or "rows" not in self.values):
+            self._shape(queue)
+        for key, (text, at) in zip(POSITIONS, queue, strict=False):
+            if key != "fractal" or text[:1] in DIGITS:
+                self.put(key, text, at)
+            elif text.lower() != "none":
+                if Layout.named(text) is None:
+                    raise unknown(text, ("None", *Layout.__members__), at, "a fractal")
+                self.put("layout", text, at)
+        for text, at in queue[len(POSITIONS) :]:
+            message = f"unexpected field {text!r}"
+            raise BadType("syntax-error", message, at, at + max(len(text), 1))
+
+    def _shape(self, queue: list[tuple[str, int]]) -> None:
+        """Takes `16x16xf16`, or `f16, 16, 16`, off the queue."""
+        text, at = queue.pop(0)
+        match = DIMS.match(text)
+        if match is None:
+            self.put("dtype", text, at)
+            for key in ("rows", "cols"):
+                if queue:
+                    self.put(key, *queue.pop(0))
+            return
+        shape, dtype = extents(text, at)
+        if len(shape) != 2:
+            message = f"a tile has rows and columns, here are {len(shape)} extents"
+            raise BadType("syntax-error", message, at, at + len(text))
+        for key, extent in zip(("rows", "cols"), shape, strict=True):
+            self.put(key, "?" if extent is None else str(extent), at)
+        self.put("dtype", dtype.name, at)
+
+    def take(self, key: str, read: Callable[[str, int], Any]) -> Any:  # Any: what `read` makes
+        """The field read by `read`; None when it is not given."""
+        return read(*self.values[key]) if key in self.values else None
+
+
+def _starts_shape(text: str) -> bool:
+    return DIMS.match(text) is not None or dtype_named(text) is not None
+
+
+KEYS = (
+    *("loc", "dtype", "rows", "cols", "v_row", "v_col", "valid"),
+    *("blayout", "slayout", "fractal", "pad", "compact"),
+)
+
+
+def _extent(text: str, at: int) -> int:
+    return number(text, at, "a number of elements")
+
+
+def _dim(text: str, at: int) -> int | None:
+    return None if text in DYNAMIC else _extent(text, at)
+
+
+def _valid(given: _Fields, rows: int, cols: int) -> Shape:
+    """The valid region: `valid=8x?`, or v_row and v_col, else the whole tile."""
+    if "valid" in given.values:
+        text, at = given.values["valid"]
+        dims = text.split("x")
+        if len(dims) != 2:
+            help = "write valid=ROWSxCOLS, ? where it is dynamic"
+            message = f"{text!r} is not a valid region"
+            raise BadType("syntax-error", message, at, at + max(len(text), 1), help)
+        return Shape(*(_dim(d.strip(), at) for d in dims))
+    return Shape(
+        given.take("v_row", _dim) if "v_row" in given.values else rows,
+        given.take("v_col", _dim) if "v_col" in given.values else cols,
+    )
+
+
+def _worded(kind: type[W]) -> Callable[[str, int], W]:
+    """Reads a word of `kind`, or its number."""
+
+    def read(text: str, at: int) -> W:
+        members = list(kind)
+        if WHOLE.fullmatch(text) and len(text) < 3 and int(text) < len(members):
+            return members[int(text)]
+        return word_of(kind, text, at)
+
+    return read
+
+
+def _pad(text: str, at: int) -> PadValue | CustomPad:
+    if WHOLE.fullmatch(text) or text[:2].lower() == "0x":
+        code = number(text, at, "a pad value")
+        if CUSTOM <= code < 2 * CUSTOM:
+            return CustomPad(code - CUSTOM)
+        if code >= len(PadValue):
+            help = "0 null, 1 zero, 2 max, 3 min, or 2^32 plus the bits of the value"
+            raise BadType("unknown-word", f"{text} is no pad value", at, at + len(text), help)
+        return list(PadValue)[code]
+    return PadValue.NULL if text.lower() == "none" else word_of(PadValue, text, at)

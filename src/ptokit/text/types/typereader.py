@@ -1,0 +1,167 @@
+"""Reading type spellings: tiles, views, pointers, scalars, elided and unknown types.
+
+A type is one token, so most are found in a table of spellings seen before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
+from ptokit.isa.model.tiles import ConvTileType, GlobalType
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc
+from ptokit.text.types.parts import (
+    BadType,
+    Parts,
+    element,
+    extents,
+    number,
+    numbers,
+    unknown,
+    word_of,
+)
+from ptokit.text.types.tilereader import tile_of
+
+# types of other dialects, and numbers wider than any element: kept as written
+FOREIGN = re.compile(
+    r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
+)
+SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
+CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
+SPELLED: dict[str, Type] = {}
+LIMIT = 4096  # spellings remembered; a program has some tens
+
+
+def type_named(spelling: str) -> Type:
+    """The type that a token spells; raises BadType."""
+    known = SPELLED.get(spelling)
+    if known is None:
+        if len(SPELLED) > LIMIT:
+            SPELLED.clear()
+        known = SPELLED[spelling] = _read(spelling)
+    return known
+
+
+def _read(spelling: str) -> Type:
+    if spelling.startswith("!"):
+        return _dialect_type(spelling)
+    if spelling in ("index", "i1"):
+        return ScalarType(spelling)
+    if spelling == "dtype":
+        return Elided(spelling)
+    dtype = dtype_named(spelling)
+    if dtype is not None:
+        return ScalarType(dtype.name)
+    if FOREIGN.match(spelling):
+        return OpaqueType(spelling)
+    problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")
+    help = problem.help if problem.help and problem.help.startswith("did") else None
+    raise BadType("unknown-type", problem.message, 0, len(spelling), help)
+
+
+def _dialect_type(spelling: str) -> Type:
+    name, angle, inner = spelling.partition("<")
+    reader = READERS.get(name)
+    if reader is None:
+        return _other(spelling, name, angle)
+    if angle and not inner.endswith(">"):
+        raise BadType("syntax-error", "the type is not closed: '>' is missing", 0, len(spelling))
+    body = inner[:-1]
+    if body.strip() in ("", "..."):
+        return Elided(f"{name.removesuffix('_buf')}<...>")  # a form has its own spelling
+    return reader(Parts(body, len(name) + 1))
+
+
+def _other(spelling: str, name: str, angle: str) -> Type:
+    """An element type written as a dialect type, an alias that is missing, or an unknown type."""
+    if angle:
+        return OpaqueType(spelling)
+    if CONFIGURATION.match(name):
+        return Elided("!pto.conv_tile<...>")
+    dtype = dtype_named(name)
+    if dtype is not None:
+        return ScalarType(dtype.name)
+    if "." not in name:
+        help = f"define it at the top of the file: {name} = !pto.tile_buf<...>"
+        raise BadType("unknown-type", f"the type {name} is not defined", 0, len(name), help)
+    return OpaqueType(spelling)
+
+
+def _pointer(parts: Parts) -> Type:
+    if parts.fields[0][0] in ("dtype", "T"):
+        return Elided("!pto.ptr<...>")
+    dtype = element(*parts.fields[0])
+    for space, at in parts.fields[1:]:
+        if space.strip('"') != "gm":
+            help = "a pointer of the host points to gm"
+            raise BadType("unknown-word", f"{space!r} is not gm", at, at + len(space), help)
+    return PtrType(dtype)
+
+
+def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
+    def read(parts: Parts) -> Type:
+        if SCHEMATIC.match(parts.body.strip()):
+            return Elided(f"{name}<...>")
+        shape, dtype = extents(*parts.fields[0])
+        stride: tuple[int | None, ...] | None = None
+        stated: GlobalLayout | None = None
+        for key, value, at in parts.keyed(("stride", "layout"), after=1):
+            if key == "layout":
+                stated = word_of(GlobalLayout, value, at)
+            else:
+                steps = value.split("x")
+                stride = tuple(None if s == "?" else number(s, at, "a stride") for s in steps)
+        return GlobalType(dtype, shape, stride, stated, partition)
+
+    return read
+
+
+def _conv(parts: Parts) -> Type:
+    word, at = parts.fields[0]
+    layout = word_of(ConvLayout, word, at)
+    if len(parts.fields) < 2:
+        raise BadType("syntax-error", "the extents are missing", at, at + len(word))
+    text, at = parts.fields[1]
+    shape, dtype = extents(text, at)
+    sizes = tuple(n for n in shape if n is not None)
+    if len(sizes) < len(shape):
+        raise BadType("syntax-error", "give every extent", at, at + len(text))
+    if min(sizes, default=1) < 1:
+        raise BadType("tile-shape", "extents count from 1", at, at + len(text))
+    given: dict[str, Any] = {}  # Any: by the key
+    for key, value, place in parts.keyed(("loc", "pad_value", *LISTS), after=2):
+        if key == "loc":
+            given[key] = word_of(Loc, value, place)
+        elif key == "pad_value":
+            given[key] = _real(value, place)
+        else:
+            given[key] = numbers(value, place, LISTS[key], key)
+            if key in STEPS and min(given[key]) < 1:
+                raise BadType("attribute", f"{key} counts from 1", place, place + len(value))
+    return ConvTileType(dtype, sizes, layout, **given)
+
+
+# how a feature map is unrolled: the keys that are lists, and how many numbers each has
+LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}
+STEPS = ("filter", "stride", "dilation")
+
+
+def _real(text: str, at: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        message = f"{text!r} is not a number"
+        raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
+
+
+READERS: dict[str, Callable[[Parts], Type]] = {
+    "!pto.tile": tile_of,
+    "!pto.tile_buf": tile_of,
+    "!pto.ptr": _pointer,
+    "!pto.tensor_view": _view("!pto.tensor_view", partition=False),
+    "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
+    "!pto.conv_tile": _conv,
+}

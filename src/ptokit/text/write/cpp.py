@@ -1,0 +1,169 @@
+"""C++: a program as intrinsic calls, tiles as types, loops as loops.
+
+A page without a template of its own prints as `NAME<template arguments>(operands in order)`;
+handles, numbers and control print through the template on their page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Attr, Operand
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, TileType
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.words import Word
+
+DYNAMIC = "DYNAMIC"
+OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
+
+
+def tile_cpp(kind: TileType) -> str:
+    """The C++ type of a tile, template arguments up to the last that is not a default."""
+    valid = [DYNAMIC if n is None else str(n) for n in (kind.valid.rows, kind.valid.cols)]
+    pad = kind.pad
+    padding = f"PadValue({pad.code:#x})" if isinstance(pad, CustomPad) else f"PadValue::{pad.cpp}"
+    arguments = [
+        *(f"TileType::{kind.loc.cpp}", kind.dtype.cpp, str(kind.rows), str(kind.cols)),
+        *(f"BLayout::{kind.blayout.cpp}", *valid, f"SLayout::{kind.slayout.cpp}"),
+        *(str(kind.fractal), padding, f"CompactMode::{kind.compact.cpp}"),
+    ]
+    defaults = ["BLayout::RowMajor", str(kind.rows), str(kind.cols)]
+    defaults += ["SLayout::NoneBox", "512", "PadValue::Null", "CompactMode::Null"]
+    while len(arguments) > 4 and arguments[-1] == defaults[len(arguments) - 5]:
+        arguments.pop()
+    return f"Tile<{', '.join(arguments)}>"
+
+
+def type_cpp(kind: Type) -> str:
+    """The C++ type of a value."""
+    match kind:
+        case TileType():
+            return tile_cpp(kind)
+        case PtrType():
+            return f"__gm__ {kind.dtype.cpp} *"
+        case ScalarType():
+            return kind.dtype.cpp if kind.dtype else ("bool" if kind.name == "i1" else "int64_t")
+        case GlobalType():
+            dims = ["1"] * (5 - kind.rank) + [DYNAMIC if n is None else str(n) for n in kind.shape]
+            steps = ", ".join([DYNAMIC] * 5)
+            shape = ", ".join(dims)
+            return f"GlobalTensor<{kind.dtype.cpp}, Shape<{shape}>, Stride<{steps}>>"
+        case ConvTileType():
+            dims = ", ".join(map(str, kind.shape))
+            layout = f"Layout::{kind.layout.cpp}"
+            return (
+                f"ConvTile<TileType::{kind.loc.cpp}, {kind.dtype.cpp}, {kind.nbytes}, {layout}, "
+                f"ConvTileShape<{dims}>>"
+            )
+        case Elided() | OpaqueType():
+            return "auto"
+
+
+class Printer:
+    """Prints functions; names become C++ identifiers."""
+
+    def __init__(self) -> None:
+        self.names: dict[Value, str] = {}
+
+    def name(self, value: Value) -> str:
+        if value not in self.names:
+            clean = "".join(c if c.isalnum() else "_" for c in value.name)
+            base = f"v{clean}" if clean[:1].isdigit() else clean
+            taken = set(self.names.values())
+            choices = (base, *(f"{base}_{i}" for i in range(2, len(taken) + 3)))
+            self.names[value] = next(c for c in choices if c not in taken)
+        return self.names[value]
+
+    def func(self, func: Func) -> Iterator[str]:
+        args = ", ".join(f"{type_cpp(a.type)} {self.name(a)}".replace("* ", "*") for a in func.args)
+        yield f"AICORE void {func.name}({args})"
+        yield "{"
+        yield from self.block(func.body, "  ")
+        yield "}"
+
+    def block(self, block: Block, indent: str) -> Iterator[str]:
+        for op in block.ops:
+            for line in self.op(op):
+                yield indent + line if line else line
+
+    def op(self, op: AnyOp) -> Iterator[str]:
+        yield from ("//" + c.lstrip("/#") if c else "" for c in op.comments.before)
+        if isinstance(op, OpaqueOp):
+            yield f"// not known to ptokit: {op.name}"
+            return
+        template = op.page.cpp_text
+        line = self._call(op) if template is None else self._filled(op, template)
+        if line:
+            yield line
+        for position, region in enumerate(op.regions):
+            if position:
+                yield "else"
+            yield "{"
+            yield from self.block(region, "  ")
+            yield "}"
+
+    def _call(self, op: Op) -> str:
+        page = op.page
+        given = [self._argument(op, o) for o in page.operands if op.bound(o.name)]
+        bound = [o for o in page.operands if op.bound(o.name)]
+        tiles = [
+            f"decltype({g})"
+            for o, g in zip(bound, given, strict=True)
+            if o.kind.name in ("TILE", "CONV", "GLOBAL")
+        ]
+        chosen = [self._word(a, op.attrs[a.name]) for a in page.attrs if a.name in op.attrs]
+        templates = f"<{', '.join((*tiles, *chosen))}>" if chosen else ""
+        return f"{page.cpp}{templates}({', '.join(given)});"
+
+    def _argument(self, op: Op, operand: Operand) -> str:
+        return ", ".join(self.name(v) for v in op.bound(operand.name))
+
+    def _word(self, attr: Attr, value: object) -> str:
+        if isinstance(value, Word):
+            return f"{value.cpp_type}::{value.cpp}"
+        return str(value).lower()
+
+    def _filled(self, op: Op, template: str) -> str:
+        """The page's template with operand names, attribute words and result types filled in.
+
+        What stands in square brackets is left out unless all it names is given.
+        """
+        fill: dict[str, object] = {}
+        for operand in op.page.operands:
+            fill[operand.name] = self._argument(op, operand)
+        for operand, result in zip(op.page.results(), op.results, strict=False):
+            fill[operand.name] = self.name(result)
+            fill["type"] = type_cpp(result.type)
+        for attr in op.page.attrs:
+            value = op.attrs.get(attr.name, attr.default)
+            fill[attr.name] = value.cpp if isinstance(value, Word) else _text(value)
+        if op.regions and op.regions[0].args:
+            fill["iv"] = self.name(op.regions[0].args[0])
+        chosen = OPTIONAL.sub(
+            lambda m: m[1] if all(map(fill.get, NAMES.findall(m[1]))) else "", template
+        )
+        return _tidy(chosen.format_map(_Blank(fill)))
+
+
+def _text(value: object) -> object:
+    """A literal; None where an attribute is absent."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+class _Blank(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def _tidy(text: str) -> str:
+    return text.replace("(, )", "").replace("(, ", "(").replace(", )", ")")
+
+
+def print_cpp(module: Module) -> str:
+    """The module as C++ source; functions in text order."""
+    lines = ["#include <pto/pto-inst.hpp>", "using namespace pto;"]
+    for func in module.funcs:
+        lines += ["", *Printer().func(func)]
+    return "\n".join(lines) + "\n"

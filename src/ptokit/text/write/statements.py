@@ -1,0 +1,262 @@
+"""Printing: for each `syntax` word of a page, how an op is written; the other half of `shapes`."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import UNIT, Raw, quoted
+from ptokit.text.read.build import literal_type
+from ptokit.text.read.call import Item
+from ptokit.text.read.signature import Signature, Slot, signature
+from ptokit.text.write.brackets_out import write_angled, write_bracketed
+
+if TYPE_CHECKING:
+    from ptokit.text.write.printer import Writer
+
+Write: TypeAlias = "Callable[[Writer, Op], None]"
+
+
+def write_op(w: Writer, op: Op) -> None:
+    """An instruction in the writer's form."""
+    sig = signature(op.page)
+    if op.dps:
+        w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
+        return
+    if w.form == "dps" and not sig.outs and not sig.results and not op.page.handle:
+        w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op)}")
+        return
+    if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory
+        w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
+        return
+    if any(s.name in op.operands for s in sig.fresh if s.operand.role is Role.OUT):
+        types = ", ".join(w.type(v.type) for v in op.results)
+        arrow = types if len(op.results) == 1 else f"({types})"
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {_into(w, op, sig)} -> {arrow}")
+        return
+    operands, typed = _operands(w, op, sig.ssa)
+    text = f"{w.mnemonic(op)}{operands}{attributes(op)}"
+    w.line(op, w.results(op) + text + _signature(w, op, typed))
+
+
+def _into(w: Writer, op: Op, sig: Signature) -> str:
+    """`ins(...) outs(...)` with the attributes where the page has them."""
+    attrs = attributes(op)
+    inside, after = (attrs, "") if op.page.inner else ("", attrs)
+    return f"ins({_group(w, op, sig.ins, inside)}) outs({_group(w, op, sig.outs)}){after}"
+
+
+def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
+    """`%a, %b : T, U`."""
+    values = [v for s in slots for v in op.bound(s.name)]
+    if not values:
+        return ""
+    names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
+    return f"{names}{inside} : {types}"
+
+
+def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value]]:
+    """The operands with brackets and keywords, and those whose types are listed."""
+    brackets = w.form == "as" and not op.page.results()
+    plain: list[str] = []
+    inside: list[str] = []
+    keyed = ""
+    typed: list[Value] = []
+    for slot in slots:
+        values = op.bound(slot.name)
+        if slot.key and values:
+            if slot.many:
+                between = ", {} = [{}]" if slot.operand.equals else " {} [{}]"
+                keyed += between.format(slot.key, ", ".join(w.operand(v, slot) for v in values))
+            else:
+                keyed += f" {slot.key} = {w.operand(values[0], slot)}"
+        elif brackets and slot.indexed:
+            inside += [w.operand(v, slot) for v in values]
+        else:
+            plain += [w.operand(v, slot) for v in values]
+            if op.page.typed is None or slot.name in op.page.typed:
+                typed += values
+    text = f" {', '.join(plain)}" if plain else ""
+    if inside:
+        text += f"[{', '.join(inside)}]"
+    return text + (
+        keyed if plain else keyed.replace(",", "", 1) if keyed[:1] == "," else keyed
+    ), typed
+
+
+def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
+    """`: (T, U) -> V`; a handle op lists only what its page says."""
+    results = ", ".join(w.type(v.type) for v in op.results)
+    operands = ", ".join(w.type(v.type) for v in typed)
+    if op.page.results():
+        if [v.type for v in op.results] == [s.scalar for s in signature(op.page).results]:
+            return ""  # the page gives the types
+        if not operands:
+            return f" : {results}"
+        return f" : {operands} -> {results}"
+    if w.form == "as":
+        if op.page.uniform and all(v.type == op.results[0].type for v in typed):
+            return f" : {results}"
+        if not op.results:
+            return f" : {operands}" if operands else ""
+        return f" : {operands} -> {results}" if operands else f" : {results}"
+    count = len(op.results)
+    return f" : ({operands}) -> {results if count == 1 else f'({results})'}"
+
+
+def attributes(op: Op) -> str:
+    """` {key = value}`, without defaults."""
+    parts: list[str] = []
+    for attr in op.page.attrs:
+        if attr.name in op.attrs and op.attrs[attr.name] != attr.default:
+            parts.append(f"{attr.key} = {attribute(op.attrs[attr.name])}")
+    known = {a.name for a in op.page.attrs}
+    parts += [entry(k, v) for k, v in op.attrs.items() if k not in known]
+    return f" {{{', '.join(parts)}}}" if parts else ""
+
+
+def entry(key: str, value: object) -> str:
+    """`key = value`, `key` alone for a flag."""
+    plain = key.replace(".", "").replace("_", "").isalnum()
+    name = key if plain else quoted(key)
+    return name if value is UNIT or value == UNIT else f"{name} = {attribute(value)}"
+
+
+def attribute(value: object) -> str:
+    """The text of an attribute value."""
+    match value:
+        case Word():
+            name = type(value).mlir
+            bare = getattr(type(value), "bare", False)  # only the enumerations that are have it
+            return f"#pto<{name} {value.text}>" if bare else f"#pto.{name}<{value.text}>"
+        case bool():
+            return "true" if value else "false"
+        case Raw():
+            return str(value)
+        case str():
+            return quoted(value)
+        case float():
+            return float_text(value, None)
+        case _:
+            return str(value)
+
+
+def write_same(w: Writer, op: Op) -> None:
+    """`%r = op %a, %b : T`."""
+    values = [v for s in signature(op.page).ins for v in op.bound(s.name)]
+    kind = w.type(op.results[0].type)
+    names = ", ".join(map(w.use, values))
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op)} : {kind}")
+
+
+def write_constant(w: Writer, op: Op) -> None:
+    """`%c = op 5 : index`."""
+    value = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
+    kind = op.results[0].type
+    if isinstance(kind, ScalarType) and kind.is_float:
+        text = float_text(float(str(value)), kind)
+    else:
+        text = str(value)
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {w.type(kind)}")
+
+
+def float_text(value: float, kind: ScalarType | None) -> str:
+    """A float that reads back as the same number; bits where no numeral does."""
+    if math.isfinite(value):
+        text = repr(value)
+        if "e" in text and "." not in text:
+            text = text.replace("e", ".0e")
+        return text
+    name = kind.name if kind else "f32"
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    if name == "f16":
+        return f"0x{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    return f"0x{bits >> 16:04X}" if name == "bf16" else f"0x{bits:08X}"
+
+
+def write_compare(w: Writer, op: Op) -> None:
+    """`%c = op slt, %a, %b : index`."""
+    attr = op.page.attrs[0]
+    word = op.attrs.get(attr.name, attr.default)
+    values = [op.bound(s.name)[0] for s in signature(op.page).ins]
+    names = ", ".join(map(w.use, values))
+    text = word.text if isinstance(word, Word) else word
+    kind = w.type(values[0].type)
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names} : {kind}")
+
+
+def write_cast(w: Writer, op: Op) -> None:
+    """`%r = op %a : T to U`."""
+    value = op.bound(signature(op.page).ins[0].name)[0]
+    types = f"{w.type(value.type)} to {w.type(op.results[0].type)}"
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)} : {types}")
+
+
+def write_yield(w: Writer, op: Op) -> None:
+    """`op %a, %b : T, U`."""
+    values = [v for _, v in op.values()]
+    text = f" {_listed(w, values)}" if values else ""
+    w.line(op, f"{w.mnemonic(op)}{text}")
+
+
+def _listed(w: Writer, values: Sequence[Value]) -> str:
+    return f"{', '.join(map(w.use, values))} : {', '.join(w.type(v.type) for v in values)}"
+
+
+def write_for(w: Writer, op: Op) -> None:
+    """A loop with its region."""
+    *bounds, carried = signature(op.page).ins
+    body = op.regions[0]
+    induction, *args = body.args
+    low, high, step = (w.operand(op.bound(s.name)[0], s) for s in bounds)
+    text = f"{w.results(op)}{w.mnemonic(op)} %{induction.name} = {low} to {high} step {step}"
+    inits = op.bound(carried.name)
+    if inits:
+        pairs = (f"%{a.name} = {w.use(v)}" for a, v in zip(args, inits, strict=True))
+        types = ", ".join(w.type(v.type) for v in op.results)
+        text += f" iter_args({', '.join(pairs)}) -> ({types})"
+    if w.type(induction.type) != "index":
+        text += f" : {w.type(induction.type)}"
+    w.open(op, f"{text} {{")
+    w.block(body)
+    w.close("}")
+
+
+def write_if(w: Writer, op: Op) -> None:
+    """A branch with its regions."""
+    condition = op.bound(signature(op.page).ins[0].name)[0]
+    types = ", ".join(w.type(v.type) for v in op.results)
+    arrow = f" -> ({types})" if types else ""
+    w.open(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(condition)}{arrow} {{")
+    w.block(op.regions[0])
+    for region in op.regions[1:]:
+        w.close("} else {")
+        w.indent += 1
+        w.block(region)
+    w.close("}")
+
+
+WRITERS: dict[str, Write] = {
+    "op": write_op,
+    "same": write_same,
+    "constant": write_constant,
+    "compare": write_compare,
+    "select": write_same,
+    "cast": write_cast,
+    "yield": write_yield,
+    "for": write_for,
+    "if": write_if,
+    "bracketed": write_bracketed,
+    "angled": write_angled,
+}
+
+
+def is_default_literal(value: Value, slot: Slot, number: float) -> bool:
+    """Whether the number alone, in place of `value`, would be read with the same type."""
+    return literal_type(slot, Item(0, None, number)) == value.type

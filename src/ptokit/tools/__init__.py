@@ -1,0 +1,1 @@
+"""What people start: the command line, the manual, replaying of recordings."""

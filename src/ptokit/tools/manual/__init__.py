@@ -1,0 +1,54 @@
+"""The manual: what `ptokit explain` prints, made from the pages and the tables of the ISA."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from textwrap import wrap
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.isa.disputes import DISPUTES
+from ptokit.isa.index import index, lookup
+from ptokit.isa.lang.instr import Instr
+from ptokit.tools.manual.contents import contents
+from ptokit.tools.manual.instruction import instruction_page
+from ptokit.tools.manual.topics import topics
+
+__all__ = ["contents", "explain", "instruction_page", "suggestions"]
+
+
+def explain(name: str) -> str | None:
+    """The page of an instruction, a type, a location, a diagnostic, ...; None if there is none."""
+    forms = lookup(name)
+    if forms:
+        return "\n\n".join(instruction_page(page) for page in forms)
+    if name in CATALOGUE:
+        return slug_page(name)
+    if name.upper() in DISPUTES:
+        return dispute_page(name.upper())
+    topic = topics().get(name.lower().removeprefix("!").removeprefix("#").removeprefix("pto."))
+    return topic() if topic else None
+
+
+def suggestions(name: str) -> list[str]:
+    """Names that are near."""
+    return get_close_matches(name.lower(), [*index(), *CATALOGUE, *topics()], n=3)
+
+
+def slug_page(slug: str) -> str:
+    """A diagnostic: what it means, and which instructions raise it."""
+    entry = CATALOGUE[slug]
+    raised = sorted({p.mnemonic() for ps in index().values() for p in ps if _raises(p, slug)})
+    lines = [slug, "", f"{entry.title[0].upper()}{entry.title[1:]}.", "", *wrap(entry.text, 80)]
+    return "\n".join(lines + (["", f"Raised by: {', '.join(raised)}"] if raised else []))
+
+
+def _raises(page: type[Instr], slug: str) -> bool:
+    return any(rule.slug == slug for rule in page.all_rules)
+
+
+def dispute_page(name: str) -> str:
+    """Where sources disagree: who says what, what ptokit does, and why."""
+    d = DISPUTES[name]
+    lines = [f"{name}: {d.question}", "", f"Sources: {d.sources}", f"ptokit: {d.choice}"]
+    lines.append(f"Why: {d.why}")
+    return "\n".join(lines + ([f"Option: {d.option}"] if d.option else []))

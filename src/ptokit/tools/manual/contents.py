@@ -1,0 +1,36 @@
+"""The table of contents: everything `explain` has a page for, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.isa.disputes import DISPUTES
+from ptokit.isa.index import chapter, pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.tools.manual.topics import chapters
+
+
+def contents() -> str:
+    """Instructions by chapter of the manual, then what they work on, then diagnostics."""
+    lines = ["`ptokit explain NAME` prints the page of any of these."]
+    for title, rows in _chapters():
+        width = max(len(name) for name, _ in rows)
+        lines += ["", title, *(f"  {name:<{width}}  {says}" for name, says in rows)]
+    return "\n".join(lines)
+
+
+def _chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    instructions: dict[str, dict[str, str]] = {}
+    for page in pages():
+        instructions.setdefault(chapter(page), {}).setdefault(page.mnemonic(), first_line(page))
+    for title, rows in instructions.items():
+        yield title, list(rows.items())
+    yield from chapters()
+    yield "Diagnostics", [(slug, entry.title) for slug, entry in CATALOGUE.items()]
+    yield "Where sources disagree", [(name, d.question) for name, d in DISPUTES.items()]
+
+
+def first_line(page: type[Instr]) -> str:
+    """What an instruction does, in the first line of its page."""
+    return (page.__doc__ or "").strip().split("\n")[0]

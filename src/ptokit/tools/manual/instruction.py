@@ -1,0 +1,117 @@
+"""The manual page of an instruction."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.disputes import DISPUTES
+from ptokit.isa.formula.rules import CPU, TARGET_NAMES
+from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.model.types import PtrType
+from ptokit.isa.model.words import Word
+from ptokit.isa.pages.examples import EXAMPLES
+from ptokit.tools.manual.ruletree import outline
+
+
+def instruction_page(page: type[Instr]) -> str:
+    """One form of an instruction: meaning, operands, forms, pipes, rules, disputes."""
+    form = f" ({page.form})" if page.form else ""
+    lines = [f"{page.mnemonic()}{form}", "", inspect.cleandoc(page.__doc__ or ""), "", "Operands"]
+    lines += [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
+    lines += [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]
+    written = [f"  {label:<8} {text}" for label, text in forms(page)]
+    lines += ["", "Forms", *written] if written else []
+    if page.paths:
+        lines += ["", "Legality", *_legality(page)]
+    else:
+        lines += ["", "Pipe", f"  {_pipes(page)}"]
+    if page.all_rules:
+        lines += ["", "Rules (on every target where none is named)", *outline(page.all_rules)]
+    raised = dict.fromkeys(rule.slug for rule in page.all_rules)
+    lines += ["", "Diagnostics", f"  {', '.join(raised) or 'none of its own'}"]
+    if page.disputes:
+        lines += ["", "Where sources disagree"]
+        lines += [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
+    return "\n".join([*lines, *example_section(page.__name__)])
+
+
+def example_section(name: str) -> list[str]:
+    """The example program of that name, below the command that runs it."""
+    if name not in EXAMPLES:
+        return []
+    lines = [f"  {line}" for line in EXAMPLES[name].splitlines()]
+    try:
+        lines.insert(0, f"  // {_command(EXAMPLES[name])}")
+    except PtoError:  # it has instructions that this build lacks
+        return []
+    return ["", "Example", *lines]
+
+
+def _command(text: str, file: str = "example.pto") -> str:
+    """How to run a program on random arguments; a pointer gets as much as examples look at."""
+    func = loads(text).func()
+    words = ["ptokit", "run", file]
+    for arg in func.args:
+        words.append(f"{arg.name}=random" + (":1024" if isinstance(arg.type, PtrType) else ""))
+    return " ".join(words)
+
+
+def _legality(page: type[Instr]) -> Iterator[str]:
+    """The paths of the instruction: pipe, and on which targets; the rules say the rest."""
+    yield f"  {'path':<22}{'pipe':<6}" + "".join(f"{name:<6}" for name in TARGET_NAMES)
+    for p in page.paths:
+        here = ("yes" if name in p.on or name == CPU else "-" for name in TARGET_NAMES)
+        yield f"  {p!s:<22}{p.pipe!s:<6}" + "".join(f"{word:<6}" for word in here).rstrip()
+
+
+def _operand(o: Operand) -> str:
+    kind = o.scalar or o.kind_name
+    many = "list of " if o.many else ""
+    where = f" in {o.fixed_loc}" if o.fixed_loc else ""
+    optional = "" if o.required else ", optional" if o.default is None else f", default {o.default}"
+    doc = f": {o.doc}" if o.doc else ""
+    return f"{o.role.value}, {many}{kind}{where}{optional}{doc}"
+
+
+def _attribute(a: Attr) -> str:
+    words = " | ".join(a.kind.options()) if issubclass(a.kind, Word) else a.kind.__name__
+    default = "" if a.default is None or a.required else f", default {a.default}"
+    return f"attribute {a.key}: {words}{default}"
+
+
+BRACES = str.maketrans("", "", "{}")
+BRACKETS = {"bracketed": ("[", "]"), "angled": (" ", "")}
+
+
+def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
+    """The text of the instruction in each level and in C++, types left out."""
+    ins = [o for o in page.ins() if o.required or o.default is not None]
+    outs = [o.name for o in (*page.outs(), *page.results())]
+    plain = [f"%{o.name}" for o in ins if o.name not in page.indexed]
+    indexed = [f"%{o.name}" for o in ins if o.name in page.indexed]
+    brackets = f"[{', '.join(indexed)}]" if indexed else ""
+    results = f"{', '.join(f'%{o}' for o in outs)} = " if outs else ""
+    if page.syntax in BRACKETS:
+        left, right = BRACKETS[page.syntax]
+        words = [f"<{a.key}>" for a in page.attrs if a.required]
+        inside = f"{left}{', '.join((*words, *plain))}{right}"
+        yield "PTO-AS", f"{page.asm or page.name}{inside}"
+        yield "others", f"{page.mnemonic()}{inside}"
+        yield "C++", page.cpp_text or page.cpp
+    elif not page.handle:
+        yield "PTO-AS", f"{results}{page.name.replace('_', '.')} {', '.join(plain)}{brackets}"
+        yield "SSA", f"{results}{page.mnemonic()} {', '.join(f'%{o.name}' for o in ins)} : ..."
+        names = ", ".join(f"%{o.name}" for o in ins)
+        into = f" outs({results.removesuffix(' = ')} : ...)" if outs else ""
+        yield "DPS", f"{page.mnemonic()} ins({names} : ...){into}"
+        call = f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
+        yield "C++", page.cpp_text.translate(BRACES) if page.cpp_text else call
+
+
+def _pipes(page: type[Instr]) -> str:
+    if isinstance(page.pipe, dict):
+        return ", ".join(f"{loc}: {pipe}" for loc, pipe in page.pipe.items())
+    return str(page.pipe)

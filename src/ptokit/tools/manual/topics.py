@@ -1,0 +1,194 @@
+"""What instructions work on: the pages of types, locations, layouts, words, targets, functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from textwrap import wrap
+from typing import TypeAlias
+
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.dtypes import DTYPES, DType, f16
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.targets import SPACES, TARGETS, Target
+from ptokit.isa.model.tiles import (
+    ALIASES,
+    TILE_RULES,
+    ConvTileType,
+    GlobalType,
+    TileType,
+    tile_type,
+)
+from ptokit.isa.model.types import PtrType, ScalarType
+from ptokit.isa.model.words import Loc, Word
+from ptokit.tools.draw import layout_picture
+from ptokit.tools.manual.instruction import example_section
+
+Page: TypeAlias = "Callable[[], str]"
+
+# What stands around instructions: its line in the contents, and the text of its page.
+FUNCTIONS = {
+    "module": (
+        "the functions of a file",
+        "A module holds functions. A file may leave it out, and the function too: then its ops are "
+        "one function, whose arguments are the names that nothing defines and whose outputs are "
+        "the tiles it defines.",
+    ),
+    "func.func": (
+        "a kernel: its arguments and what it does",
+        "A function is what `run` starts. An argument of type !pto.ptr takes an array of any "
+        "shape, a tile an array of its valid region's shape, a scalar a number; the pointers and "
+        "tiles that the function writes are its outputs. A launch runs it once for each block.",
+    ),
+}
+TYPES = {
+    "tile_buf": (
+        TileType,
+        "!pto.tile_buf<vec, 16x32xf32>",
+        "!pto.tile_buf<loc=mat, dtype=f16, rows=64, cols=64, v_row=64, v_col=?,"
+        " blayout=col_major, slayout=row_major, fractal=512, pad=0>",
+    ),
+    "tile": (TileType, "!pto.tile<loc=vec, f32, 16, 32, RowMajor, NoneBox, None, Null>"),
+    "tensor_view": (GlobalType, "!pto.tensor_view<?x?xf16>"),
+    "partition_tensor_view": (GlobalType, "!pto.partition_tensor_view<16x32xf16>"),
+    "conv_tile": (ConvTileType, "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"),
+    "ptr": (PtrType, "!pto.ptr<f32>"),
+    "index": (ScalarType, "index"),
+}
+
+
+@cache
+def topics() -> dict[str, Page]:
+    """Every page by its name."""
+    return {name: page for _, rows in _topics() for name, _, page in rows}
+
+
+def chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Titles, and the names below each with a line about them."""
+    for title, rows in _topics():
+        yield title, [(name, line) for name, line, _ in rows]
+
+
+def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
+    yield (
+        "Functions",
+        [(n, line, partial(_function, n)) for n, (line, _) in FUNCTIONS.items()],
+    )
+    yield (
+        "Types",
+        [(n, _doc(k[0]).split("\n")[0], partial(_type, n)) for n, k in TYPES.items()],
+    )
+    yield "Element types", [(d.name, _summary(d), partial(_element, d)) for d in DTYPES]
+    yield (
+        "Locations",
+        [(str(m), f"the memory {SPACES[m]}", partial(_location, m)) for m in Loc],
+    )
+    yield (
+        "Layouts",
+        [(str(m), _letters(m), partial(layout_page, m)) for m in Layout],
+    )
+    yield (
+        "Words",
+        [(w.mlir, _doc(w).split("\n")[0], partial(_word, w)) for w in _words()],
+    )
+    yield "Targets", [(t.name, t.title, partial(target_page, t)) for t in TARGETS.values()]
+
+
+def _doc(thing: object) -> str:
+    return inspect.cleandoc(thing.__doc__ or "")
+
+
+def _function(name: str) -> str:
+    return "\n".join([name, "", *wrap(FUNCTIONS[name][1], 80), *example_section(name)])
+
+
+def _type(name: str) -> str:
+    kind, *spellings = TYPES[name]
+    lines = [spellings[0].partition("<")[0], "", _doc(kind), "", "Spelled"]
+    lines += [f"  {spelling}" for spelling in spellings]
+    if kind is TileType:
+        lines += ["", "Rules", *(f"  {rule}   [{rule.slug}]" for rule in TILE_RULES)]
+    return "\n".join(lines)
+
+
+def _summary(dtype: DType) -> str:
+    if dtype.is_int or not dtype.exponent:
+        return f"{dtype.bits} bits, {dtype.cpp}"
+    return f"{dtype.bits} bits, {dtype.exponent} of the exponent, {dtype.mantissa} of the mantissa"
+
+
+def _element(dtype: DType) -> str:
+    lines = [f"{dtype.name}: {_summary(dtype)}", "", f"In C++ {dtype.cpp}."]
+    if dtype.aliases:
+        lines.append(f"Also spelled {', '.join(dtype.aliases)}.")
+    if dtype.is_float:
+        holds = [w for w, has in (("infinity", dtype.inf), ("NaN", dtype.nan)) if has]
+        lines.append(f"Holds {' and '.join(holds) or 'neither infinity nor NaN'}.")
+    if dtype.packed:
+        lines.append("Two elements share a byte, the even one in the low bits.")
+    return "\n".join(lines)
+
+
+def _location(loc: Loc) -> str:
+    """A location: its memory on each target, and the instructions that move data in and out."""
+    lines = [f"{loc}: the memory {SPACES[loc]}", "", f"In C++ TileType::{loc.cpp}.", "", "Capacity"]
+    for target in TARGETS.values():
+        size = target.capacity_of(loc)
+        lines.append(f"  {target.name:<6} {f'{size // 1024} KiB' if size else 'none'}")
+    if loc in ALIASES:
+        layouts = (f"{t.name}: {t.alias(loc)[0]}" for t in TARGETS.values())
+        lines += ["", f"Layout of the alias tile_{loc}", f"  {', '.join(layouts)}"]
+    moves = [(p.mnemonic(), path) for p in pages() for path in p.paths]
+    into = dict.fromkeys(f"{name} from {m.source}" for name, m in moves if m.target is loc)
+    out = dict.fromkeys(f"{name} to {m.target}" for name, m in moves if m.source is loc)
+    fixed = dict.fromkeys(p.mnemonic() for p in pages() if _works_in(p, loc))
+    for title, names in (("Filled by", into), ("Moved on by", out), ("Operand of", fixed)):
+        if names:
+            lines += ["", title, f"  {', '.join(names)}"]
+    return "\n".join(lines)
+
+
+def _works_in(page: type[Instr], loc: Loc) -> bool:
+    return any(operand.fixed_loc is loc for operand in page.operands)
+
+
+def _words() -> list[type[Word]]:
+    """The enumerations that attributes of instructions take, each once."""
+    kinds = (a.kind for p in pages() for a in p.attrs)
+    return [k for k in dict.fromkeys(kinds) if issubclass(k, Word) and k.mlir]
+
+
+def _word(kind: type[Word]) -> str:
+    lines = [f"#pto.{kind.mlir}<...>, in C++ {kind.cpp_type or 'a type argument'}", "", _doc(kind)]
+    lines += ["", "Words", *(f"  {m.text:<24} C++ {m.cpp}" for m in kind)]
+    users = dict.fromkeys(p.mnemonic() for p in pages() for a in p.attrs if a.kind is kind)
+    return "\n".join([*lines, "", f"Attribute of {', '.join(users)}"])
+
+
+def target_page(target: Target) -> str:
+    """A target: its memories and aliases."""
+    lines = [f"{target.name}: {target.title}", "", "Memories"]
+    for loc in Loc:
+        capacity = target.capacity_of(loc)
+        size = f"{capacity // 1024} KiB" if capacity else "none"
+        lines.append(f"  {loc!s:<12} {SPACES[loc]:<8} {size}")
+    lines += ["", f"Addresses are multiples of {target.alignment} bytes.", "", "Aliases"]
+    for loc in ALIASES:
+        layout, fractal = target.alias(loc)
+        lines.append(f"  {f'tile_{loc}':<17} {layout} fractal {fractal}")
+    if target.pinned_left:
+        lines += ["", f"In text a left tile is {target.left}, whichever of nz and zz is written."]
+        lines += ["In Python and C++ it is as written, and another layout is refused."]
+    return "\n".join(lines)
+
+
+def _letters(layout: Layout) -> str:
+    return f"blayout={layout.blayout.text}, slayout={layout.slayout.text}"
+
+
+def layout_page(layout: Layout) -> str:
+    """A layout: its two letters and a picture."""
+    kind = tile_type(Loc.MAT, f16, 64, 64, layout=layout)
+    return "\n".join([f"{layout}: {_letters(layout)}", "", _doc(Layout), "", layout_picture(kind)])

@@ -1,0 +1,206 @@
+"""Replay of recorded vectors: runs each case through its page's body and compares whole storages.
+
+A directory holds OP.json (cases) and OP.npz (bytes before and after). Cases of operations that no
+page replays, and those marked disputed, count as skipped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.api.settings import Engine, engine_named
+from ptokit.ir.module import Op, Value
+from ptokit.isa.index import replayed
+from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.model.dtypes import SPELLINGS, DType
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.targets import CPU_TARGET
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
+from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
+from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.numerics.formats import decode
+from ptokit.sim.execute import Core
+from ptokit.sim.memory import Memory
+from ptokit.sim.tile import ConvTile, GlobalView, Tile
+
+Case = Mapping[str, Any]  # Any: JSON
+Bytes = NDArray[np.uint8]
+Handle = Tile | GlobalView | ConvTile
+
+
+@dataclass
+class Tally:
+    """What a replay found. `unknown` counts skipped cases of operations without a page."""
+
+    passed: int = 0
+    failures: list[str] = field(default_factory=list[str])
+    disputed: int = 0
+    unknown: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def skipped(self) -> int:
+        return self.disputed + sum(self.unknown.values())
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
+
+
+def replay(directory: Path, engine: str | None = None) -> Tally:
+    """Replay every case of a directory of recorded vectors on an engine."""
+    tally, runner = Tally(), engine_named(engine)
+    for listing in sorted(directory.glob("*.json")):
+        cases: list[Case] = json.loads(listing.read_text(encoding="utf-8"))
+        with np.load(listing.with_suffix(".npz")) as arrays:
+            for case in cases:
+                _replay_case(case, arrays, tally, runner)
+    return tally
+
+
+def _replay_case(case: Case, arrays: Mapping[str, Bytes], tally: Tally, engine: Engine) -> None:
+    page = replayed(case["op"], case["form"])
+    if page is None:
+        name = case["op"]
+        tally.unknown[name] = tally.unknown.get(name, 0) + 1
+    elif case.get("disputed") or case["attrs"].get("profile") == "cpu":
+        tally.disputed += 1
+    else:
+        problems = list(run_case(page, case, arrays, engine))
+        tally.passed += not problems
+        tally.failures += [f"{case['id']}: {problem}" for problem in problems[:1]]
+
+
+def run_case(
+    page: type[Instr], case: Case, arrays: Mapping[str, Bytes], engine: Engine
+) -> Iterator[str]:
+    """Execute one case and yield what differs from the recording."""
+    prefix = case["id"]
+    memories = {
+        name: Memory(name, arrays[f"{prefix}/{name}"].copy(), written=True)
+        for name in case["operands"]
+    }
+    for name, other in case["attrs"].get("alias", {}).items():
+        memories[name] = memories[other]
+    handles = {
+        name: _handle(o, memories[name], case["attrs"]) for name, o in case["operands"].items()
+    }
+    op, env = one_op(page, case, handles)
+    engine.run_op(op, env, Core(CPU_TARGET, CPU_READING))
+    if not case["outs"] and f"{prefix}/dst.logical" in arrays:
+        yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
+    for name in case["outs"]:
+        handle = handles[name]
+        yield from _differences(name, handle, arrays[f"{prefix}/{name}.after"], case)
+
+
+def _handle(described: Case, memory: Memory, attrs: Case) -> Handle:
+    dtype = SPELLINGS[described["dtype"]]
+    if described.get("global"):
+        layout = GlobalLayout.named(described["layout"])
+        shape, stride = tuple(described["shape"]), tuple(described["stride"])
+        return GlobalView(GlobalType(dtype, shape, stride, layout), memory, 0)
+    if "shape" in described:
+        return ConvTile(_conv_type(described, dtype, attrs), memory, 0)
+    return Tile(tile_type_of(described, dtype), memory, 0)
+
+
+def _conv_type(described: Case, dtype: DType, attrs: Case) -> ConvTileType:
+    layout = ConvLayout.named(described["layout"])
+    assert layout is not None
+    return ConvTileType(
+        dtype,
+        tuple(described["shape"]),
+        layout,
+        padding=tuple(attrs["pad_list_lrtb"]),
+        filter=tuple(attrs["filter"]),
+        stride=tuple(attrs["stride"]),
+        dilation=tuple(attrs["dilation"]),
+        pad_value=attrs["pad_value"],
+    )
+
+
+def tile_type_of(described: Case, dtype: DType) -> TileType:
+    """The tile type a recorded operand describes."""
+    layout, loc = Layout.named(described["layout"]), Loc.named(described["loc"])
+    assert layout is not None
+    assert loc is not None
+    pad = PadValue.named(described["pad"]) or CustomPad(described.get("pad_bits", 0))
+    shape = Shape(*described["valid"])
+    rows, cols, fractal = described["rows"], described["cols"], described["fractal"]
+    return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad)
+
+
+def one_op(
+    page: type[Instr], case: Case, handles: Mapping[str, Handle]
+) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
+    """The case as one instruction, and what its operands are bound to."""
+    renamed = page.recorded[case["form"]]
+    op, env = Op(page), dict[Value, Any]()
+    for operand in page.operands:
+        name = renamed.get(operand.name, operand.name)
+        given = handles[name] if name in handles else case["scalars"].get(name)
+        if given is not None:
+            value = Value(operand.name, _type(operand, given))
+            op.operands[operand.name] = value
+            env[value] = given
+    for attr in page.attrs:
+        word = case["attrs"].get(renamed.get(attr.name, attr.name))
+        if word is not None:
+            op.attrs[attr.name] = _attribute(attr.kind, word)
+    return op, env
+
+
+def _type(operand: Operand, given: Handle | float) -> Type:
+    if isinstance(given, Tile | GlobalView | ConvTile):
+        return given.type
+    if operand.kind is Kind.INDEX:
+        return INDEX
+    return ScalarType(operand.scalar or ("f32" if isinstance(given, float) else "i64"))
+
+
+def _attribute(kind: type[Word | int | str], word: object) -> object:
+    return kind.named(str(word)) if issubclass(kind, Word) else word
+
+
+def _logical_differences(view: object, expected: Bytes) -> Iterator[str]:
+    """A view moves nothing: its valid elements are what was recorded."""
+    assert isinstance(view, Tile)
+    if view.codes().tobytes() != expected.tobytes():
+        yield "dst shows other elements"
+
+
+def _differences(name: str, handle: Handle, expected: Bytes, case: Case) -> Iterator[str]:
+    actual = handle.memory.data
+    if np.array_equal(actual, expected):
+        return
+    dtype = handle.dtype
+    size = dtype.size
+    found, wanted = (a[: a.size // size * size].view(dtype.storage) for a in (actual, expected))
+    wrong = found != wanted
+    if dtype.is_float and (case.get("nan") == "class" or "ulp" in case):
+        wrong &= ~_close(found, wanted, dtype, int(case.get("ulp", 0)))
+    at = np.flatnonzero(wrong)
+    if at.size:
+        first = int(at[0])
+        yield (
+            f"{name} differs in {at.size} elements, first at offset {first}: "
+            f"0x{int(found[first]):x} instead of 0x{int(wanted[first]):x}"
+        )
+
+
+def _close(found: NDArray[Any], wanted: NDArray[Any], dtype: DType, ulp: int) -> NDArray[np.bool_]:
+    """Same class of NaN, or within `ulp` steps of the format (codes as sign-magnitude integers)."""
+    both_nan = np.isnan(decode(found, dtype)) & np.isnan(decode(wanted, dtype))
+    sign = 1 << (dtype.bits - 1)
+    ranks = [
+        np.where(c & sign, -(c & (sign - 1)).astype(np.int64), c.astype(np.int64))
+        for c in (found, wanted)
+    ]
+    return both_nan | (np.abs(ranks[0] - ranks[1]) <= ulp)

@@ -1,0 +1,86 @@
+"""One kernel, a verdict for every target: instructions down, targets across, reasons in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from ptokit.analysis.legality import Verdict, merged
+from ptokit.analysis.survey import Left
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Module, Op
+
+
+def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterator[str]:
+    """The lines that `check` prints: what is wrong, of several targets a table, the verdicts.
+
+    `verbose` lists the rules that are left to the run, of several targets each with its own.
+    """
+    diagnostics = merged(found)
+    for diagnostic in diagnostics:
+        yield diagnostic.render() + "\n"
+    if len(found) > 1:
+        yield from (*table(module, [v.target for v in found], diagnostics), "")
+    if verbose:
+        yield from _left(found)
+    for verdict in found:
+        warnings = sum(not d.is_error for d in verdict.diagnostics)
+        also = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
+        yield f"{verdict.target + ':':<6} {verdict}{also}"
+
+
+def report_json(found: Sequence[Verdict], unread: Sequence[Diagnostic] = ()) -> str:
+    """{"verdicts": a list with one for each target, "diagnostics": a list, targets merged}.
+
+    `unread`: why there is no program to judge.
+    """
+    facts = {
+        "verdicts": [verdict.to_json() for verdict in found],
+        "diagnostics": [d.to_json() for d in (*unread, *merged(found))],
+    }
+    return json.dumps(facts, indent=2)
+
+
+def _left(found: Sequence[Verdict]) -> Iterator[str]:
+    targets: dict[Left, list[str]] = {}
+    for verdict in found:
+        for left in verdict.left:
+            targets.setdefault(left, []).append(verdict.target)
+    if targets:
+        yield "left to the run:"
+        yield from (f"  {left} ({', '.join(names)})" for left, names in targets.items())
+        yield ""
+
+
+def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -> list[str]:
+    """A row for each instruction of the program: 'ok' or the reason of its refusal, by target."""
+    rows = [("line", "instruction", *targets)]
+    for func in module.funcs:
+        for op in func.body.walk():
+            if isinstance(op, Op) and not op.page.handle and op.span is not None:
+                mine = [d for d in found if d.is_error and _inside(d.span, op.span)]
+                reasons = (_reason(target, mine) for target in targets)
+                rows.append((str(_line(op.span)), op.page.mnemonic(), *reasons))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _reason(target: str, found: Sequence[Diagnostic]) -> str:
+    """The first refusal in words, without the mnemonic."""
+    for diagnostic in found:
+        if target in diagnostic.targets:
+            return diagnostic.message.partition(": ")[2] or diagnostic.message
+    return "ok"
+
+
+def _line(span: Span) -> int:
+    return span.source.position(span.start)[0]
+
+
+def _inside(place: Span | None, op: Span) -> bool:
+    """Diagnostics point at operands, to the right of the mnemonic on its line."""
+    return place is not None and place.source is op.source and _line(place) == _line(op)

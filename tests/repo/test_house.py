@@ -1,0 +1,118 @@
+"""The house: which folder may use which, no file's name twice, and how large each may grow.
+
+Data goes down the page and imports point down only. A folder that grows beyond its budget is split,
+or its row is changed here with a reason in the commit.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from account.files import ROOT
+
+PACKAGE = ROOT / "src" / "ptokit"
+# folder -> the most lines it may have; a folder imports only those above it
+HOUSE = {
+    "diagnostics": 500,
+    "isa/formula": 600,
+    "isa/model": 1_800,
+    "isa/lang": 900,
+    "isa": 500,  # the index and the disputes
+    "numerics": 1_100,
+    "isa/pages": 4_200,
+    "ir": 500,
+    "text/types": 700,
+    "text/read": 3_000,
+    "text/write": 800,
+    "text": 10,
+    "sim": 1_500,
+    "analysis": 1_800,
+    "sim/reference": 400,
+    "sim/kernels": 4_000,
+    "sim/native": 2_300,
+    "passes": 1_100,
+    "api": 2_100,
+    "tools": 1_600,
+    "": 200,
+}
+LAYERS = list(HOUSE)
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+MANY = {"__init__.py", "tgather.py", "textract.py"}
+
+
+def folder(path: Path) -> str:
+    """The row of the table a file belongs to: its folder, or one that holds it."""
+    parts = path.relative_to(PACKAGE).parent.parts
+    while "/".join(parts) not in HOUSE:
+        parts = parts[:-1]
+    return "/".join(parts)
+
+
+def module(name: str) -> Path | None:
+    """The file of a module's name; None if it is no module of the package."""
+    path = PACKAGE.joinpath(*name.split(".")[1:])
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.is_file() and name.startswith("ptokit"):
+            return file
+    return None
+
+
+def imported(path: Path) -> Iterator[Path]:
+    """The files of the package that a file imports when it runs; hints for types are free."""
+    for node in used(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                file = module(f"{node.module}.{alias.name}") or module(node.module)
+                if file is not None:
+                    yield file
+
+
+def used(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but those that only a type checker sees."""
+    yield tree
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            children: list[ast.AST] = [*child.orelse]
+        else:
+            children = [child]
+        for node in children:
+            yield from used(node)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    here = LAYERS.index(folder(path))
+    above = [
+        str(other.relative_to(PACKAGE))
+        for other in imported(path)
+        if LAYERS.index(folder(other)) > here
+    ]
+    assert above == [], f"{path.name} uses what stands above it: move one of them"
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_a_folder_keeps_its_budget(name: str) -> None:
+    files = [p for p in SOURCES if folder(p) == name]
+    lines = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in files)
+    assert 0 < lines <= HOUSE[name], "split the folder, or change its budget and say why"
+
+
+def test_no_folder_stands_outside_the_house() -> None:
+    top = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert top == {name.split("/")[0] for name in HOUSE if name}
+    assert {p.name for p in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def test_no_two_files_have_one_name() -> None:
+    names = [p.name for p in SOURCES if p.name not in MANY]
+    assert sorted({n for n in names if names.count(n) > 1}) == []
+
+
+@pytest.mark.parametrize("name", [n for n in HOUSE if n])
+def test_a_folder_says_what_it_is(name: str) -> None:
+    text = (PACKAGE / name / "__init__.py").read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text))
