@@ -20,8 +20,8 @@ from ptokit.api.program import Program, loads
 from ptokit.diagnostics.diagnostic import PtoError
 
 PARTS = 2
-KERNELS = scaled(40) // PARTS
-PROGRAMS = scaled(60) // PARTS
+KERNELS = scaled(26) // PARTS
+PROGRAMS = scaled(40) // PARTS
 COMPUTE = ("addi", "addi", "muli", "subi", "minsi", "maxsi", "divsi", "remsi")
 WIDE, ROWS = 384, 16
 TILE = "!pto.tile_buf<vec, {rows}x{cols}xf32>"

@@ -15,7 +15,7 @@ import pytest
 from kernels import kernel
 from scale import scaled
 
-KERNELS = scaled(32)
+KERNELS = scaled(20)
 PARTS = 2  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent

@@ -24,7 +24,7 @@ from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.sim.reference import launch
 from ptokit.text.write.printer import print_module
 
-LOOPS = scaled(2)
+LOOPS = scaled(1)
 DATA = [p for p in pages() if p.outs() and not p.handle]
 # What the seed documents and the kernels of matrices are about: no part of it is interpreted.
 DOCUMENTS = ("isa.layout", "isa.irregular", "isa.config", "isa.memory", "isa.matrix")

@@ -17,6 +17,7 @@ from typing import Any
 from evaluation import Env, distance, suggested
 from space import Knob, Space, State, illegal, limits, unwieldy
 
+from fuzz.scale import sampled
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, Many, fields
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
@@ -29,6 +30,9 @@ STEPS, STARTS = 50, 8
 
 
 # --- constraints ---
+
+
+LONG = 30  # rules of a page
 
 
 @dataclass(eq=False)
@@ -332,7 +336,7 @@ class Pair:
 
 @cache
 def witnesses(page: type[Instr], target: str) -> tuple[Pair, ...]:
-    """Both witnesses of every rule of a page that holds on a target."""
+    """Both witnesses of every rule of a page on a target; of the longest pages a sample."""
     found = search(page, target)
     for stricter in HARDEST[: HARDEST.index(target)]:
         others = witnesses(page, stricter)
@@ -340,7 +344,8 @@ def witnesses(page: type[Instr], target: str) -> tuple[Pair, ...]:
         found.pool += [p.good for p in others if p.good is not None and p.rule in found.keep]
     found.pool = [s for s in found.pool if found.meets(s)]
     pairs: list[Pair] = []
-    for rule in found.rules:
+    tried = sampled(found.rules, 3) if len(found.rules) > LONG else found.rules
+    for rule in tried:
         good = found.good(rule)
         bad = None if good is None else found.bad(rule, good)
         pairs.append(Pair(rule, good, bad))
