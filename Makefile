@@ -8,8 +8,11 @@ PYTHON ?= python3
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
 
-test: lint
-	$(BIN)/pytest -n 2
+# Types are checked beside the tests, which leave a core idle at their beginning and end.
+test: $(VENV)/dev
+	$(BIN)/ruff check src tests account examples bench
+	$(BIN)/ruff format --check src tests account examples bench
+	@$(BIN)/pyright & types=$$!; $(BIN)/pytest -n 2; tests=$$?; wait $$types && exit $$tests
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check src tests account examples bench

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 from extremes import SECONDS, program
-from scale import scaled
+
+from fuzz.scale import FACTOR, scaled
 
 PROGRAMS = scaled(80)
-PARTS = 2  # one process each
+PARTS = min(2, FACTOR)  # one process each
 EACH = -(-PROGRAMS // PARTS)
 LARGEST = 1 << 30  # bytes that a process may have in memory
 HERE = Path(__file__).parent

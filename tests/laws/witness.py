@@ -32,7 +32,7 @@ STEPS, STARTS = 50, 8
 # --- constraints ---
 
 
-LONG = 30  # rules of a page
+LONG = 12  # rules of a page
 
 
 @dataclass(eq=False)

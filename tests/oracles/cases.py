@@ -31,7 +31,7 @@ from ptokit.isa.pages.arith import Predicate
 SAID = (feature_maps, gathering, movement, products, scalars_and_control, transfers, vectors)
 
 # oracles are asked about every case; native code is made for the first few
-CASES, COMPILED = scaled(8), scaled(3)
+CASES, COMPILED = scaled(6), scaled(2)
 HERE = Path("tests") / "oracles"
 
 
