@@ -25,3 +25,19 @@ func.func @f() {{
 """
     found = pto.loads(text).check("all")
     assert {"tile-shape", "out-of-memory"} & {d.slug for d in found}
+
+
+@pytest.mark.parametrize("form", ["dps", "ssa", "as", "cpp"])
+@pytest.mark.parametrize("rows", [1_000_000_000, 4_294_967_296])
+def test_a_tile_of_an_impossible_type_is_converted(rows: int, form: str) -> None:
+    """Whether an instruction writes all of such a tile is not tried on memory of its size."""
+    kind = f"!pto.tile_buf<vec, {rows}x32xf32>"
+    write = f"pto.texp ins(%x : {kind}) outs(%t : {kind})\n"
+    text = f"%t = pto.alloc_tile : {kind}\n{write}{write}"
+    assert pto.loads(text).text(form)
+
+
+def test_a_number_of_an_elided_type_is_not_folded() -> None:
+    """The type of a cast's result says how it wraps."""
+    text = "%a = arith.constant 7 : i32\n%b = arith.index_cast %a : i32 to dtype\n"
+    assert {d.slug for d in pto.loads(text).check("all")} <= {"type-elided"}

@@ -85,7 +85,7 @@ class Facts:
 
     def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
         result = op.page.results()[0]
-        if result.kind.name in DATA_KINDS:
+        if result.kind.name in DATA_KINDS or isinstance(op.results[0].type, Elided | OpaqueType):
             return
         inputs = {k: v for k, v in env.items() if k != result.name}
         if UNKNOWN in inputs.values() or "core" in op.page.body_names:

@@ -23,6 +23,7 @@ from ptokit.sim.kernels.definite import Initial
 from ptokit.sim.kernels.trace import Recording, Scalar, Space, TracedConv, TracedTile, TracedView
 from ptokit.sim.memory import WRITTEN
 
+MOST_BYTES = 1 << 24  # of an output
 MOST_CONDITIONS = 6  # of one body; each is tried both ways
 Operands: TypeAlias = "tuple[tuple[str, tuple[tuple[str, Type], ...]], ...]"
 Attributes: TypeAlias = "tuple[tuple[str, object], ...]"
@@ -88,10 +89,11 @@ def _outputs(op: Op) -> frozenset[str]:
 
 
 def _has_elements(kind: Type) -> bool:
-    """Without elements an instruction does nothing."""
+    """Without elements an instruction does nothing; no memory holds more than MOST_BYTES."""
     if isinstance(kind, TileType):
-        return kind.valid.static and bool(kind.valid.rows and kind.valid.cols)
-    return isinstance(kind, ConvTileType)
+        some = kind.valid.static and bool(kind.valid.rows and kind.valid.cols)
+        return some and kind.nbytes <= MOST_BYTES
+    return isinstance(kind, ConvTileType) and kind.nbytes <= MOST_BYTES
 
 
 def _ways(op: Op, target: Target, answers: list[bool]) -> Iterator[set[Value]]:
