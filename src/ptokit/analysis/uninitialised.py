@@ -24,7 +24,7 @@ from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
-# Tries an instruction where some tiles are blank; see `sim.blank.first_blank_read`.
+# Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
