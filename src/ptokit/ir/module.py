@@ -1,7 +1,7 @@
 """The program as data: modules, functions, blocks, ops and values, generic over the pages of `isa`.
 
 Ops come in two forms. Destination-passing (DPS): outputs are operands, written in place. SSA (the
-PTO-AS form and Level 1): outputs are results. `convert.py` turns one into the other.
+PTO-AS form and Level 1): outputs are results. `ptokit.passes` turns one into the other.
 """
 
 from __future__ import annotations

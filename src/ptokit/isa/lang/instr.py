@@ -304,7 +304,8 @@ class Instr:
 
     @classmethod
     def summary(cls) -> str:
-        return (cls.__doc__ or "").strip().split("\n\n")[0]
+        """What it does, in the first line of its page."""
+        return (cls.__doc__ or "").strip().split("\n")[0]
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import chapter, pages
-from ptokit.isa.lang.instr import Instr
 from ptokit.tools.manual.topics import chapters
 
 
@@ -23,14 +22,9 @@ def contents() -> str:
 def _chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     instructions: dict[str, dict[str, str]] = {}
     for page in pages():
-        instructions.setdefault(chapter(page), {}).setdefault(page.mnemonic(), first_line(page))
+        instructions.setdefault(chapter(page), {}).setdefault(page.mnemonic(), page.summary())
     for title, rows in instructions.items():
         yield title, list(rows.items())
     yield from chapters()
     yield "Diagnostics", [(slug, entry.title) for slug, entry in CATALOGUE.items()]
     yield "Where sources disagree", [(name, d.question) for name, d in DISPUTES.items()]
-
-
-def first_line(page: type[Instr]) -> str:
-    """What an instruction does, in the first line of its page."""
-    return (page.__doc__ or "").strip().split("\n")[0]
