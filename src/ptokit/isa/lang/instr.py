@@ -30,6 +30,7 @@ class Role(Enum):
     OUT = "written"
     INOUT = "read and written"
     IN = "read"
+    SCRATCH = "scratch"
     RESULT = "defined"
 
 
@@ -133,6 +134,14 @@ def Out(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: 
 def InOut(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
     """An operand that is read and written."""
     return Operand(Role.INOUT, kind, default, **how)
+
+
+def Scratch(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
+    """Room for what an instruction computes on the way: never read before, undefined afterwards.
+
+    It stands among the inputs in text and calls. Bodies do not use it: hardware does.
+    """
+    return Operand(Role.SCRATCH, kind, default, **how)
 
 
 def Result(kind: Kind, **how: Any) -> Operand:  # Any: Operand's keywords
@@ -284,8 +293,8 @@ class Instr:
 
     @classmethod
     def ins(cls) -> tuple[Operand, ...]:
-        """Operands the body only reads, in text order."""
-        ins = [o for o in cls.operands if o.role is Role.IN]
+        """Operands that text lists as inputs, in text order: those that are read, and scratch."""
+        ins = [o for o in cls.operands if o.role in (Role.IN, Role.SCRATCH)]
         return tuple(sorted(ins, key=lambda o: _rank(cls.text_order, o.name)))
 
     @classmethod

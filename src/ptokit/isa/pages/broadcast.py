@@ -9,7 +9,7 @@ from typing import ClassVar
 from ptokit.isa.formula.formulas import Expr
 from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.model.dtypes import f16, f32, i16, i32, u8, u16, u32
 from ptokit.isa.model.layouts import DN, ND
 from ptokit.isa.model.types import Tile
@@ -28,7 +28,7 @@ class RowExpand(Instr, abstract=True, pipe=V):
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands: as wide as dst, or narrow")
     src1 = In(Tile, doc="the right operands: narrow, or as wide as dst")
-    tmp = In(Tile, None, doc="scratch of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
     recorded = {"block": {}, "dn": {}, "dn_src0": {}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Out
+from ptokit.isa.lang.instr import Attr, In, Instr, Out, Scratch
 from ptokit.isa.model.dtypes import (
     DTYPES,
     DType,
@@ -73,7 +73,7 @@ class TCvt(Instr, pipe=V, inner=True):
 
     dst = Out(Tile, doc="receives the converted elements")
     src = In(Tile, doc="the elements to convert")
-    tmp = In(Tile, None, doc="scratch of A2/A3, for f32 to i16 and f16 to i16 and i8 without sat")
+    tmp = Scratch(Tile, None, doc="of A2/A3, for f32 to i16 and f16 to i16 and i8 without sat")
     rmode = Attr(RoundMode, RoundMode.RINT)
     sat_mode = Attr(SaturationMode, None)
 

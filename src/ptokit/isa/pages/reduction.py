@@ -8,7 +8,7 @@ from typing import ClassVar
 from ptokit.isa.formula.formulas import Const, Expr
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, Scratch
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u64
 from ptokit.isa.model.layouts import DN, ND
@@ -28,7 +28,7 @@ class RowReduce(Instr, abstract=True, pipe=V):
     f: ClassVar[Callable[[Array, DType], Array]]
     dst = Out(Tile, doc="one valid column: a result for each row")
     src = In(Tile, doc="the rows to reduce")
-    tmp = In(Tile, None, doc="scratch of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
     recorded = {"plain": {}}
@@ -101,7 +101,7 @@ class TColSum(Instr, pipe=V):
 
     dst = Out(Tile, doc="one valid row: a result for each column")
     src = In(Tile, doc="the columns to add")
-    tmp = In(Tile, None, doc="scratch of the binary order")
+    tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, False, key="isBinary")
 
     cpp_text = "TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);"

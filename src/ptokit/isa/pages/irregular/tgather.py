@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.model.dtypes import (
     bf16,
@@ -44,7 +44,7 @@ class TGather(Instr, pipe=V, form="index"):
     dst = Out(Tile, doc="receives one element for each index")
     src0 = In(Tile, doc="the table")
     indices = In(Tile, cpp="src1", doc="which elements")
-    tmp = In(Tile, None, doc="scratch of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     outside = Attr(GatherOOB, None, key="gatherOob")
 
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
@@ -165,7 +165,7 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
     src0 = In(Tile, doc="the elements to compare")
     k_value = In(Tile, doc="one threshold for each row")
     cdst = Out(Tile, doc="receives the number of matches of each row")
-    tmp = In(Tile, None, doc="scratch of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     offset = In(Index, 0, doc="the index of the first element")
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
 

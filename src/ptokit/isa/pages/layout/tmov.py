@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.formulas import Expr
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, path
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, Scratch, path
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import (
     bf16,
@@ -243,7 +243,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V):
 
     dst = Out(Tile, loc=VEC, doc="the scales, zz with fractal 32")
     src = In(Tile, loc=VEC, doc="the exponents")
-    tmp = In(Tile, loc=VEC, doc="scratch")
+    tmp = Scratch(Tile, loc=VEC, doc="of hardware")
     axis = Attr(int, 1, key="grpAxis")
 
     rules = (

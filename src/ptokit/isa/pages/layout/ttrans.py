@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.formulas import Expr
 from ptokit.isa.formula.rules import A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells, Images, digits
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.model.extents import N0, WEIGHTS, Extents
 from ptokit.isa.model.types import Conv, Tile
 from ptokit.isa.model.words import VEC, BLayout, ConvLayout, V
@@ -20,7 +20,7 @@ class TTrans(Instr, pipe=V):
 
     dst = Out(Tile, doc="receives the transpose; must not overlap src")
     src = In(Tile, doc="the tile to transpose")
-    tmp = In(Tile, None, doc="scratch of A2/A3")
+    tmp = Scratch(Tile, None, doc="of A2/A3")
 
     rules = (
         named("element-type", dst.size == src.size),
@@ -74,7 +74,7 @@ class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V):
 
     dst = Out(Conv, doc="receives the elements; must not overlap src")
     src = In(Conv, doc="the feature map")
-    tmp = In(Tile, None, doc="scratch of A2/A3 and A5")
+    tmp = Scratch(Tile, None, doc="of A2/A3 and A5")
 
     to, of = dst.extents, src.extents
     fractal = dst.layout.isin(*FRACTALS)
