@@ -12,9 +12,9 @@ from fuzz.scale import scaled
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.sim import native
-from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.native.cache import Processor, generating_for, machine_code
 from ptokit.sim.native.compile import single
+from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference import launch
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")

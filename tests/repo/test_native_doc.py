@@ -70,7 +70,7 @@ def test_the_document_lists_what_the_reference_executes() -> None:
     assert data - {"scf.for", "scf.if"} <= present, "add a program to MORE"
 
 
-@pytest.mark.parametrize("folder", ["native", "kernels"])
+@pytest.mark.parametrize("folder", ["native", "kernels", "record"])
 def test_the_document_lists_every_file(folder: str) -> None:
     table = DOCUMENT.partition(f"| `sim/{folder}/` |")[2].partition("\n\n")[0]
     listed = [name for line in table.splitlines() for name in re.findall(r"`(\w+\.py)`", line)]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
-from ptokit.sim.kernels.code import Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.lowering import Leaf, leaves
-from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import Access, Point, address
+from ptokit.sim.record.code import Num, text
+from ptokit.sim.record.trace import Apply, Store, Traced
 
 if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function

@@ -18,10 +18,10 @@ from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
 from ptokit.isa.model.types import Elided, ScalarType, Type
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.execute import Core, given
-from ptokit.sim.kernels.code import Code, Int, NotNative, Undecided
-from ptokit.sim.kernels.definite import Initial
-from ptokit.sim.kernels.trace import Recording, Scalar, Space, TracedConv, TracedTile, TracedView
 from ptokit.sim.memory import WRITTEN
+from ptokit.sim.record.code import Code, Int, NotNative, Undecided
+from ptokit.sim.record.definite import Initial
+from ptokit.sim.record.trace import Recording, Scalar, Space, TracedConv, TracedTile, TracedView
 
 MOST_BYTES = 1 << 24  # of an output
 MOST_CONDITIONS = 6  # of one body; each is tried both ways

@@ -21,16 +21,16 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, Undecided, text
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
 from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.temporaries import Temporaries
-from ptokit.sim.kernels.trace import Index, Known, Read, Recording, Scalar, Span, Store, Traced
 from ptokit.sim.kernels.walk import FAR, LINE, STILL, Access, Point, Walk, counters
 from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import Code, Int, NotNative, Num, Undecided, text
+from ptokit.sim.record.trace import Index, Known, Read, Recording, Scalar, Span, Store, Traced
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
-from ptokit.sim.kernels.trace import Apply, Store, Traced
 from ptokit.sim.kernels.walk import (
     STILL,
     Point,
@@ -20,6 +19,7 @@ from ptokit.sim.kernels.walk import (
     strided,
     turned,
 )
+from ptokit.sim.record.trace import Apply, Store, Traced
 
 if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.isa.model.words import GatherOOB
-from ptokit.sim.kernels.code import Int, Num
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, leaves
-from ptokit.sim.kernels.trace import Apply, Known, Traced
 from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
+from ptokit.sim.record.code import Int, Num
+from ptokit.sim.record.trace import Apply, Known, Traced
 
 if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, cast
 
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import GlobalType, Shape, TileType
-from ptokit.sim.kernels.code import Int, NotNative, Num
-from ptokit.sim.kernels.trace import TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import Int, NotNative, Num
+from ptokit.sim.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.sim.tile import ConvTile, GlobalView, Pointer, Region, Tile
 
 Mapping_ = Callable[[Num], Num]

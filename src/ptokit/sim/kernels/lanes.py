@@ -14,8 +14,8 @@ from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.words import Rounding
-from ptokit.sim.kernels.code import Code, NotNative
-from ptokit.sim.kernels.trace import Apply, Known, Traced
+from ptokit.sim.record.code import Code, NotNative
+from ptokit.sim.record.trace import Apply, Known, Traced
 
 NAN = "0x7FF8000000000000"  # the positive quiet NaN, as LLVM writes a float: in double
 ROUND = {

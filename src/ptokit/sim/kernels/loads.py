@@ -7,9 +7,9 @@ from typing import Any
 
 from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.model.layouts import known
-from ptokit.sim.kernels.code import Code, Int, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.walk import Access, Point, address, load_line
+from ptokit.sim.record.code import Code, Int, NotNative, Num, text
 
 
 class Loads:

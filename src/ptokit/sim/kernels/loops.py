@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from ptokit.isa.model.layouts import Digits, known
-from ptokit.sim.kernels.code import NotNative, Num
+from ptokit.sim.record.code import NotNative, Num
 
 
 class Irregular(Exception):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.isa.model.layouts import Axis, IndexMap, known
-from ptokit.sim.kernels.code import NotNative, text
-from ptokit.sim.kernels.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
 from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import NotNative, text
+from ptokit.sim.record.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
 
 IDEMPOTENT = ("max", "min", "and", "or")
 

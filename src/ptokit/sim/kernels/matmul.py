@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ptokit.sim.kernels.code import Code, Int, Num, text
 from ptokit.sim.kernels.lanes import Lanes
+from ptokit.sim.record.code import Code, Int, Num, text
 
 PADDING = 16  # columns
 PARAMETERS = "ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k"

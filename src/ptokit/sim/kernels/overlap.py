@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptokit.sim.kernels.code import Truth, text
 from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import Truth, text
+from ptokit.sim.record.definite import settled
 
 
 def related(a: Elements, b: Elements, guards: list[Truth]) -> str:
@@ -34,12 +35,6 @@ def _held_apart(a: Elements, b: Elements, guards: list[Truth]) -> str:
     if isinstance(apart, Truth):
         guards.append(apart)
     return "apart" if apart is not False else "over"
-
-
-def settled(cells: Elements) -> bool:
-    """Whether nothing but the address of an operand is open."""
-    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
-    return all(isinstance(n, int) for n in (cells.origin, *digits))
 
 
 def _extent(cells: Elements) -> tuple[int, int] | None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels import matmul
-from ptokit.sim.kernels.code import Int, NotNative, text
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
-from ptokit.sim.kernels.trace import Read, Store, Traced, Whole, spans
 from ptokit.sim.kernels.walk import Point, Walk, counters
 from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import Int, NotNative, text
+from ptokit.sim.record.trace import Read, Store, Traced, Whole, spans
 
 if TYPE_CHECKING:
     from ptokit.sim.kernels.emit import Function

@@ -16,9 +16,9 @@ from typing import TypeAlias
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import known
-from ptokit.sim.kernels.code import Code, NotNative, Num, text
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
+from ptokit.sim.record.code import Code, NotNative, Num, text
 
 MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
 UNROLL = 4

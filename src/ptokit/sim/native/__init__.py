@@ -14,10 +14,10 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.native.compile import compile_op, compile_program
 from ptokit.sim.native.session import Grown
+from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
 

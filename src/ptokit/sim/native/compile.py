@@ -14,16 +14,16 @@ from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.code import NotNative
-from ptokit.sim.kernels.definite import Initial
 from ptokit.sim.kernels.handles import traced
-from ptokit.sim.kernels.trace import Recorded, Span, Traced
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Codes, Memory
 from ptokit.sim.native import cache
 from ptokit.sim.native.cachekey import described
 from ptokit.sim.native.generator import Compiler, Env
 from ptokit.sim.native.session import Session
+from ptokit.sim.record.code import NotNative
+from ptokit.sim.record.definite import Initial
+from ptokit.sim.record.trace import Recorded, Span, Traced
 from ptokit.sim.reference.interpreter import Machine
 
 if TYPE_CHECKING:

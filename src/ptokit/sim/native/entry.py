@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ptokit.sim.kernels.trace import Space
+from ptokit.sim.record.trace import Space
 
 ARGUMENTS = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 

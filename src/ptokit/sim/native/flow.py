@@ -9,9 +9,9 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.sim.kernels.code import EXTREMES, Int, NotNative, Num, Truth, text
 from ptokit.sim.kernels.handles import mapped, numbers
 from ptokit.sim.native.plan import LEFT, TICK, Purpose
+from ptokit.sim.record.code import EXTREMES, Int, NotNative, Num, Truth, text
 
 if TYPE_CHECKING:
     from ptokit.sim.native.generator import Compiler

@@ -29,7 +29,17 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
 from ptokit.sim.evaluation import scalar
 from ptokit.sim.execute import Core, given, refined
-from ptokit.sim.kernels.code import (
+from ptokit.sim.kernels.emit import Function, Host
+from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.kernels.overlap import related
+from ptokit.sim.memory import Elements
+from ptokit.sim.native.calls import Use, definition, passed, size_of_output
+from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
+from ptokit.sim.native.flow import Flow, Region, look, spend
+from ptokit.sim.native.machine import Machine
+from ptokit.sim.native.partviews import Views
+from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places
+from ptokit.sim.record.code import (
     EXTREMES,
     Code,
     Condition,
@@ -41,18 +51,8 @@ from ptokit.sim.kernels.code import (
     every,
     text,
 )
-from ptokit.sim.kernels.definite import Initial
-from ptokit.sim.kernels.emit import Function, Host
-from ptokit.sim.kernels.handles import Place, Slot, mapped
-from ptokit.sim.kernels.overlap import related
-from ptokit.sim.kernels.trace import Recorded, Recording, Scalar, Space, TracedTile
-from ptokit.sim.memory import Elements
-from ptokit.sim.native.calls import Use, definition, passed, size_of_output
-from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
-from ptokit.sim.native.flow import Flow, Region, look, spend
-from ptokit.sim.native.machine import Machine
-from ptokit.sim.native.partviews import Views
-from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places
+from ptokit.sim.record.definite import Initial
+from ptokit.sim.record.trace import Recorded, Recording, Scalar, Space, TracedTile
 
 Env = dict[Value, Any]  # Any: handles and numbers
 OVERFLOW = "overflow"  # the label where compiled code gives up

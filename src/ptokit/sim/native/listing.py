@@ -13,10 +13,10 @@ from ptokit.ir.module import Func, Op
 from ptokit.isa.index import lookup
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.kernels.code import Int, NotNative, text
 from ptokit.sim.native.calls import Use
 from ptokit.sim.native.compile import compiler_of
 from ptokit.sim.native.generator import Compiler
+from ptokit.sim.record.code import Int, NotNative, text
 
 if TYPE_CHECKING:
     from ptokit.api.bind import Bound

@@ -9,9 +9,9 @@ from ptokit.analysis.placement import address_errors
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.code import Int, Num, Truth
-from ptokit.sim.kernels.trace import Recorded, TracedConv, TracedTile
 from ptokit.sim.native.plan import BLOCK, BLOCKS
+from ptokit.sim.record.code import Int, Num, Truth
+from ptokit.sim.record.trace import Recorded, TracedConv, TracedTile
 
 if TYPE_CHECKING:
     from ptokit.sim.native.generator import Compiler

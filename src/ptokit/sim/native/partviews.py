@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.sim.kernels.trace import TracedTile
+from ptokit.sim.record.trace import TracedTile
 
 
 class Views:

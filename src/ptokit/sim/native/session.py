@@ -19,13 +19,13 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Op, Value
 from ptokit.sim import execute
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.code import NotNative
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
 from ptokit.sim.native.ticks import ticking
+from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference.interpreter import Interpreter, execution, within
 from ptokit.sim.state import State, require_registers
 

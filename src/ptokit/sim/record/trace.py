@@ -22,8 +22,8 @@ from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.words import GatherOOB, GlobalLayout, Rounding
 from ptokit.numerics.conversions import converted
 from ptokit.sim.evaluation import NumpyArray, scalar
-from ptokit.sim.kernels.code import Int, NotNative, Num, Truth
 from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import Int, NotNative, Num, Truth
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")

@@ -14,9 +14,8 @@ import numpy as np
 
 from ptokit.ir.module import Block, Op
 from ptokit.isa.model.targets import SPACES
-from ptokit.sim.kernels.overlap import settled
-from ptokit.sim.kernels.trace import Recorded, Recording, Span
 from ptokit.sim.memory import Codes, Elements, Memory
+from ptokit.sim.record.trace import Recorded, Recording, Span
 
 Shadows = dict[str, Codes]
 
@@ -123,6 +122,12 @@ class Initial:
             found = [way.get(name, first) for way in ways]
             result[name] = np.bitwise_and.reduce([f for f in found if f is not None])
         self.shadows = result
+
+
+def settled(cells: Elements) -> bool:
+    """Whether nothing but the address of an operand is open."""
+    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
+    return all(isinstance(n, int) for n in (cells.origin, *digits))
 
 
 def _within(elements: Elements, rows: range, cols: range) -> bool:
