@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import sampled
 from ptokit.api.eager import instructions
 from ptokit.isa.index import pages
 from ptokit.isa.model.dtypes import DTYPES
@@ -222,8 +223,10 @@ def failing(_: int) -> None:
     raise refused()
 
 
-@pytest.mark.parametrize("start", ["spawn", "fork"])
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("start", "engine"),
+    sampled([("fork", "native"), ("spawn", "reference"), ("spawn", "native")], 2),
+)
 def test_processes_share_the_work(start: str, engine: str) -> None:
     program = pto.loads(PROGRAM)
     assert np.array_equal(doubled((program, X, engine)), 2 * X)

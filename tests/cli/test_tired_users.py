@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ import ptokit as pto
 from account.files import ROOT
 from ptokit.api.program import loads
 from ptokit.api.settings import DEFAULT_ENGINE
+from ptokit.api.signals import Ended
 from ptokit.diagnostics.diagnostic import CallError
 from ptokit.tools import cli
 
@@ -87,6 +89,18 @@ def test_a_fault_is_one_line_with_status_3(
     assert Path(match[1]).parent == tmp_path
     assert f"{kind.__name__}: a broken part" in text
     assert text.startswith("ptokit ")
+
+
+def test_a_signal_while_python_makes_a_class_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11 wraps what is raised where a class names its fields."""
+
+    def interrupted(*_: object) -> None:
+        raise RuntimeError("Error calling __set_name__") from Ended(signal.SIGINT)
+
+    monkeypatch.setattr(FAULTS["fmt"], interrupted)
+    result = ptokit("fmt", GEMM)
+    assert result.exit_code == 128 + signal.SIGINT
+    assert result.output == "ended by SIGINT: nothing was written\n"
 
 
 def test_a_fault_without_room_for_a_file_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:

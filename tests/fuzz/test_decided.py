@@ -20,7 +20,7 @@ from ptokit.api.program import Program, loads
 from ptokit.diagnostics.diagnostic import PtoError
 
 PARTS = 2
-KERNELS = scaled(26) // PARTS
+KERNELS = scaled(16) // PARTS
 PROGRAMS = scaled(40) // PARTS
 COMPUTE = ("addi", "addi", "muli", "subi", "minsi", "maxsi", "divsi", "remsi")
 WIDE, ROWS = 384, 16

@@ -23,7 +23,7 @@ from ptokit.api.program import Program, loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS
 
-PROGRAMS = scaled(20)
+PROGRAMS = scaled(12)
 REFUSED = ("placed-overlap", "tile-outlives-iteration")
 
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from fuzz.scale import sampled
 from ptokit.api.fills import Fill
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
@@ -40,7 +41,7 @@ def test_every_page_ends_with_an_example() -> None:
     assert missing == set(), "add a program to EXAMPLES in isa/examples.py"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", sampled(EXAMPLES, 2))
 def test_the_example_runs_by_the_command_above_it(name: str, tmp_path: Path) -> None:
     """The last section of a manual page, pasted into a file."""
     page = next((p for p in pages() if p.__name__ == name), None)

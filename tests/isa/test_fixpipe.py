@@ -207,7 +207,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
-@settings(max_examples=scaled(8), deadline=None)
+@settings(max_examples=scaled(5), deadline=None)
 @given(data=st.data())
 def test_every_mode_is_its_formula(
     target: str, form: str, pair: tuple[str, str], data: st.DataObject

@@ -134,7 +134,7 @@ def operands(draw: st.DrawFn, kind: str) -> tuple[Array, Array, NDArray[np.float
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
-@settings(max_examples=scaled(25), deadline=None)
+@settings(max_examples=scaled(12), deadline=None)
 @given(data=st.data())
 def test_the_sum_is_sequential_and_fused_and_acc_comes_last(kind: str, data: st.DataObject) -> None:
     a, b, last = data.draw(operands(kind))

@@ -160,7 +160,7 @@ def test_an_interrupt_comes_out_of_a_run(engine: str, loop: str, blocks: int, fo
 
 
 def test_an_interrupt_comes_out_of_eager_calls() -> None:
-    got = ended(EAGER, by=signal.SIGINT, inside="eager.py")
+    got = ended(EAGER, by=signal.SIGINT, inside="execute.py")  # all modules are imported by then
     assert got == (0, "interrupted\n", "")
 
 

@@ -82,6 +82,8 @@ def program_errors(command: F) -> F:
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as problem:
+            if isinstance(problem.__cause__, signals.Ended):
+                raise problem.__cause__ from None  # it came while Python made a class
             code = problem.errno if isinstance(problem, OSError) else None
             if code == errno.EPIPE:
                 raise  # click ends quietly where nobody reads
