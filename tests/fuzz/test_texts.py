@@ -29,7 +29,7 @@ PROGRAMS = scaled(len(PAGES))
 
 def test_every_shape_of_a_page_can_be_made() -> None:
     """A page of a new shape in text joins the law with a function in MAKERS of texts.py."""
-    assert {page.syntax for page in pages()} - MAKERS.keys() == set()
+    assert {page.asm.shape for page in pages()} - MAKERS.keys() == set()
 
 
 def reads_back(made: Module, form: str) -> str:

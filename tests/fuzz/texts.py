@@ -1,8 +1,8 @@
 """Random programs of every page, for the law of text: what prints reads back.
 
 Operands, attributes and shape come from the page, so a new instruction takes part by itself. A
-page of a new shape in text (`syntax`) needs an entry in MAKERS. The programs are not legal for any
-target; reading and printing do not care.
+page of a new shape in text (`asm.shape`) needs an entry in MAKERS. The programs are not legal for
+any target; reading and printing do not care.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def operation(scope: Scope, page: type[Instr]) -> Op:
         if operand.many:
             values = tuple(scope.use(operand) for _ in range(scope.random.randint(1, 3)))
             op.operands[operand.name] = values
-        elif operand.required or page.indexed:
+        elif operand.required or page.asm.brackets:
             op.operands[operand.name] = scope.use(operand)
         elif operand.key:
             if scope.chance(50):
@@ -258,7 +258,7 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
     """A region of an op of `page` that gives values of these types."""
     block = Block(args, statements(scope, scope.random.randint(0, 3)), remarks(scope))
     if kinds:
-        end = next(p for p in pages() if p.terminator and p.dialect == page.dialect)
+        end = next(p for p in pages() if p.terminator and p.asm.dialect == page.asm.dialect)
         block.ops.append(Op(end, {end.ins()[0].name: tuple(scope.of(k) for k in kinds)}))
     if not block.ops:
         block.trailing = tuple(line for line in block.trailing if line)
@@ -313,10 +313,12 @@ def statements(
     wanted = [*(pages_first or ())]
     while len(ops) < count or wanted:
         page = wanted.pop() if wanted else scope.random.choice(STATEMENTS)
-        if MAKERS[page.syntax] in (loop, branch) and scope.depth >= DEEPEST:
+        if MAKERS[page.asm.shape] in (loop, branch) and scope.depth >= DEEPEST:
             page = STATEMENTS[0]
         op: AnyOp = (
-            unknown(scope) if scope.chance(4) and not wanted else MAKERS[page.syntax](scope, page)
+            unknown(scope)
+            if scope.chance(4) and not wanted
+            else MAKERS[page.asm.shape](scope, page)
         )
         ops.append(commented(scope, op, not ops))
     return ops
@@ -330,7 +332,7 @@ def function(scope: Scope, name: str, pages_first: list[type[Instr]]) -> Func:
     given = [
         scope.random.choice(scope.values) for _ in range(2) if scope.values and scope.chance(20)
     ]
-    end = next(p for p in pages() if p.terminator and p.dialect == "func")
+    end = next(p for p in pages() if p.terminator and p.asm.dialect == "func")
     last = Op(end, {end.ins()[0].name: tuple(given)} if given else {})
     attrs: dict[str, object] = {"pto.entry": True} if scope.chance(30) else {}
     func = Func(name, Block(scope.args, [*body, last]), tuple(v.type for v in given), attrs)

@@ -151,7 +151,7 @@ class Scalars:
     def line(self, random: Random) -> None:
         """One more result."""
         kind, to = random.choice(CASTS.get(self.page.__name__, (("i32", "i32"), ("i64", "i64"))))
-        text, count = LINES[self.page.syntax]
+        text, count = LINES[self.page.asm.shape]
         values = [in_width(random.choice(NUMBERS + LARGE), kind) for _ in range(count)]
         if "Div" in self.page.__name__ or "Rem" in self.page.__name__:
             values[1] = values[1] or 1

@@ -44,7 +44,7 @@ TOOLS = [p for p in SOURCES if "isa" not in p.relative_to(PACKAGE).parts]
 
 @pytest.mark.parametrize("path", TOOLS, ids=lambda p: p.name)
 def test_no_mnemonic_outside_isa(path: Path) -> None:
-    names = {n for p in pages() for n in (p.name, p.cpp, p.mnemonic(), *p.spellings)}
+    names = {n for p in pages() for n in (p.name, p.cpp, p.mnemonic(), *p.asm.spellings)}
     # words of plain English that are also names of foreign operations
     names -= {"constant", "for", "FOR", "if", "IF", "yield", "YIELD", "return", "RETURN", "select"}
     names -= {"SELECT", "CONSTANT"}

@@ -95,7 +95,7 @@ def accepts(call: Callable[..., None], *args: object, **how: object) -> bool:
 def only_op(text: str) -> Op:
     """The one instruction of a program."""
     ops = [op for op in pto.loads(text).module.funcs[0].body.ops if isinstance(op, Op)]
-    (op,) = (op for op in ops if op.page.dialect == "pto")
+    (op,) = (op for op in ops if op.page.asm.dialect == "pto")
     return op
 
 

@@ -46,9 +46,9 @@ class Toy:
         return ()
 
     def op(self, op: Op, env: dict[Value, object]) -> None:
-        if op.page.syntax == "for":
+        if op.page.asm.shape == "for":
             self.loop(op, env)
-        elif op.page.syntax == "if":
+        elif op.page.asm.shape == "if":
             side = next(self.decisions) % 2
             passed: tuple[object, ...] = ()
             if side < len(op.regions):

@@ -42,9 +42,9 @@ def index() -> Mapping[str, tuple[type[Instr], ...]]:
     """Every spelling of every mnemonic, with and without its dialect, to the forms it names."""
     table: dict[str, tuple[type[Instr], ...]] = {}
     for page in pages():
-        bare = {_flat(n) for n in (page.name, page.cpp, *page.spellings)}
-        full = {f"{page.dialect}_{n}" for n in bare}
-        for name in full | (bare if page.dialect == "pto" else set(page.spellings)):
+        bare = {_flat(n) for n in (page.name, page.cpp, *page.asm.spellings)}
+        full = {f"{page.asm.dialect}_{n}" for n in bare}
+        for name in full | (bare if page.asm.dialect == "pto" else set(page.asm.spellings)):
             table[name] = (*table.get(name, ()), page)
     return table
 

@@ -22,7 +22,7 @@ def allocation() -> type[Instr]:
 
 def terminator_of(op: Op) -> type[Instr]:
     """The page that ends the regions of `op`: the terminator of its dialect."""
-    return next(p for p in pages() if p.terminator and p.dialect == op.page.dialect)
+    return next(p for p in pages() if p.terminator and p.asm.dialect == op.page.asm.dialect)
 
 
 def is_tile(value: Value) -> bool:

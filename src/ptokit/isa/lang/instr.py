@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from ptokit.isa.formula.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Pipe, Word
 
@@ -231,22 +232,13 @@ class Instr:
     # what a page may say besides its operands; every default is derived from the class
     name: ClassVar[str] = ""
     cpp: ClassVar[str] = ""
-    cpp_text: ClassVar[str | None] = None  # a template where C++ is not a call of `cpp`
-    spellings: ClassVar[tuple[str, ...]] = ()  # further names in text, dots and underscores alike
-    dialect: ClassVar[str] = "pto"
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
-    syntax: ClassVar[str] = "op"  # the text shape; an irregular one is written out in `text/shapes`
     since: ClassVar[str] = ""
     rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
     paths: ClassVar[tuple[Path, ...]] = ()
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
     elided: ClassVar[dict[str, Like]] = {}
-    asm: ClassVar[str] = ""  # the name in the PTO-AS form (of a foreign op: in all), if it differs
-    indexed: ClassVar[tuple[str, ...]] = ()  # operands that PTO-AS writes in brackets
-    typed: ClassVar[tuple[str, ...] | None] = None  # operands whose types text lists; None: all
-    uniform: ClassVar[bool] = False  # in PTO-AS one type may stand for all tiles, results too
-    inner: ClassVar[bool] = False  # its attributes stand inside `ins(...)`, after the operands
-    text_order: ClassVar[tuple[str, ...]] = ()  # inputs in text order, where C++ differs
+    asm: ClassVar[Asm] = Asm()  # how it stands in text
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
     aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
@@ -271,6 +263,8 @@ class Instr:
         cls.cpp = facts.pop("cpp", cls.name.replace(".", "_").upper())
         for key, value in facts.items():
             setattr(cls, key, value)
+        family: Asm = next(vars(b)["asm"] for b in cls.__mro__[1:] if "asm" in vars(b))
+        cls.asm = cls.asm.over(family)
         inherited: dict[str, Operand | Attr] = {}
         for base in reversed(cls.__mro__[1:]):
             inherited |= {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
@@ -295,7 +289,7 @@ class Instr:
     def ins(cls) -> tuple[Operand, ...]:
         """Operands that text lists as inputs, in text order: those that are read, and scratch."""
         ins = [o for o in cls.operands if o.role in (Role.IN, Role.SCRATCH)]
-        return tuple(sorted(ins, key=lambda o: _rank(cls.text_order, o.name)))
+        return tuple(sorted(ins, key=lambda o: _rank(cls.asm.order, o.name)))
 
     @classmethod
     def results(cls) -> tuple[Operand, ...]:
@@ -304,7 +298,7 @@ class Instr:
     @classmethod
     def mnemonic(cls) -> str:
         """The full name in the SSA and DPS forms."""
-        return f"{cls.dialect}.{cls.name}" if cls.dialect else cls.name
+        return f"{cls.asm.dialect}.{cls.name}"
 
     @classmethod
     def python(cls) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from ptokit.isa.formula.formulas import Const
 from ptokit.isa.formula.rules import both, named, warns, when
 from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import Index, Scalar, Tile
@@ -22,7 +23,7 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
     `valid_row` and `valid_col` are given exactly where the type says `?`.
     """
 
-    cpp_text = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]"
+    asm = Asm(cpp_text="{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]")
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
@@ -58,7 +59,7 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
 class SubView(
     Instr,
     name="subview",
-    spellings=("tsubview", "subset"),
+    asm=Asm(spellings=("tsubview", "subset")),
     aliases=True,
     windows=True,
     pipe=S,
@@ -97,7 +98,7 @@ class SubView(
         dst.alias(src, row, col)
 
 
-class SubSet(Instr, name="subset", spellings=("subview",), handle=True, windows=True, pipe=S):
+class SubSet(Instr, name="subset", handle=True, windows=True, pipe=S):
     """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
 
     The window keeps the strides of `src`, so it may be smaller than its declared lines.
@@ -108,8 +109,7 @@ class SubSet(Instr, name="subset", spellings=("subview",), handle=True, windows=
     row = In(Index, doc="first row")
     col = In(Index, doc="first column")
     sizes = In(Index, many=True, key="sizes", equals=False, doc="rows and columns of the window")
-    indexed = ("row", "col")
-    typed = ("src",)
+    asm = Asm(spellings=("subview",), brackets=("row", "col"), typed=("src",))
 
     form = "window with sizes"
     boxes = "a window of a boxed tile is made of whole boxes"
@@ -175,13 +175,13 @@ class TReshape(Instr, aliases=True, pipe=S):
         dst.alias(src)
 
 
-class TAssign(Instr, handle=True, readdresses=True, typed=("src",), pipe=S):
+class TAssign(Instr, handle=True, readdresses=True, pipe=S):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.
     """
 
-    cpp_text = "auto {dst} = {src}; TASSIGN({dst}, {addr});"
+    asm = Asm(typed=("src",), cpp_text="auto {dst} = {src}; TASSIGN({dst}, {addr});")
     dst = Result(Tile)
     src = In(Tile, doc="the tile whose type the new handle has")
     addr = In(Scalar, scalar="i64", doc="byte offset in the memory of its location")

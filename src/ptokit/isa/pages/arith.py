@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import ClassVar
 
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Result
 from ptokit.isa.lang.scalars import choice, least, most, quotient, truth, wrapped
 from ptokit.isa.model.types import Scalar, ScalarType
@@ -21,14 +22,13 @@ def in_type(value: int, kind: ScalarType) -> int:
     return wrapped(value, WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits)
 
 
-class Constant(Instr, name="constant", dialect="arith", syntax="constant", handle=True, pipe=S):
+class Constant(Instr, name="constant", handle=True, pipe=S):
     """A number known before the program runs.
 
     An integer of 64 bits stands for the signed number of the same bits.
     """
 
-    cpp_text = "constexpr {type} {result} = {value};"
-
+    asm = Asm(dialect="arith", shape="constant", cpp_text="constexpr {type} {result} = {value};")
     result = Result(Scalar)
     value = Attr(int, 0)
 
@@ -37,7 +37,7 @@ class Constant(Instr, name="constant", dialect="arith", syntax="constant", handl
         return value if isinstance(value, float) else in_type(value, result)
 
 
-class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, pipe=S):
+class Binary(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), handle=True, pipe=S):
     """result = lhs f rhs on values of one type, in two's complement: what overflows wraps.
 
     `index` has 64 bits. Every intermediate result of `f` but the last must fit, or be a sum or
@@ -52,6 +52,11 @@ class Binary(Instr, abstract=True, dialect="arith", syntax="same", handle=True, 
     @classmethod
     def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
         return in_type(cls.f(lhs, rhs), result)
+
+
+def infix(operator: str) -> Asm:
+    """C++ writes an operator between the operands."""
+    return Asm(cpp_text=f"const {{type}} {{result}} = {{lhs}} {operator} {{rhs}};")
 
 
 def bit_and(a: int, b: int) -> int:
@@ -74,46 +79,46 @@ def remainder(a: int, b: int) -> int:
     return a - quotient(a, b) * b
 
 
-class AddI(Binary, f=staticmethod(operator.add), cpp_text="const {type} {result} = {lhs} + {rhs};"):
+class AddI(Binary, f=operator.add, asm=infix("+")):
     """result = lhs + rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class SubI(Binary, f=staticmethod(operator.sub), cpp_text="const {type} {result} = {lhs} - {rhs};"):
+class SubI(Binary, f=operator.sub, asm=infix("-")):
     """result = lhs - rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class MulI(Binary, f=staticmethod(operator.mul), cpp_text="const {type} {result} = {lhs} * {rhs};"):
+class MulI(Binary, f=operator.mul, asm=infix("*")):
     """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class DivSI(Binary, f=staticmethod(quotient), cpp_text="const {type} {result} = {lhs} / {rhs};"):
+class DivSI(Binary, f=quotient, asm=infix("/")):
     """result = lhs / rhs, truncated toward zero.
 
     Division by 0 is an error. The least value divided by -1 wraps: it stays what it is.
     """
 
 
-class RemSI(Binary, f=staticmethod(remainder), cpp_text="const {type} {result} = {lhs} % {rhs};"):
+class RemSI(Binary, f=remainder, asm=infix("%")):
     """result = lhs % rhs, with the sign of lhs. A remainder of division by 0 is an error."""
 
 
-class CeilDivSI(Binary, f=staticmethod(quotient_up)):
+class CeilDivSI(Binary, f=quotient_up):
     """result = lhs / rhs, rounded up. Division by 0 is an error; overflow wraps as in divsi."""
 
 
-class MinSI(Binary, f=staticmethod(least)):
+class MinSI(Binary, f=least):
     """The smaller of two signed values."""
 
 
-class MaxSI(Binary, f=staticmethod(most)):
+class MaxSI(Binary, f=most):
     """The larger of two signed values."""
 
 
-class AndI(Binary, f=staticmethod(bit_and), cpp_text="const {type} {result} = {lhs} & {rhs};"):
+class AndI(Binary, f=bit_and, asm=infix("&")):
     """Bitwise and."""
 
 
-class OrI(Binary, f=staticmethod(bit_or), cpp_text="const {type} {result} = {lhs} | {rhs};"):
+class OrI(Binary, f=bit_or, asm=infix("|")):
     """Bitwise or."""
 
 
@@ -144,7 +149,7 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-class CmpI(Instr, name="cmpi", dialect="arith", syntax="compare", handle=True, pipe=S):
+class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), handle=True, pipe=S):
     """result (i1) = lhs compared with rhs."""
 
     result = Result(Scalar)
@@ -160,7 +165,7 @@ class CmpI(Instr, name="cmpi", dialect="arith", syntax="compare", handle=True, p
         return truth(COMPARE[word[-2:]](lhs, rhs))
 
 
-class Select(Instr, name="select", dialect="arith", syntax="select", handle=True, pipe=S):
+class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), handle=True, pipe=S):
     """result = yes where condition is 1, else no."""
 
     result = Result(Scalar)
@@ -173,10 +178,10 @@ class Select(Instr, name="select", dialect="arith", syntax="select", handle=True
         return choice(condition, yes, no)
 
 
-class Cast(Instr, abstract=True, dialect="arith", syntax="cast", handle=True, pipe=S):
+class Cast(Instr, abstract=True, handle=True, pipe=S):
     """The same number in another type."""
 
-    cpp_text = "const {type} {result} = ({type}){value};"
+    asm = Asm(dialect="arith", shape="cast", cpp_text="const {type} {result} = ({type}){value};")
     result = Result(Scalar)
     value = In(Scalar, whole=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr
 from ptokit.isa.model.types import Any_, Index, Scalar
 from ptokit.isa.model.words import S
@@ -27,17 +28,17 @@ class Flow(Protocol):
         ...
 
 
-class Control(Instr, abstract=True, dialect="scf", handle=True, pipe=S):
+class Control(Instr, abstract=True, asm=Asm(dialect="scf"), handle=True, pipe=S):
     """An op with regions: `run` receives them as functions."""
 
 
-class For(Control, syntax="for"):
+class For(Control):
     """Run the region for each value from `lower` up to, not including, `upper` by `step`.
 
     Values named by iter_args pass from one iteration to the next; the last ones are the results.
     """
 
-    cpp_text = "for (int64_t {iv} = {lower}; {iv} < {upper}; {iv} += {step})"
+    asm = Asm(shape="for", cpp_text="for (int64_t {iv} = {lower}; {iv} < {upper}; {iv} += {step})")
     lower = In(Index)
     upper = In(Index)
     step = In(Index)
@@ -57,10 +58,10 @@ class For(Control, syntax="for"):
         return flow.loop(lower, upper, step, carried, regions[0])
 
 
-class If(Control, syntax="if"):
+class If(Control):
     """Run the first region where `condition` is 1, the second (if any) otherwise."""
 
-    cpp_text = "if ({condition})"
+    asm = Asm(shape="if", cpp_text="if ({condition})")
     condition = In(Scalar, scalar="i1")
 
     @staticmethod
@@ -68,10 +69,10 @@ class If(Control, syntax="if"):
         return flow.branch(condition, regions)
 
 
-class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S, syntax="yield"):
+class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S):
     """Ends a region; its operands are what the region gives."""
 
-    cpp_text = ""
+    asm = Asm(shape="yield", cpp_text="")
     values = In(Any_, (), many=True)
 
     @staticmethod
@@ -79,9 +80,9 @@ class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S, syn
         return values
 
 
-class Yield(Terminator, dialect="scf"):
+class Yield(Terminator, asm=Asm(dialect="scf")):
     """Pass values to the next iteration, or out of a branch."""
 
 
-class Return(Terminator, dialect="func", spellings=("return",), asm="return"):
+class Return(Terminator, asm=Asm(dialect="func", name="return", spellings=("return",))):
     """Leave the function."""

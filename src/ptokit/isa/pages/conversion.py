@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Out, Scratch
 from ptokit.isa.model.dtypes import (
     DTYPES,
@@ -62,7 +63,7 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
     return (source, target) not in WRAPPING if mode is None else mode is SaturationMode.ON
 
 
-class TCvt(Instr, pipe=V, inner=True):
+class TCvt(Instr, pipe=V):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
     With `sat_mode` on, what is out of range becomes the nearest value in range and NaN becomes 0;
@@ -77,7 +78,10 @@ class TCvt(Instr, pipe=V, inner=True):
     rmode = Attr(RoundMode, RoundMode.RINT)
     sat_mode = Attr(SaturationMode, None)
 
-    cpp_text = "TCVT({dst}, {src}[, {tmp}], RoundMode::{rmode}[, SaturationMode::{sat_mode}]);"
+    asm = Asm(
+        attrs_inside=True,
+        cpp_text="TCVT({dst}, {src}[, {tmp}], RoundMode::{rmode}[, SaturationMode::{sat_mode}]);",
+    )
     rows, cols = dst.valid.rows, dst.valid.cols
     wraps = either(~sat_mode.given, sat_mode == SaturationMode.OFF)
     # the lines of 8 elements that the last columns of up to 255 rows touch

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ptokit.isa.formula.rules import CPU, Ruled, both, named, on
 from ptokit.isa.lang.arrays import Array, Cells, Term
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
 from ptokit.isa.model.dtypes import f16, f32, i8, i32, u8
 from ptokit.isa.model.types import Scalar, Tile
@@ -44,7 +45,7 @@ def pointwise(
     )
 
 
-class Binary(Instr, abstract=True, pipe=V, uniform=True):
+class Binary(Instr, abstract=True, pipe=V, asm=Asm(uniform=True)):
     """dst = f(src0, src1), element by element."""
 
     f: ClassVar[Callable[[Array, Array], Array]]
@@ -85,7 +86,7 @@ class TMax(Binary, f=Array.maximum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VE
     disputes = ("E2",)
 
 
-class Unary(Instr, abstract=True, pipe=V, uniform=True):
+class Unary(Instr, abstract=True, pipe=V, asm=Asm(uniform=True)):
     """dst = f(src), element by element."""
 
     f: ClassVar[Callable[[Array], Array]]
@@ -123,7 +124,7 @@ class TRelu(Unary, f=relu, rules=pointwise(*PAIR, a2a3=RELU, a5=RELU)):
     disputes = ("E2",)
 
 
-class WithScalar(Instr, abstract=True, pipe=V, uniform=True):
+class WithScalar(Instr, abstract=True, pipe=V, asm=Asm(uniform=True)):
     """dst = f(src, scalar), element by element."""
 
     f: ClassVar[Callable[[Array, Term], Array]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Instr, Result
 from ptokit.isa.model.types import Scalar
 from ptokit.isa.model.words import S
@@ -28,13 +29,18 @@ class Place(Protocol):
     def subblock_num(self) -> int: ...
 
 
+def asking(function: str) -> Asm:
+    """C++ calls a function without arguments."""
+    return Asm(cpp_text=f"const {{type}} {{result}} = {function}();")
+
+
 class Query(Instr, abstract=True, handle=True, pipe=S):
     """A number known when the program is launched."""
 
     result = Result(Scalar, scalar="i64")
 
 
-class GetBlockIdx(Query, name="get_block_idx", cpp_text="const {type} {result} = get_block_idx();"):
+class GetBlockIdx(Query, name="get_block_idx", asm=asking("get_block_idx")):
     """The number of this block, counted from 0."""
 
     @staticmethod
@@ -42,7 +48,7 @@ class GetBlockIdx(Query, name="get_block_idx", cpp_text="const {type} {result} =
         return core.block_idx
 
 
-class GetBlockNum(Query, name="get_block_num", cpp_text="const {type} {result} = get_block_num();"):
+class GetBlockNum(Query, name="get_block_num", asm=asking("get_block_num")):
     """How many blocks were launched."""
 
     @staticmethod
@@ -50,9 +56,7 @@ class GetBlockNum(Query, name="get_block_num", cpp_text="const {type} {result} =
         return core.block_num
 
 
-class GetSubblockIdx(
-    Query, name="get_subblock_idx", cpp_text="const {type} {result} = get_subblockid();"
-):
+class GetSubblockIdx(Query, name="get_subblock_idx", asm=asking("get_subblockid")):
     """The number of this vector core within its block."""
 
     @staticmethod
@@ -60,9 +64,7 @@ class GetSubblockIdx(
         return core.subblock_idx
 
 
-class GetSubblockNum(
-    Query, name="get_subblock_num", cpp_text="const {type} {result} = get_subblockdim();"
-):
+class GetSubblockNum(Query, name="get_subblock_num", asm=asking("get_subblockdim")):
     """How many vector cores the block has."""
 
     @staticmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, either, named, on
 from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out
 from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32
 from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
@@ -68,7 +69,9 @@ class TMatMul(MatMul):
         c[:m, :n] = a[:m, :k].matmul(b[:k, :n])
 
 
-class TMatMulAcc(MatMul, name="tmatmul.acc", recorded_op="tmatmul", text_order=("acc", "a", "b")):
+class TMatMulAcc(
+    MatMul, name="tmatmul.acc", recorded_op="tmatmul", asm=Asm(order=("acc", "a", "b"))
+):
     """c = acc + a x b; the product is summed first, then added with one rounding."""
 
     c = MatMul.c

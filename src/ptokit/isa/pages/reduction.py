@@ -8,6 +8,7 @@ from typing import ClassVar
 from ptokit.isa.formula.formulas import Const, Expr
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, Scratch
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u64
@@ -104,7 +105,7 @@ class TColSum(Instr, pipe=V):
     tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, False, key="isBinary")
 
-    cpp_text = "TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);"
+    asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
     stored = both(dst.layout == ND, src.layout == ND)
     rules = (
         on(

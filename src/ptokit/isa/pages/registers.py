@@ -9,6 +9,7 @@ import numpy as np
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, named, on
 from ptokit.isa.lang.arrays import Images
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Operand
 from ptokit.isa.model.dtypes import DType, f32, i64, u64
 from ptokit.isa.model.layouts import ND
@@ -160,7 +161,7 @@ QuantOut.mlir, QuantOut.cpp_type = "quant_out", ""
 class SetQuantScalar(Instr, name="set_quant_scalar", pipe=S):
     """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
 
-    cpp_text = "SET_QUANT_SCALAR<{out}>({scale});"
+    asm = Asm(cpp_text="SET_QUANT_SCALAR<{out}>({scale});")
     scale = In(Scalar, doc="the scale, an f32")
     out = Attr(QuantOut, QuantOut.I8, key="outType")
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Expr, Field, Value
 from ptokit.isa.formula.rules import A5, HARDWARE, Ruled, named, on, warns
 from ptokit.isa.index import lookup
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr
 from ptokit.isa.model.types import Any_, Index
 from ptokit.isa.model.words import MTE2, MTE3, Loc, Pipe, S, V, Word
@@ -123,7 +124,7 @@ class Flags(Protocol):
     def join(self, event: object) -> None: ...
 
 
-class OfPipes(Instr, abstract=True, pipe=S, syntax="bracketed"):
+class OfPipes(Instr, abstract=True, pipe=S, asm=Asm(shape="bracketed")):
     """A flag between two pipes."""
 
     source = Attr(Pipe, key="src_pipe")
@@ -139,7 +140,7 @@ class OfPipes(Instr, abstract=True, pipe=S, syntax="bracketed"):
 class SetFlag(OfPipes, name="set_flag"):
     """Raise a flag when all that `source` has to do so far is done."""
 
-    cpp_text = "set_flag({source}, {target}, {event});"
+    asm = Asm(cpp_text="set_flag({source}, {target}, {event});")
     source, target = OfPipes.source, OfPipes.target
     event = Attr(EventId, key="event_id")
     disputes = ("X13", "X14")
@@ -152,7 +153,7 @@ class SetFlag(OfPipes, name="set_flag"):
 class WaitFlag(OfPipes, name="wait_flag"):
     """Let `target` go on only when the flag is up, and lower it."""
 
-    cpp_text = "wait_flag({source}, {target}, {event});"
+    asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
     source, target = OfPipes.source, OfPipes.target
     event = Attr(EventId, key="event_id")
     disputes = ("X13", "X14")
@@ -169,7 +170,7 @@ def eight(event: Field) -> tuple[Ruled, ...]:
 class SetFlagDyn(OfPipes, name="set_flag_dyn"):
     """Raise a flag whose id is known when the program runs."""
 
-    cpp_text = "set_flag({source}, {target}, (event_t){event});"
+    asm = Asm(cpp_text="set_flag({source}, {target}, (event_t){event});")
     source, target = OfPipes.source, OfPipes.target
     event = In(Index, doc="the id, 0 to 7")
     rules = (*OfPipes.rules, eight(event))
@@ -182,7 +183,7 @@ class SetFlagDyn(OfPipes, name="set_flag_dyn"):
 class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
     """Wait for a flag whose id is known when the program runs."""
 
-    cpp_text = "wait_flag({source}, {target}, (event_t){event});"
+    asm = Asm(cpp_text="wait_flag({source}, {target}, (event_t){event});")
     source, target = OfPipes.source, OfPipes.target
     event = In(Index, doc="the id, 0 to 7")
     rules = (*OfPipes.rules, eight(event))
@@ -192,10 +193,13 @@ class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
         flags.wait(source, target, event)
 
 
-class RecordEvent(Instr, name="record_event", pipe=S, syntax="bracketed"):
+class RecordEvent(Instr, name="record_event", pipe=S):
     """Raise the flag between the pipes of two operations when the first is done."""
 
-    cpp_text = "Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();"
+    asm = Asm(
+        shape="bracketed",
+        cpp_text="Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();",
+    )
     source = Attr(str, key="src_op")
     target = Attr(str, key="dst_op")
     event = Attr(EventId, key="event_id")
@@ -207,10 +211,12 @@ class RecordEvent(Instr, name="record_event", pipe=S, syntax="bracketed"):
         flags.set(order(source), order(target), event.number)
 
 
-class WaitEvent(Instr, name="wait_event", pipe=S, syntax="bracketed"):
+class WaitEvent(Instr, name="wait_event", pipe=S):
     """Let the second operation's pipe go on only when the flag is up, and lower it."""
 
-    cpp_text = "Event<Op::{source}, Op::{target}, false, {event}>().Wait();"
+    asm = Asm(
+        shape="bracketed", cpp_text="Event<Op::{source}, Op::{target}, false, {event}>().Wait();"
+    )
     source = Attr(str, key="src_op")
     target = Attr(str, key="dst_op")
     event = Attr(EventId, key="event_id")
@@ -227,10 +233,10 @@ A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in ord
 UNSURE = "sources disagree whether A5 has barriers for M and FIX (X12): ALL is safe"
 
 
-class Barrier(Instr, syntax="angled", pipe=S):
+class Barrier(Instr, pipe=S):
     """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
 
-    cpp_text = "pipe_barrier({of});"
+    asm = Asm(shape="angled", cpp_text="pipe_barrier({of});")
     of = Attr(Pipe, key="pipe")
     rules = (
         on(A5, named("attribute", of.isin(MTE2, MTE3, ALL, M, FIX), help=A5_PIPES)),
@@ -243,10 +249,10 @@ class Barrier(Instr, syntax="angled", pipe=S):
         """Everything before is done already."""
 
 
-class BarrierSync(Instr, name="barrier_sync", syntax="bracketed", pipe=S):
+class BarrierSync(Instr, name="barrier_sync", pipe=S):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
-    cpp_text = "TSYNC<Op::{op}>();"
+    asm = Asm(shape="bracketed", cpp_text="TSYNC<Op::{op}>();")
     op = Attr(str, key="op_type")
     rules = (
         known(op),
@@ -270,10 +276,10 @@ class TSync(Instr, pipe=S):
             flags.join(event)
 
 
-class TSyncOp(Instr, name="tsync.op", syntax="angled", pipe=S):
+class TSyncOp(Instr, name="tsync.op", pipe=S):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
-    cpp_text = "TSYNC<Op::{op}>();"
+    asm = Asm(shape="angled", cpp_text="TSYNC<Op::{op}>();")
     op = Attr(str, key="op_type")
     rules = (
         known(op),

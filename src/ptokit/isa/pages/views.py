@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.isa.formula.rules import named
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Result
 from ptokit.isa.model.tiles import GlobalType
 from ptokit.isa.model.types import Global, Index, Ptr, PtrType
@@ -14,10 +15,10 @@ from ptokit.isa.model.words import GlobalLayout, S
 STATED = "let the result's type state these extents, or ? for them"
 
 
-class MakeTensorView(Instr, name="make_tensor_view", handle=True, typed=(), pipe=S):
+class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
-    cpp_text = "{type} {result}({ptr}, {{{shape}}}, {{{strides}}});"
+    asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape}}}, {{{strides}}});")
     result = Result(Global)
     ptr = In(Ptr)
     shape = In(Index, many=True, key="shape")
@@ -53,7 +54,7 @@ class MakeTensorView(Instr, name="make_tensor_view", handle=True, typed=(), pipe
 class PartitionView(Instr, name="partition_view", handle=True, pipe=S):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
-    cpp_text = "auto {result} = {view}.partition({{{offsets}}}, {{{sizes}}});"
+    asm = Asm(cpp_text="auto {result} = {view}.partition({{{offsets}}}, {{{sizes}}});")
     result = Result(Global)
     view = In(Global)
     offsets = In(Index, many=True, key="offsets")

@@ -81,7 +81,7 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
     if call.results is None and _only_results(sig, call, results):
         call.results = types
         return
-    if sig.page.uniform and results and not call.results:  # `: T` is also the result's type
+    if sig.page.asm.uniform and results and not call.results:  # `: T` is also the result's type
         call.results = types[:1]
         if len(types) == 1:
             items = [i for i, s in zip(items, sig.ssa, strict=False) if s.kind is Kind.TILE]
@@ -105,9 +105,9 @@ def _only_results(sig: Signature, call: Call, results: int) -> bool:
     types = call.types or []
     if not sig.results or len(types) != len(sig.results):
         return False
-    if sig.page.typed == () or not call.items:
+    if sig.page.asm.typed == () or not call.items:
         return True
-    if sig.page.typed is not None or not results:
+    if sig.page.asm.typed is not None or not results:
         return False
     first = sig.ins[0].kind if sig.ins else Kind.ANY
     return not first.accepts(types[0][0]) and sig.results[0].kind.accepts(types[0][0])

@@ -47,7 +47,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
     if segments is not None:
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
-    if forms[0].syntax == "op":
+    if forms[0].asm.shape == "op":
         return build(p, p.names, forms, call, results)
     return _plain(p, forms[0], call, results)
 

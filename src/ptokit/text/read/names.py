@@ -38,7 +38,7 @@ CONCRETE: dict[Kind, type] = {
 def constant_page() -> type[Instr]:
     """The page of an op that is a number; without one, numbers stand in no text."""
     for page in pages():
-        if page.syntax == "constant":
+        if page.asm.shape == "constant":
             return page
     raise error("unknown-op", "no instruction defines a number", help="name a value instead")
 

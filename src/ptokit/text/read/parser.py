@@ -116,7 +116,7 @@ class Parser(Cursor):
         try:
             if name[0] == '"':
                 return read_generic(self, forms, at, results)
-            return SHAPES[forms[0].syntax](self, forms, at, results)
+            return SHAPES[forms[0].asm.shape](self, forms, at, results)
         except Foreign:
             self.i = at
             del self.names.unnamed[mark:]

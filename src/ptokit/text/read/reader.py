@@ -225,7 +225,7 @@ def _directive(p: Parser, block: Block, before: list[str]) -> list[str]:
     else:
         p.expect("=")
         page = constant_page()
-        block.ops.append(SHAPES[page.syntax](p, (page,), at, [(name[1:], at)]))
+        block.ops.append(SHAPES[page.asm.shape](p, (page,), at, [(name[1:], at)]))
     while p.accept(";"):
         pass
     after, following = p.gap(p.i)

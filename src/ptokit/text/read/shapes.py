@@ -1,7 +1,7 @@
-"""The shapes an op can have in text: for each `syntax` word of a page, how it is read.
+"""The shapes an op can have in text: for each `shape` that a page's `asm` may have, how it is read.
 
 "op" covers instructions in every form. The others are the irregular ones; a page names its shape
-and nothing here knows a mnemonic. Printing is in `shapes_out`.
+and nothing here knows a mnemonic. Printing is in `text/write/statements`.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _slot(page: type[Instr], operand: Operand) -> Slot:
         operand.default is None,
         operand.many,
         operand.key,
-        operand.name in page.indexed,
+        operand.name in page.asm.brackets,
         ScalarType(operand.scalar) if operand.scalar else None,
     )
 

@@ -93,7 +93,7 @@ class Printer:
         if isinstance(op, OpaqueOp):
             yield f"// not known to ptokit: {op.name}"
             return
-        template = op.page.cpp_text
+        template = op.page.asm.cpp_text
         line = self._call(op) if template is None else self._filled(op, template)
         if line:
             yield line

@@ -72,9 +72,9 @@ class Writer:
     def mnemonic(self, op: Op) -> str:
         """The name of the op in this form."""
         page = op.page
-        if page.dialect != "pto":
-            return page.asm or page.mnemonic()
-        return (page.asm or page.name) if self.form == "as" else page.mnemonic()
+        if page.asm.dialect != "pto":
+            return page.asm.name or page.mnemonic()
+        return (page.asm.name or page.name) if self.form == "as" else page.mnemonic()
 
     def results(self, op: AnyOp) -> str:
         """`%a = `, `%a:2 = `, or nothing."""
@@ -124,7 +124,7 @@ class Writer:
             self.opaque(op)
         elif not all(r in self.numbers for r in op.results) or not op.results:
             self._check_form(op)
-            WRITERS[op.page.syntax](self, op)
+            WRITERS[op.page.asm.shape](self, op)
 
     def _check_form(self, op: Op) -> None:
         if (op.ssa and self.form == "dps") or (op.dps and self.form != "dps"):
@@ -192,9 +192,9 @@ class Writer:
 
     def _tells(self, page: type[Instr], name: str, value: Value) -> bool:
         operand = page.operand(name)
-        if operand.key or (self.form == "as" and name in page.indexed):
+        if operand.key or (self.form == "as" and name in page.asm.brackets):
             return str(value.type) == (operand.scalar or "index")
-        return page.typed is None or name in page.typed
+        return page.asm.typed is None or name in page.asm.typed
 
 
 def _numbers(func: Func) -> dict[Value, int | float]:
@@ -219,7 +219,7 @@ def _named_uses(op: AnyOp) -> Iterator[tuple[str, Value]]:
 
 def _says_all(op: AnyOp, name: str, value: Value, number: float) -> bool:
     """Whether the number alone, in the place of operand `name`, reads back as the same value."""
-    if isinstance(op, OpaqueOp) or op.page.syntax not in ("op", "for"):
+    if isinstance(op, OpaqueOp) or op.page.asm.shape not in ("op", "for"):
         return False
     slot = next((s for s in signature(op.page).ins if s.name == name), None)
     return slot is not None and is_default_literal(value, slot, number)

@@ -1,4 +1,4 @@
-"""Printing: for each `syntax` word of a page, how an op is written; the other half of `shapes`."""
+"""Printing: how an op of each `shape` is written; the other half of `shapes`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write_op(w: Writer, op: Op) -> None:
 def _into(w: Writer, op: Op, sig: Signature) -> str:
     """`ins(...) outs(...)` with the attributes where the page has them."""
     attrs = attributes(op)
-    inside, after = (attrs, "") if op.page.inner else ("", attrs)
+    inside, after = (attrs, "") if op.page.asm.attrs_inside else ("", attrs)
     return f"ins({_group(w, op, sig.ins, inside)}) outs({_group(w, op, sig.outs)}){after}"
 
 
@@ -80,7 +80,7 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
             inside += [w.operand(v, slot) for v in values]
         else:
             plain += [w.operand(v, slot) for v in values]
-            if op.page.typed is None or slot.name in op.page.typed:
+            if op.page.asm.typed is None or slot.name in op.page.asm.typed:
                 typed += values
     text = f" {', '.join(plain)}" if plain else ""
     if inside:
@@ -101,7 +101,7 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
             return f" : {results}"
         return f" : {operands} -> {results}"
     if w.form == "as":
-        if op.page.uniform and all(v.type == op.results[0].type for v in typed):
+        if op.page.asm.uniform and all(v.type == op.results[0].type for v in typed):
             return f" : {results}"
         if not op.results:
             return f" : {operands}" if operands else ""

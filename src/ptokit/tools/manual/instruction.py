@@ -90,17 +90,17 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
     """The text of the instruction in each level and in C++, types left out."""
     ins = [o for o in page.ins() if o.required or o.default is not None]
     outs = [o.name for o in (*page.outs(), *page.results())]
-    plain = [f"%{o.name}" for o in ins if o.name not in page.indexed]
-    indexed = [f"%{o.name}" for o in ins if o.name in page.indexed]
+    plain = [f"%{o.name}" for o in ins if o.name not in page.asm.brackets]
+    indexed = [f"%{o.name}" for o in ins if o.name in page.asm.brackets]
     brackets = f"[{', '.join(indexed)}]" if indexed else ""
     results = f"{', '.join(f'%{o}' for o in outs)} = " if outs else ""
-    if page.syntax in BRACKETS:
-        left, right = BRACKETS[page.syntax]
+    if page.asm.shape in BRACKETS:
+        left, right = BRACKETS[page.asm.shape]
         words = [f"<{a.key}>" for a in page.attrs if a.required]
         inside = f"{left}{', '.join((*words, *plain))}{right}"
-        yield "PTO-AS", f"{page.asm or page.name}{inside}"
+        yield "PTO-AS", f"{page.asm.name or page.name}{inside}"
         yield "others", f"{page.mnemonic()}{inside}"
-        yield "C++", page.cpp_text or page.cpp
+        yield "C++", page.asm.cpp_text or page.cpp
     elif not page.handle:
         yield "PTO-AS", f"{results}{page.name.replace('_', '.')} {', '.join(plain)}{brackets}"
         yield "SSA", f"{results}{page.mnemonic()} {', '.join(f'%{o.name}' for o in ins)} : ..."
@@ -108,7 +108,7 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
         into = f" outs({results.removesuffix(' = ')} : ...)" if outs else ""
         yield "DPS", f"{page.mnemonic()} ins({names} : ...){into}"
         call = f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
-        yield "C++", page.cpp_text.translate(BRACES) if page.cpp_text else call
+        yield "C++", page.asm.cpp_text.translate(BRACES) if page.asm.cpp_text else call
 
 
 def _pipes(page: type[Instr]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, path
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import i32, i64, u64
@@ -62,7 +63,7 @@ class Extract(Instr, abstract=True):
     col = In(Index, 0, cpp="indexCol", doc="first column of the window")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
-    indexed = ("row", "col")
+    asm = Asm(brackets=("row", "col"))
 
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
@@ -194,7 +195,7 @@ class TExtract(Extract):
         dst[:rows, :cols] = y
 
 
-class TExtractFp(Extract, name="textract_fp", asm="textract.fp", recorded_op="textract"):
+class TExtractFp(Extract, name="textract_fp", asm=Asm(name="textract.fp"), recorded_op="textract"):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.
 
     dst[i, j] = convert(src[row + i, col + j]; fp[0, col + j]): `col` indexes both the source and
@@ -259,7 +260,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
     col0 = In(Index, cpp="indexCol0")
     row1 = In(Index, cpp="indexRow1")
     col1 = In(Index, cpp="indexCol1")
-    indexed = ("row0", "col0", "row1", "col1")
+    asm = Asm(brackets=("row0", "col0", "row1", "col1"))
 
     plain = CompactMode.NULL
     rules = (
@@ -302,7 +303,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
     src = In(Conv, doc="weights in FRACTAL_Z or FRACTAL_Z_3D layout")
     row = In(Index, 0, cpp="indexRow", doc="first k of the window")
     col = In(Index, 0, cpp="indexCol", doc="first n of the window")
-    indexed = ("row", "col")
+    asm = Asm(brackets=("row", "col"))
 
     rules = (
         src.layout.isin(ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptokit.isa.formula.rules import A2A3, A5, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, path
 from ptokit.isa.model.dtypes import i32, i64, u64
 from ptokit.isa.model.layouts import ND, NZ, ZN
@@ -46,7 +47,7 @@ class Insert(Instr, abstract=True):
     col = In(Index, 0, cpp="indexCol", doc="first column of the window in dst")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
-    indexed = ("row", "col")
+    asm = Asm(brackets=("row", "col"))
 
     in_acc = when(
         src.loc == ACC,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.formulas import Expr
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, Scratch, path
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import (
@@ -95,9 +96,7 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TMov(
-    Instr, spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v")
-):
+class TMov(Instr):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
@@ -112,6 +111,7 @@ class TMov(
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
 
+    asm = Asm(spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"))
     cube = (
         on(A2A3, src.dtype.isin(*CUBE_A2A3)),
         on(A5, src.dtype.isin(*CUBE_A5)),
@@ -204,7 +204,7 @@ class TMov(
         dst[:rows, :cols] = y
 
 
-class TMovFp(Instr, name="tmov.fp", spellings=("tmov_fp",), recorded_op="tmov"):
+class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op="tmov"):
     """Move an accumulator through the fix-pipe, one parameter for each column.
 
     dst[i, j] = convert(src[i, j]; fp[0, j]).

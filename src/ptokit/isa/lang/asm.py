@@ -1,0 +1,29 @@
+"""How an instruction stands in text: what the readers and the writers take from a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+
+@dataclass(frozen=True)
+class Asm:
+    """The text forms of an instruction. A page says what differs from `op ins(...) outs(...)`.
+
+    What a member of a family says replaces that part of the family's; the other parts stay.
+    """
+
+    shape: str = "op"  # of the statement: a reader of `text/read/shapes`, and its writer
+    dialect: str = "pto"
+    name: str = ""  # in PTO-AS, where it differs; of an op of another dialect in every form
+    spellings: tuple[str, ...] = ()  # further names that are read, dots and underscores alike
+    order: tuple[str, ...] = ()  # inputs as text orders them, where C++ has another order
+    brackets: tuple[str, ...] = ()  # operands that PTO-AS writes in brackets
+    typed: tuple[str, ...] | None = None  # operands whose types are listed; None: all
+    uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
+    attrs_inside: bool = False  # attributes stand inside `ins(...)`, after the operands
+    cpp_text: str | None = None  # C++ that is no call of the intrinsic; {operand}, [left out]
+
+    def over(self, base: Asm) -> Asm:
+        """These parts, and those of `base` that are not said here."""
+        said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
+        return replace(base, **said)
