@@ -32,9 +32,27 @@ func.func @f() {{
 def test_a_tile_of_an_impossible_type_is_converted(rows: int, form: str) -> None:
     """Whether an instruction writes all of such a tile is not tried on memory of its size."""
     kind = f"!pto.tile_buf<vec, {rows}x32xf32>"
+    small = "!pto.tile_buf<vec, 16x32xf32>"
     write = f"pto.texp ins(%x : {kind}) outs(%t : {kind})\n"
-    text = f"%t = pto.alloc_tile : {kind}\n{write}{write}"
-    assert pto.loads(text).text(form)
+    assert pto.loads(f"%t = pto.alloc_tile : {kind}\n{write}{write}").text(form)
+    partly = f"!pto.tile_buf<vec, {rows}x32xf32, valid=16x32>"
+    assert pto.loads(f"pto.texp ins(%x : {partly}) outs(%s : {small})\n").text(form)
+
+
+@pytest.mark.parametrize("stride", [-4_294_967_296, -1])
+def test_a_view_of_negative_strides_is_not_tried(stride: int) -> None:
+    tile, view = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tensor_view<?x?xf32>"
+    text = f"""\
+func.func @f(%p: !pto.ptr<f32>) {{
+  %n = arith.constant 16 : index
+  %stride = arith.constant {stride} : index
+  %v = pto.make_tensor_view %p, shape = [%n, %n], strides = [%stride, %n] : {view}
+  %t = pto.alloc_tile : {tile}
+  pto.tstore ins(%t : {tile}) outs(%v : {view})
+  return
+}}
+"""
+    assert "operand-value" in {d.slug for d in pto.loads(text).check("all")}
 
 
 def test_a_number_of_an_elided_type_is_not_folded() -> None:

@@ -17,7 +17,7 @@ from ptokit.sim.execute import Core, fetch, given, run_body
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
 
-LARGEST = 1 << 24  # bytes of a tile or a view; larger ones are not tried
+LARGEST = 1 << 24  # bytes of a tile or a view; larger ones, which are reported, are not tried
 
 
 class Open(Exception):
@@ -57,7 +57,7 @@ def _run(op: Op, handles: Mapping[Value, Any], facts: Facts) -> None:  # Any: ha
 def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle or a number
     kind = facts.type_of(value)
     if isinstance(kind, TileType):
-        if not kind.valid.static or not _possible(kind):
+        if not kind.valid.static or any(r.holds({"tile": kind}) is False for r in TILE_RULES):
             raise Open
         handle: Matrix = Tile(kind, _memory(value, kind.nbytes, written), 0)
     elif isinstance(kind, ConvTileType):
@@ -73,11 +73,6 @@ def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle 
     return handle
 
 
-def _possible(kind: TileType) -> bool:
-    """Whether the type keeps its rules and its memory can be made; else that is reported."""
-    return kind.nbytes <= LARGEST and all(r.holds({"tile": kind}) is not False for r in TILE_RULES)
-
-
 def _view(value: Value, kind: GlobalType) -> GlobalView:
     shape = [n for n in kind.shape if n is not None]
     steps = [n for n in kind.stride or () if n is not None]
@@ -87,11 +82,11 @@ def _view(value: Value, kind: GlobalType) -> GlobalView:
         steps = [prod(shape[i + 1 :]) for i in range(kind.rank)]
     last = sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
     nbytes = kind.dtype.nbytes(last + 2)
-    if nbytes > LARGEST:
-        raise Open
     full = GlobalType(kind.dtype, tuple(shape), tuple(steps), kind.stated, kind.partition)
     return GlobalView(full, _memory(value, nbytes, written=True), 0)
 
 
 def _memory(value: Value, nbytes: int, written: bool) -> Memory:
+    if not 0 <= nbytes <= LARGEST:
+        raise Open
     return Memory(f"%{value.name}", np.zeros(nbytes, np.uint8), written=written)

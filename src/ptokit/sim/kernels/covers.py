@@ -23,7 +23,7 @@ from ptokit.sim.record.code import Code, Int, NotNative, Undecided
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.trace import Recording, Scalar, Space, TracedConv, TracedTile, TracedView
 
-MOST_BYTES = 1 << 24  # of an output
+MOST_BYTES = 1 << 24  # of a tile: more than any memory holds
 MOST_CONDITIONS = 6  # of one body; each is tried both ways
 Operands: TypeAlias = "tuple[tuple[str, tuple[tuple[str, Type], ...]], ...]"
 Attributes: TypeAlias = "tuple[tuple[str, object], ...]"
@@ -89,11 +89,10 @@ def _outputs(op: Op) -> frozenset[str]:
 
 
 def _has_elements(kind: Type) -> bool:
-    """Without elements an instruction does nothing; no memory holds more than MOST_BYTES."""
+    """Without elements an instruction does nothing."""
     if isinstance(kind, TileType):
-        some = kind.valid.static and bool(kind.valid.rows and kind.valid.cols)
-        return some and kind.nbytes <= MOST_BYTES
-    return isinstance(kind, ConvTileType) and kind.nbytes <= MOST_BYTES
+        return kind.valid.static and bool(kind.valid.rows and kind.valid.cols)
+    return isinstance(kind, ConvTileType)
 
 
 def _ways(op: Op, target: Target, answers: list[bool]) -> Iterator[set[Value]]:
@@ -170,6 +169,8 @@ class _Trial:
         return TracedTile(replace(kind, valid=valid), space, 0)  # type: ignore[arg-type]
 
     def _space(self, value: Value, size: int) -> Space:
+        if not 0 <= size <= MOST_BYTES:
+            raise NotNative(f"%{value.name} fits no memory")
         number = len(self.spaces)
         self.spaces[value] = Space(number, str(number), self, size, None)
         return self.spaces[value]
