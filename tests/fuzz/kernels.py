@@ -20,7 +20,7 @@ from operands import STYLES, family, sample
 from space import Placed
 from witness import refusals
 
-from ptokit.analysis.checker import check_func, rules_for
+from ptokit.analysis.checker import check_func
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
 from ptokit.isa.index import pages
@@ -58,7 +58,7 @@ class Kernel(Writer):
     def add(self, op: Op) -> bool:
         """The op at the end of the open block, unless a rule that is decided now refuses it."""
         env = self.facts.environment(op)
-        rules = rules_for(op.page, self.facts.target)
+        rules = op.page.rules_on(self.facts.target)
         if any(rule.holds(env) is False and not rule.warning for rule in rules):
             return False
         self.put(op, self.here)

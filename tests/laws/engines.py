@@ -230,7 +230,7 @@ def legal(case: Case) -> bool:
     side = build(case, filled=False)
     operands = {o.name: side.handles.get(o.name) for o in case.page.operands}
     env = environment(case.page, operands, side.handles)
-    rules = [r for r in case.page.all_rules if case.target in r.targets and not r.warning]
+    rules = [r for r in case.page.rules_on(TARGETS[case.target]) if not r.warning]
     return all(rule.holds(env) is not False for rule in rules)
 
 

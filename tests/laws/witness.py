@@ -7,7 +7,6 @@ best. Broken constraints grow heavier while the search is stuck. Everything is d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,7 +19,7 @@ from space import Knob, Space, State, illegal, limits, unwieldy
 from fuzz.scale import sampled
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, Many, fields
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import NOT_ON_TARGET, Instr
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
 
@@ -118,9 +117,8 @@ class Search:
 
     def __post_init__(self) -> None:
         self.space = Space(self.page, self.target)
-        rules = [r for r in self.page.all_rules if self.target.name in r.targets]
-        self.rules = tuple(rules)
-        self.keep = {rule: kept(self.space, rule) for rule in rules}
+        self.rules = self.page.rules_on(self.target)
+        self.keep = {rule: kept(self.space, rule) for rule in self.rules}
         self.types = tuple(legal_types(self.space))
 
     def good(self, rule: Rule) -> State | None:
@@ -317,12 +315,9 @@ def search(page: type[Instr], target: str) -> Search:
     return Search(page, TARGETS[target])
 
 
-# The rule of an instruction that a target lacks: nothing satisfies it there.
-REFUSAL = re.compile(r"only (CPU|A2/A3|A5)( and (CPU|A2/A3|A5))? ha(s|ve) ")
-
-
 def refusals(page: type[Instr], target: str) -> list[Rule]:
-    return [r for r in search(page, target).rules if REFUSAL.match(r.help or "")]
+    """The rule of an instruction that a target lacks: nothing satisfies it there."""
+    return [r for r in search(page, target).rules if r.slug == NOT_ON_TARGET]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import ptokit as pto
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.dtypes import f32
-from ptokit.isa.model.targets import CPU_TARGET
+from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import tile_type
 from ptokit.isa.model.words import VEC
 from ptokit.isa.pages.layout.ttrans import TTrans
@@ -224,7 +224,7 @@ def transposed(engine: Any, *, shared: bool) -> NDArray[np.uint8]:  # Any: an en
     src, dst = Value("src", SQUARE), Value("dst", SQUARE)
     handles = {src: Tile(SQUARE, source, 0), dst: Tile(SQUARE, target, 0)}
     op = Op(TTrans, {"dst": dst, "src": src})
-    engine.run_op(op, handles, Core(CPU_TARGET, CPU_READING))
+    engine.run_op(op, handles, Core(DEFAULT_TARGET, CPU_READING))
     return target.data
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from account.files import ROOT, generated
 from ptokit.isa.index import pages
+from ptokit.isa.model.targets import TARGETS
 
 PACKAGE = ROOT / "src" / "ptokit"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -102,3 +103,21 @@ def test_the_order_of_pages_is_that_of_the_files_whatever_is_imported_first() ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [p.__name__ for p in pages()]
+
+
+NAMES_OF_TARGETS = {"CPU", "A2A3", "A5", "HARDWARE", "CPU_TARGET", "A2A3_TARGET", "A5_TARGET"}
+READING = {"settings.py", "program.py", "fixpipe.py", "cli.py", "replay.py"}  # "cpu" is one, too
+
+
+@pytest.mark.parametrize("path", TOOLS, ids=lambda p: p.name)
+def test_no_target_is_named_outside_isa(path: Path) -> None:
+    """A tool asks the target for a fact; which one it is never matters."""
+    imported = {
+        alias.name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ptokit.isa")
+        for alias in node.names
+    }
+    assert not imported & NAMES_OF_TARGETS
+    named = set(TARGETS) - ({"cpu"} if path.name in READING else set())
+    assert not [(line, text) for line, text in strings(path) if text in named]

@@ -20,8 +20,8 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import TILE_RULES, TileType
+from ptokit.isa.model.targets import Target, type_rules
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.types import Elided, OpaqueType
 
 
@@ -49,10 +49,6 @@ def blamed(op: Op, rule: Rule) -> Span | None:
         if part.operand in op.spans:
             return op.spans[part.operand]
     return op.span
-
-
-def rules_for(page: type[Instr], target: Target) -> tuple[Rule, ...]:
-    return tuple(r for r in page.all_rules if target.name in r.targets)
 
 
 class Checker:
@@ -95,7 +91,7 @@ class Checker:
         self.found.append(unknown_op(op))
 
     def rules(self, op: Op) -> Iterable[Rule]:
-        return rules_for(op.page, self.facts.target)
+        return op.page.rules_on(self.facts.target)
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
@@ -155,8 +151,8 @@ class Checker:
             self.found.append(elided(value))
         if isinstance(kind, OpaqueType):
             self.found.append(unknown_type(value, kind))
-        if isinstance(kind, TileType):
-            self.found += tile_type_errors(kind, value.span, self.facts.target, f"%{value.name}")
+        if isinstance(kind, TileType | ConvTileType):
+            self.found += tile_type_errors(kind, self.facts.target, f"%{value.name}", value.span)
 
 
 class Turn(NamedTuple):
@@ -170,12 +166,14 @@ class Turn(NamedTuple):
 
 
 def tile_type_errors(
-    kind: TileType, span: Span | None, target: Target, label: str
+    kind: TileType | ConvTileType, target: Target, label: str, span: Span | None
 ) -> Iterator[Diagnostic]:
-    """The first of the rules T1 to T7 that a tile type breaks."""
+    """The first rule of tile types that one breaks."""
     env = {"tile": kind}
-    for rule in TILE_RULES:
-        if kind.rows > 0 and kind.cols > 0 and rule.holds(env) is not False:
+    empty = isinstance(kind, TileType) and not (kind.rows > 0 and kind.cols > 0)
+    own = TILE_RULES if isinstance(kind, TileType) else ()
+    for rule in (*own, *type_rules(target)):
+        if not empty and rule.holds(env) is not False:
             continue
         yield Diagnostic(
             slug=rule.slug,

@@ -16,6 +16,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Storage, storages
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note
+from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -164,15 +165,35 @@ def _outlives(tile: Storage) -> Diagnostic:
     )
 
 
+def memory_errors(
+    kind: TileType | ConvTileType, target: Target, label: str, span: Span | None
+) -> Iterator[Diagnostic]:
+    """SA-0351: the target has the memory of the location."""
+    slug, space = "memory-missing", SPACES[kind.loc]
+    if target.capacity_of(kind.loc) == 0:
+        yield Diagnostic(
+            slug,
+            f"{label}: {CATALOGUE[slug].title}",
+            span,
+            rule=f"capacity of {space} > 0",
+            seen="capacity is 0",
+            help=f"{space} has 0 bytes on {target.name}",
+            targets=(target.name,),
+        )
+
+
 def address_errors(
     kind: TileType | ConvTileType, address: int, target: Target, value: Value | None
 ) -> Iterator[Diagnostic]:
     """SA-0351 to SA-0354 for one tile."""
     capacity, space = target.capacity_of(kind.loc), SPACES[kind.loc]
     end = address + kind.nbytes
+    label = f"%{value.name}" if value else "the tile"
+    span = value.span if value else None
     if capacity == 0:
-        slug, rule, seen = "memory-missing", f"capacity of {space} > 0", "capacity is 0"
-    elif address % target.alignment:
+        yield from memory_errors(kind, target, label, span)
+        return
+    if address % target.alignment:
         slug = "address-misaligned"
         rule, seen = f"addr % {target.alignment} == 0", f"addr is {address}"
     elif address < 0 or end > capacity:
@@ -181,11 +202,10 @@ def address_errors(
         seen = f"addr + bytes is {end} ({address} + {kind.nbytes})"
     else:
         return
-    label = f"%{value.name}" if value else "the tile"
     yield Diagnostic(
         slug,
         f"{label}: {CATALOGUE[slug].title}",
-        value.span if value else None,
+        span,
         rule=rule,
         seen=seen,
         help=f"{space} has {capacity} bytes on {target.name}",

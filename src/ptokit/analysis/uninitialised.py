@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses
-from ptokit.analysis.checker import Turn, rules_for
+from ptokit.analysis.checker import Turn
 from ptokit.analysis.known import Facts
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import GUARDED, Left, same_value
@@ -114,7 +114,7 @@ class FirstTurns(Search):
         env = self.facts.environment(op)
         if not roots or any(self.storage.of(value) in roots for value in written):
             return
-        rules = rules_for(op.page, self.facts.target)
+        rules = op.page.rules_on(self.facts.target)
         if not all(r.warning or r.holds(env) is True or same_value(op, r.formula) for r in rules):
             return
         found = self.trial(op, set(blank.values()), self.facts)

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ptokit.analysis.checker import rules_for, violation
+from ptokit.analysis.checker import violation
+from ptokit.analysis.placement import memory_errors
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
 from ptokit.api.settings import current_core, current_target
 from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.sim.evaluation import scalar
@@ -116,12 +119,21 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
     target = current_target()
     problems = [
         violation(page, rule, env, target, caller())
-        for rule in rules_for(page, target)
+        for rule in page.rules_on(target)
         if rule.holds(env) is False
     ]
+    if not problems:
+        problems = list(_homeless(operands, target))
     if any(p.is_error for p in problems):
         raise PtoError(problems)
     _run(page, operands, attrs)
+
+
+def _homeless(operands: dict[str, Any], target: Target) -> Iterator[Diagnostic]:
+    """Tiles in memories that the target lacks. Any: handles and numbers."""
+    for name, value in operands.items():
+        if isinstance(value, Matrix) and isinstance(value.type, TileType | ConvTileType):
+            yield from memory_errors(value.type, target, name, caller())
 
 
 def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration

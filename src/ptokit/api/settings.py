@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ptokit.isa.model.targets import CPU_TARGET, TARGETS, Target
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 from ptokit.sim.execute import Core
 from ptokit.sim.limits import RunLimits
@@ -77,7 +77,7 @@ def current_core() -> Core:
     """The core that eager functions run on: its target, readings, registers and flags."""
     core = _core.get(None)
     if core is None:
-        core = Core(CPU_TARGET, CPU_READING)
+        core = Core(DEFAULT_TARGET, CPU_READING)
         _core.set(core)
     return core
 

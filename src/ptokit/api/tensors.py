@@ -100,9 +100,14 @@ def tile(
     return _made(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
 
 
-def _made(kind: TileType, data: Data | None) -> Tile:
-    for problem in tile_type_errors(kind, caller(), current_target(), "the tile"):
+def _require(kind: TileType | ConvTileType) -> None:
+    """A tile type that the current target takes."""
+    for problem in tile_type_errors(kind, current_target(), "the tile", caller()):
         raise PtoError(problem)
+
+
+def _made(kind: TileType, data: Data | None) -> Tile:
+    _require(kind)
     if kind.nbytes > LARGEST:
         raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
     made = handles.Tile(kind, Memory.blank(OWN, kind.nbytes), 0)
@@ -252,6 +257,7 @@ def conv_tile(
         repeat,
         into,
     )
+    _require(kind)
     made = handles.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
         array = host_array(data)

@@ -14,6 +14,11 @@ class Entry(NamedTuple):
 
 CATALOGUE: dict[str, Entry] = {
     # rules of instructions
+    "not-on-target": Entry(
+        "this target has no such instruction",
+        "The instruction, or the form of it that the operands choose, exists on other targets. The "
+        "rule in the message names them, as the page of the instruction does.",
+    ),
     "window-out-of-bounds": Entry(
         "the window leaves its tile",
         "An instruction that moves a window of a tile names the window's upper left corner. The "
@@ -87,7 +92,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "memory-missing": Entry(
         "the target has no such memory",
-        "A2/A3 has no memory for MX scales: scale_left and scale_right exist on A5 only (SA-0351).",
+        "Not every target has every memory: A2/A3 has none for MX scales, scale_left and "
+        "scale_right (SA-0351). `ptokit explain TARGET` lists the memories.",
     ),
     "out-of-memory": Entry(
         "the tiles do not fit",

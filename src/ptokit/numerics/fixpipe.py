@@ -30,8 +30,9 @@ class FixPipe:
     saturating_shift: shift modes saturate to 16 bits (else they wrap).
     saturate: control bit 48: inf becomes the largest finite value, NaN zero.
     clip_half: f32 -> f16/bf16 with a scale clips large finite values even when not saturating.
-    a5_modes: a scale also applies to the pairs only A5 has: fp8, hif8, i32 to bf16, and with a
-        vector f16 and bf16. Set on target a5; elsewhere such pairs convert plainly.
+    every_pair: a scale also applies to f32 to fp8 and hif8, to i32 to bf16, and with a vector to
+        f32 to f16 and bf16. Set on targets that have these modes (A5); else such pairs convert
+        plainly.
     """
 
     fp19: Literal["cpu", "always"] = "cpu"
@@ -41,7 +42,7 @@ class FixPipe:
     saturating_shift: bool = True
     saturate: bool = False
     clip_half: bool = True
-    a5_modes: bool = False
+    every_pair: bool = False
 
 
 CPU_READING = FixPipe()
@@ -70,7 +71,7 @@ SCALAR_MODES: dict[tuple[DType, DType], Mode] = (
     _B8 | _INT | {(t.f32, t.f16): Mode.FLOAT, (t.f32, t.bf16): Mode.FLOAT}
 )
 VECTOR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT
-A5_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
+ALL_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
 
 
 def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
@@ -89,7 +90,7 @@ def quantise(
     x: Array, dtype: DType, params: Array, *, vector: bool, relu: bool, how: FixPipe
 ) -> Array:
     """Convert with the 64-bit parameters `params` (3.1.3): one, or one for each column."""
-    modes = A5_MODES if how.a5_modes else VECTOR_MODES if vector else SCALAR_MODES
+    modes = ALL_MODES if how.every_pair else VECTOR_MODES if vector else SCALAR_MODES
     mode = modes.get((x.dtype, dtype), Mode.NO_QUANT)
     if mode is Mode.NO_QUANT:
         return convert(x, dtype, relu=relu)

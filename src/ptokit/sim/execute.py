@@ -32,7 +32,7 @@ class Core:
         self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
     ) -> None:
         self.target = target
-        self.fixpipe = replace(fixpipe, a5_modes=fixpipe.a5_modes or target.name == "a5")
+        self.fixpipe = replace(fixpipe, every_pair=fixpipe.every_pair or target.every_pair)
         self.state = State()
         self.block_idx, self.block_num = block_idx, block_num
         self._spaces: dict[str, Memory] = {}

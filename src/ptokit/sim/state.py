@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
-from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
@@ -92,9 +91,9 @@ class State:
 def require_registers(
     page: type[Instr], target: Target, state: State, available: Mapping[str, Any]
 ) -> None:
-    """On hardware the registers a page `needs` must hold what its operands say. Any: as given."""
+    """On such targets registers a page `needs` hold what its operands say. Any: as given."""
     needs: Any = getattr(page, "needs", None)  # Any: a hook that takes what it names
-    if needs is None or target.name not in HARDWARE:
+    if needs is None or not target.registers:
         return
     names = needs.__code__.co_varnames[: needs.__code__.co_argcount]
     for name, value in needs(**{n: available[n] for n in names}).items():

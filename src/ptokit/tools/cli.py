@@ -22,7 +22,7 @@ import click
 
 from ptokit.api import signals
 from ptokit.diagnostics.diagnostic import CallError, PtoError
-from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
 ENGINE = click.option(
@@ -38,7 +38,7 @@ def target_option(*more: str) -> Callable[[F], F]:
     return click.option(
         *("--target", "target"),
         type=click.Choice([*TARGETS, *more]),
-        default="cpu",
+        default=DEFAULT_TARGET.name,
         show_default=True,
         help="The machine to check and run for.",
     )
@@ -379,7 +379,7 @@ def layout(
         place, elements = word(Loc, loc, "location"), dtype_of(dtype)
         arranged = word(Layout, layout, "layout")
     kind = tile_type(place, elements, rows, cols, layout=arranged, fractal=fractal or 512)
-    for problem in tile_type_errors(kind, None, TARGETS["cpu"], "the tile"):
+    for problem in tile_type_errors(kind, DEFAULT_TARGET, "the tile", None):
         raise PtoError(problem)
     click.echo(layout_picture(kind, _painted))
     if svg is not None:

@@ -21,7 +21,7 @@ from ptokit.isa.index import replayed
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.dtypes import SPELLINGS, DType
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.targets import CPU_TARGET
+from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
 from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
@@ -92,7 +92,7 @@ def run_case(
         name: _handle(o, memories[name], case["attrs"]) for name, o in case["operands"].items()
     }
     op, env = one_op(page, case, handles)
-    engine.run_op(op, env, Core(CPU_TARGET, CPU_READING))
+    engine.run_op(op, env, Core(DEFAULT_TARGET, CPU_READING))
     if not case["outs"] and f"{prefix}/dst.logical" in arrays:
         yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
     for name in case["outs"]:

@@ -14,7 +14,6 @@ from typing import TypeAlias
 from ptokit.isa.formula.formulas import ABSENT, Env, Expr, Value, fields, operators
 
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
-TARGET_NAMES = (CPU, A2A3, A5)
 HARDWARE = (A2A3, A5)
 
 # what a formula mentions -> the slug of the diagnostic it raises, first match wins
@@ -31,13 +30,14 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
 class Rule:
     """One constraint: on `targets`, where all `conditions` hold, `formula` must hold.
 
-    The conditions are those of the `when`s around it, outermost first. `help` says what to do about
-    a violation; `slug` names the diagnostic.
+    The targets are those of these names and all that are like them; None: every target. The
+    conditions are those of the `when`s around it, outermost first. `help` says what to do about a
+    violation; `slug` names the diagnostic.
     """
 
     formula: Expr
     slug: str
-    targets: tuple[str, ...] = TARGET_NAMES
+    targets: tuple[str, ...] | None = None
     conditions: tuple[Expr, ...] = ()
     help: str | None = None
     warning: bool = False
@@ -81,12 +81,13 @@ def rules_of(items: Ruled, slug: str | None = None, help: str | None = None) -> 
 
 
 def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
-    """The rules hold on these targets only."""
+    """The rules hold on these targets only, and on those that are like them."""
     names = (targets,) if isinstance(targets, str) else targets
-    return tuple(
-        replace(rule, targets=tuple(t for t in rule.targets if t in names))
-        for rule in rules_of(items)
-    )
+    return tuple(replace(rule, targets=_common(names, rule.targets)) for rule in rules_of(items))
+
+
+def _common(names: tuple[str, ...], others: tuple[str, ...] | None) -> tuple[str, ...]:
+    return names if others is None else tuple(n for n in others if n in names)
 
 
 def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:

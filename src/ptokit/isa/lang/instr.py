@@ -16,11 +16,13 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ptokit.isa.formula.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
-from ptokit.isa.formula.rules import HARDWARE, TARGET_NAMES, Rule, Ruled, named, on, rules_of, when
+from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
+from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Pipe, Word
 
@@ -36,6 +38,7 @@ class Role(Enum):
 
 
 REQUIRED = object()
+NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 
 
 class Operand(Field):
@@ -234,6 +237,7 @@ class Instr:
     cpp: ClassVar[str] = ""
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
     since: ClassVar[str] = ""
+    targets: ClassVar[tuple[str, ...] | None] = None  # the only ones that have it; None: all
     rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
     paths: ClassVar[tuple[Path, ...]] = ()
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
@@ -311,6 +315,27 @@ class Instr:
         return (cls.__doc__ or "").strip().split("\n")[0]
 
     @classmethod
+    def exists_on(cls, target: Target) -> bool:
+        """Whether the target has this instruction."""
+        lacking = any(name in target.lacks for name in (cls.name, cls.__name__))
+        return target.follows(cls.targets) and not lacking
+
+    @classmethod
+    def homes(cls) -> tuple[str, ...]:
+        """The names of the targets that have it."""
+        return tuple(t.name for t in TARGETS.values() if cls.exists_on(t))
+
+    @classmethod
+    def moves_on(cls, target: Target, path: Path) -> bool:
+        """Whether data may move this way on the target; where it has no paths listed, any way."""
+        return target.follows(path.on) or not any(target.follows(p.on) for p in cls.paths)
+
+    @classmethod
+    def rules_on(cls, target: Target) -> tuple[Rule, ...]:
+        """The rules in force on the target; if it lacks the instruction, the one that says so."""
+        return _rules_on(cls, target)
+
+    @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:
         """The pipe that executes it for these operands; None: a path no target has."""
         if isinstance(cls.pipe, Pipe):
@@ -322,6 +347,26 @@ class Instr:
 
 
 PAGES: list[type[Instr]] = []
+
+
+class OnTarget(Expr):
+    """The formula 'the target has the instruction': a rule of the targets that have it not."""
+
+    def __init__(self, page: type[Instr]) -> None:
+        self.page = page
+
+    def compile(self) -> Evaluate:
+        return lambda env: False
+
+    def __str__(self) -> str:
+        return f"the target is one of: {', '.join(self.page.homes())}"
+
+
+@cache
+def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
+    if page.exists_on(target):
+        return tuple(rule for rule in page.all_rules if target.follows(rule.targets))
+    return (Rule(OnTarget(page), NOT_ON_TARGET),)
 
 
 def _parameters(page: type[Instr]) -> tuple[str, ...]:
@@ -347,10 +392,9 @@ def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:
     if not cls.paths:
         return
     source, target = (cls.operand(n) for n in _ends(cls))
-    for name in TARGET_NAMES:
+    for name in dict.fromkeys(name for p in cls.paths for name in p.on):
         available = tuple(p for p in cls.paths if name in p.on)
-        if available:
-            yield from on(name, named("location", OneOfPaths(source, target, available)))
+        yield from on(name, named("location", OneOfPaths(source, target, available)))
     for p in cls.paths:
         here = (source.loc == Const(p.source)) & (target.loc == Const(p.target))
         yield from on(p.on, when(here, p.rules))

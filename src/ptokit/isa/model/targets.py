@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any, TypeVar
 
+from ptokit.isa.formula.formulas import Field
+from ptokit.isa.formula.rules import A2A3, A5, CPU, Rule, named
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import NZ, ZZ, Layout
 from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.isa.model.words import (
@@ -38,25 +42,70 @@ SPACES: dict[Loc, str] = {
 }
 
 
+INHERITED: Any = object()  # stands for a value of any type until the target is made
+# the facts of a target that is like no other one, where it does not give them
+DEFAULTS: dict[str, object] = {
+    "left": NZ,
+    "wide4": False,
+    "alignment": 32,
+    "gathers": GatherOOB.ERROR,
+    "pinned_left": True,
+    "registers": True,
+    "every_pair": False,
+}
+
+
 @dataclass(frozen=True)
 class Target:
     """One machine a program can be checked for and run on.
 
-    `capacity` in bytes per memory space; 0: the target has no such space. Every tile address must
-    be a multiple of `alignment`. `left` is the layout the alias TileLeft has there (C29).
+    `like` another target it has all facts and obeys all rules of that one. It `lacks` instructions
+    (by the name of a page, or of the class of one form), element types and locations; other facts
+    that it gives replace those of the other target. `capacity` in bytes per memory space; 0: the
+    target has no such space. Every tile address must be a multiple of `alignment`. `left` is the
+    layout the alias TileLeft has there (C29).
     """
 
     name: str
     title: str
-    capacity: dict[str, int]
-    left: Layout
-    wide4: bool
-    alignment: int = 32
-    gathers: GatherOOB = GatherOOB.ERROR  # an index outside: undefined on hardware, so reported
-    pinned_left: bool = True  # a boxed Left tile has the alias's layout, whatever the text says
+    like: Target | None = None
+    lacks: tuple[str | DType | Loc, ...] = ()
+    capacity: dict[str, int] = INHERITED
+    left: Layout = INHERITED
+    wide4: bool = INHERITED
+    alignment: int = INHERITED
+    gathers: GatherOOB = INHERITED  # an index outside: undefined on hardware, so reported
+    pinned_left: bool = INHERITED  # a boxed Left tile has the alias's layout, whatever text says
+    registers: bool = INHERITED  # instructions read what others wrote to registers
+    every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
+
+    def __post_init__(self) -> None:
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        base = self.like
+        for f in fields(self):
+            if given[f.name] is INHERITED:
+                given[f.name] = DEFAULTS[f.name] if base is None else getattr(base, f.name)
+        if base is not None:
+            given["lacks"] = tuple(dict.fromkeys((*base.lacks, *self.lacks)))
+            given["capacity"] = base.capacity | given["capacity"]
+        none = {SPACES[loc]: 0 for loc in given["lacks"] if isinstance(loc, Loc)}
+        given["capacity"] = given["capacity"] | none
+        self.__dict__.update(given)
 
     def __str__(self) -> str:
         return self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def follows(self, names: tuple[str, ...] | None) -> bool:
+        """Whether what is said of the targets of these names, None: of all, holds here.
+
+        It does on them and on every target that is like one of them.
+        """
+        if names is None or self.name in names:
+            return True
+        return self.like is not None and self.like.follows(names)
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """A copy of a target of the table is that target itself."""
@@ -93,16 +142,25 @@ def _sizes(ub: int, l0c: int, bt: int, fb: int, mx: int) -> dict[str, int]:
 # The CPU simulator keeps Bias and Scaling tiles in UB; here they have spaces of their own, of A5's
 # size, so that equal addresses in different locations never alias.
 CPU_TARGET = Target(
-    "cpu",
+    CPU,
     "CPU simulator",
-    _sizes(512, 128, 4, 4, 4),
-    left=NZ,
-    wide4=False,
+    capacity=_sizes(512, 128, 4, 4, 4),
     gathers=GatherOOB.WRAP,
     pinned_left=False,
+    registers=False,
 )
-A2A3_TARGET = Target("a2a3", "Ascend A2/A3", _sizes(192, 128, 1, 2, 0), left=ZZ, wide4=False)
-A5_TARGET = Target("a5", "Ascend A5", _sizes(256, 256, 4, 4, 4), left=NZ, wide4=True)
+A2A3_TARGET = Target(A2A3, "Ascend A2/A3", capacity=_sizes(192, 128, 1, 2, 0), left=ZZ)
+A5_TARGET = Target(A5, "Ascend A5", capacity=_sizes(256, 256, 4, 4, 4), wide4=True, every_pair=True)
+DEFAULT_TARGET = CPU_TARGET
+
+
+@cache
+def type_rules(target: Target) -> tuple[Rule, ...]:
+    """What holds for the types of all tiles on a target: it has their element type."""
+    lacking = [d for d in target.lacks if isinstance(d, DType)]
+    help = f"`ptokit explain {target}` lists what the target lacks"
+    rules = named("element-type", ~Field("tile").dtype.isin(*lacking), help=help)
+    return rules if lacking else ()
 
 
 def _of_table(name: str) -> Target:

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptokit.analysis.checker import rules_for
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import STORED, Op, Value
 from ptokit.isa.lang.instr import Instr
@@ -67,7 +66,7 @@ def _covered(page: type[Instr], operands: Operands, attrs: Attributes) -> frozen
 def _possible(op: Op, target: Target) -> bool:
     env = Facts(target).environment(op)
     return not any(
-        rule.holds(env) is False for rule in rules_for(op.page, target) if not rule.warning
+        rule.holds(env) is False for rule in op.page.rules_on(target) if not rule.warning
     )
 
 

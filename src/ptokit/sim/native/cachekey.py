@@ -48,7 +48,7 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
         return f"{memories.index(memory)} {_argument(handle)}"
 
     arguments = [f"{name(v)} {argument(handle)}" for v, handle in env.items()]
-    head = (fingerprint(), core.target.name, repr(core.fixpipe))
+    head = (fingerprint(), repr(core.target), repr(core.fixpipe))
     return "\n".join((*head, *arguments, *lines(body)))
 
 

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ptokit.analysis.checker import rules_for
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.formula.rules import HARDWARE, Rule
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Operand
 from ptokit.isa.model.targets import SPACES
@@ -223,7 +222,7 @@ class Compiler:
             self._ask(op, env)
             return
         static = self.facts.environment(op)
-        rules = rules_for(op.page, self.facts.target)
+        rules = op.page.rules_on(self.facts.target)
         pending = [r for r in rules if r.holds(static) is not True and not r.warning]
         self.facts.learn(op, static)
         self.recording, self.code.unproven = Recording(), {}
@@ -384,7 +383,7 @@ class Compiler:
         if size is False and not page.aliases:
             self._require(op, env, condition)
             return
-        if getattr(page, "needs", None) is not None and self.facts.target.name in HARDWARE:
+        if getattr(page, "needs", None) is not None and self.facts.target.registers:
             self._leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from ptokit.analysis.checker import blamed, rules_for, unknown_op, violation
+from ptokit.analysis.checker import blamed, unknown_op, violation
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned, address_errors
 from ptokit.diagnostics.diagnostic import PtoError, Severity, error
@@ -137,7 +137,7 @@ class _Execution:
     def __init__(self, op: Op, run: Interpreter) -> None:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
-        rules = rules_for(op.page, run.facts.target)
+        rules = op.page.rules_on(run.facts.target)
         self.pending = [r for r in rules if r.holds(static) is not True and not r.warning]
         run.facts.learn(op, static)
         self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name

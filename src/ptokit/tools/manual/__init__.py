@@ -8,9 +8,8 @@ from textwrap import wrap
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup
-from ptokit.isa.lang.instr import Instr
 from ptokit.tools.manual.contents import contents
-from ptokit.tools.manual.instruction import instruction_page
+from ptokit.tools.manual.instruction import instruction_page, slugs
 from ptokit.tools.manual.topics import topics
 
 __all__ = ["contents", "explain", "instruction_page", "suggestions"]
@@ -37,13 +36,9 @@ def suggestions(name: str) -> list[str]:
 def slug_page(slug: str) -> str:
     """A diagnostic: what it means, and which instructions raise it."""
     entry = CATALOGUE[slug]
-    raised = sorted({p.mnemonic() for ps in index().values() for p in ps if _raises(p, slug)})
+    raised = sorted({p.mnemonic() for ps in index().values() for p in ps if slug in slugs(p)})
     lines = [slug, "", f"{entry.title[0].upper()}{entry.title[1:]}.", "", *wrap(entry.text, 80)]
     return "\n".join(lines + (["", f"Raised by: {', '.join(raised)}"] if raised else []))
-
-
-def _raises(page: type[Instr], slug: str) -> bool:
-    return any(rule.slug == slug for rule in page.all_rules)
 
 
 def dispute_page(name: str) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ptokit.api.program import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
-from ptokit.isa.formula.rules import CPU, TARGET_NAMES
-from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.lang.instr import NOT_ON_TARGET, Attr, Instr, Operand
+from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import Word
 from ptokit.isa.pages.examples import EXAMPLES
@@ -28,14 +28,22 @@ def instruction_page(page: type[Instr]) -> str:
         lines += ["", "Legality", *_legality(page)]
     else:
         lines += ["", "Pipe", f"  {_pipes(page)}"]
+    if NOT_ON_TARGET in slugs(page):
+        lines += ["", "Targets", f"  {', '.join(page.homes()) or 'none'}"]
     if page.all_rules:
-        lines += ["", "Rules (on every target where none is named)", *outline(page.all_rules)]
-    raised = dict.fromkeys(rule.slug for rule in page.all_rules)
+        lines += ["", "Rules (on every target where none is named)", *outline(page)]
+    raised = dict.fromkeys(slugs(page))
     lines += ["", "Diagnostics", f"  {', '.join(raised) or 'none of its own'}"]
     if page.disputes:
         lines += ["", "Where sources disagree"]
         lines += [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
     return "\n".join([*lines, *example_section(page.__name__)])
+
+
+def slugs(page: type[Instr]) -> list[str]:
+    """What the rules of a page report, on any target."""
+    absent = [] if len(page.homes()) == len(TARGETS) else [NOT_ON_TARGET]
+    return absent + [rule.slug for rule in page.all_rules]
 
 
 def example_section(name: str) -> list[str]:
@@ -61,9 +69,9 @@ def _command(text: str, file: str = "example.pto") -> str:
 
 def _legality(page: type[Instr]) -> Iterator[str]:
     """The paths of the instruction: pipe, and on which targets; the rules say the rest."""
-    yield f"  {'path':<22}{'pipe':<6}" + "".join(f"{name:<6}" for name in TARGET_NAMES)
+    yield f"  {'path':<22}{'pipe':<6}" + "".join(f"{name:<6}" for name in TARGETS)
     for p in page.paths:
-        here = ("yes" if name in p.on or name == CPU else "-" for name in TARGET_NAMES)
+        here = ("yes" if page.moves_on(t, p) else "-" for t in TARGETS.values())
         yield f"  {p!s:<22}{p.pipe!s:<6}" + "".join(f"{word:<6}" for word in here).rstrip()
 
 

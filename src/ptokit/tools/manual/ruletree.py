@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ptokit.isa.formula.rules import TARGET_NAMES, Rule
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import TARGETS
 
 
 @dataclass
@@ -23,20 +25,20 @@ class Group:
         group.rules.append(rule)
 
 
-def outline(rules: Iterable[Rule]) -> Iterator[str]:
-    """The rules as indented lines: formula, slug, and the targets where they are not all."""
+def outline(page: type[Instr]) -> Iterator[str]:
+    """The rules as indented lines: formula, slug, and where they hold if not on all its targets."""
     root = Group()
-    for rule in rules:
+    for rule in page.all_rules:
         root.add(rule)
-    yield from _lines(root, "  ")
+    yield from _lines(page, root, "  ")
 
 
-def _lines(group: Group, indent: str) -> Iterator[str]:
+def _lines(page: type[Instr], group: Group, indent: str) -> Iterator[str]:
     for formula, rules in _alike(group.rules).items():
-        yield f"{indent}{formula}   [{_label(rules)}]"
+        yield f"{indent}{formula}   [{_label(page, rules)}]"
     for condition, below in group.groups.items():
         yield f"{indent}when {condition}"
-        yield from _lines(below, f"{indent}  ")
+        yield from _lines(page, below, f"{indent}  ")
 
 
 def _alike(rules: list[Rule]) -> dict[str, list[Rule]]:
@@ -47,9 +49,9 @@ def _alike(rules: list[Rule]) -> dict[str, list[Rule]]:
     return texts
 
 
-def _label(rules: list[Rule]) -> str:
+def _label(page: type[Instr], rules: list[Rule]) -> str:
     """The slug of rules with one formula, a warning marked, and where they apply."""
-    targets = tuple(name for name in TARGET_NAMES if any(name in r.targets for r in rules))
+    held = tuple(t.name for t in TARGETS.values() if set(rules) & set(page.rules_on(t)))
     slugs = dict.fromkeys(f"{r.slug}, warning" if r.warning else r.slug for r in rules)
-    where = "" if targets == TARGET_NAMES else f"; {', '.join(targets)}"
+    where = "" if held == page.homes() else f"; {', '.join(held)}"
     return f"{', '.join(slugs)}{where}"

@@ -169,7 +169,12 @@ def _word(kind: type[Word]) -> str:
 
 def target_page(target: Target) -> str:
     """A target: its memories and aliases."""
-    lines = [f"{target.name}: {target.title}", "", "Memories"]
+    lines = [f"{target.name}: {target.title}", ""]
+    if target.like is not None:
+        lines += [f"It is like {target.like}, whose rules hold here too.", ""]
+    if target.lacks:
+        lines += [f"It lacks {', '.join(map(str, target.lacks))}.", ""]
+    lines.append("Memories")
     for loc in Loc:
         capacity = target.capacity_of(loc)
         size = f"{capacity // 1024} KiB" if capacity else "none"

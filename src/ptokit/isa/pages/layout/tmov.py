@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, Scratch, path
@@ -234,7 +234,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op
         dst[:rows, :cols] = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
 
 
-class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V):
+class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, A5)):
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
     With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
@@ -260,7 +260,6 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V):
         when(
             axis == 0, named("shape", both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols))
         ),
-        on(A2A3, named("location", src.loc != VEC, help="only A5 has MX scales")),
     )
     disputes = ("C32",)
 

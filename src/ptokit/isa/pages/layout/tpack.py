@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, HARDWARE, both, either, named, on
+from ptokit.isa.formula.rules import A5, CPU, HARDWARE, both, either, named, on
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import In, Instr, Out
 from ptokit.isa.model.dtypes import u8, u16, u32
@@ -13,7 +13,7 @@ from ptokit.isa.model.words import VEC, V
 UNSIGNED = {1: u8, 2: u16, 4: u32}
 
 
-class TPack(Instr, pipe=V):
+class TPack(Instr, pipe=V, targets=(CPU, A5)):
     """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
 
     Bits are cut off; nothing is rounded or saturated.
@@ -32,7 +32,6 @@ class TPack(Instr, pipe=V):
         on(
             HARDWARE, both(dst.loc == VEC, src.loc == VEC), both(dst.layout == ND, src.layout == ND)
         ),
-        on(A2A3, named("location", src.loc != VEC, help="only A5 has tpack")),
     )
     disputes = ("C27",)
 
