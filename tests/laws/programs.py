@@ -30,7 +30,8 @@ def said(rule: Rule) -> Said:
     return str(rule.formula), None if rule.condition is None else str(rule.condition)
 
 
-def _type(operand: Operand, built: Any) -> Type:  # Any: a type or a number
+def typed(operand: Operand, built: Any) -> Type:  # Any: a type or a number
+    """The type of a value for what was built for an operand."""
     if isinstance(built, Placed):
         return built.kind
     if built is UNKNOWN or isinstance(built, int):
@@ -50,7 +51,7 @@ def checked(space: Space, state: State) -> list[Diagnostic]:
         if built is None:
             continue
         many = built if operand.many else (built,)
-        values = tuple(Value(f"{operand.name}{i}", _type(operand, b)) for i, b in enumerate(many))
+        values = tuple(Value(f"{operand.name}{i}", typed(operand, b)) for i, b in enumerate(many))
         numbers |= {v: b for v, b in zip(values, many, strict=True) if isinstance(b, int)}
         if operand.role is Role.RESULT:
             op.results += values

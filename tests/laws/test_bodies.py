@@ -2,49 +2,36 @@
 
 The operands are generated (`rows`); their bytes are random. A second run on outputs that held
 other bytes before tells what an instruction wrote: both runs agree there, elsewhere each keeps its
-own.
+own. A third run finds other bytes, never written, wherever `analysis.effects` says that nothing is
+read: it must see none of them. What is written lies in what `effects` says may be, and holds all
+that it says surely is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from programs import handles, randomise, wrapped
+from programs import handles, randomise, typed, wrapped
 from rows import rows, witness_of
 from space import Space, State
 from witness import HARDEST, refusals, search
 
 from fuzz.scale import sampled, scaled
+from ptokit.analysis.effects import Bytes, effects
+from ptokit.analysis.known import Facts
 from ptokit.api import settings
 from ptokit.api.eager import execute
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import Matrix, Tile
 
-# Pages that say in words that they write more, or less, than the valid region of their output.
-ALL_OF_IT = "the whole storage takes part"
-BEYOND = {
-    "tload": "what lies outside takes the pad value",
-    "tfillpad": ALL_OF_IT,
-    "tfillpad_inplace": ALL_OF_IT,
-    "tfillpad_expand": ALL_OF_IT,
-    "tmov scale reorder": "rows up to a multiple of 16 are zeros",
-    "tgather mask": "the elements follow one another in the storage",
-    "textract convolution weights": "whole blocks move",
-}
-PARTLY = {
-    "tconcat": "columns that neither source has stay",
-    "tconcat counts by row": "columns after the counted ones stay",
-    "tconcat counts by row, and the sum": "columns after the counted ones stay",
-    "tgather mask": "dst may be larger than what is selected",
-    "tgather compare": "elements after the matches stay",
-    "tgatherb": "only whole blocks inside the source are written",
-}
 DATA = [p for p in pages() if p.outs() and not p.handle]
 CASES = [(page, target) for page in DATA for target in HARDEST]
 
@@ -57,14 +44,20 @@ def lacks(page: type[Instr], target: str) -> bool:
     return bool(refusals(page, target))
 
 
-Bytes = NDArray[np.uint8]
-
-
 class Run:
     """One execution on random bytes: what the memories held before and after."""
 
-    def __init__(self, space: Space, state: State, inputs: int, outputs: int, largest: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        state: State,
+        inputs: int,
+        outputs: int,
+        largest: int,
+        unread: int | None = None,
+    ) -> None:
         self.given = handles(space, state)
+        self.effects = effects(*as_op(space, self.given))
         self.memories: dict[str, Memory] = {}
         for operand in space.page.operands:
             made = self.given[operand.name]
@@ -81,10 +74,33 @@ class Run:
                 if o.role is not Role.OUT and isinstance(self.given[o.name], Matrix)
             ):
                 made.memory.shadow[:] = 0xFF
+        if unread is not None:
+            self.hide(np.random.default_rng(unread))
         self.before = {n: m.data.copy() for n, m in self.memories.items()}
         self.shadow = {n: m.shadow.copy() for n, m in self.memories.items()}
         with settings.target(space.target.name):
             execute(space.page, wrapped(self.given))
+
+    def hide(self, random: np.random.Generator) -> None:
+        """Other bytes, never written, where nothing is read."""
+        for name, memory in self.memories.items():
+            hidden = ~self.said(name, self.effects.reads)
+            memory.data[hidden] = random.integers(0, 256, hidden.sum(), np.uint8)
+            memory.shadow[hidden] = 0
+
+    def said(self, name: str, bytes_of: Mapping[Value, Bytes]) -> NDArray[np.bool_]:
+        """The bytes of an operand's memory that `effects` names, of any operand that lies there."""
+        memory = self.memories[name]
+        found = np.zeros(memory.size, np.bool_)
+        for value, some in bytes_of.items():
+            made = self.given[value.name]
+            if made.memory is memory:
+                address = made.address if isinstance(made, Tile) else 0
+                for start, stop in some.ranges or ():
+                    found[address + start : address + stop] = True
+                if some.ranges is None:
+                    found[:] = True
+        return found
 
     def changed(self, name: str) -> NDArray[np.bool_]:
         return self.memories[name].data != self.before[name]
@@ -94,14 +110,31 @@ class Run:
 OF_DATA, OF_MODE = "gather-out-of-bounds", "register-not-set"
 
 
-def run(space: Space, state: State, outputs: int) -> Run:
+def run(space: Space, state: State, outputs: int, unread: int | None = None) -> Run:
     """On random bytes; if these make an index that is out of range, on small ones."""
     try:
-        return Run(space, state, 1, outputs, 255)
+        return Run(space, state, 1, outputs, 255, unread)
     except PtoError as problem:
         if {d.slug for d in problem.diagnostics} != {OF_DATA}:
             raise
-    return Run(space, state, 1, outputs, 0)
+    return Run(space, state, 1, outputs, 0, unread)
+
+
+def as_op(space: Space, given: Mapping[str, Any]) -> tuple[Op, Facts]:  # Any: handles, numbers
+    """The instruction on values of the types of its handles, and the numbers among them."""
+    op, facts = Op(space.page), Facts(space.target)
+    for operand in space.page.operands:
+        many = given[operand.name] if operand.many else (given[operand.name],)
+        values: list[Value] = []
+        for made in many if given[operand.name] is not None else ():
+            kind = made.type if isinstance(made, Matrix) else typed(operand, made)
+            values.append(Value(operand.name, kind))
+            facts.numbers |= {values[-1]: made} if isinstance(made, int) else {}
+        if values:
+            op.operands[operand.name] = tuple(values) if operand.many else values[0]
+    words = {a.name: given[a.name] for a in space.page.attrs}
+    op.attrs = {name: word for name, word in words.items() if word is not None}
+    return op, facts
 
 
 def modes(space: Space, state: State) -> Iterator[State]:
@@ -127,33 +160,42 @@ def faults(space: Space, state: State) -> Iterator[str]:
         if not isinstance(made, Tile) or made.memory is not first.memories[name]:
             continue  # an array, or a handle that aliases its source from now on
         role = space.page.operand(name).role
-        yield from _output(title(space.page), name, made, first, second, role)
+        yield from _output(name, made, first, second, role)
+    yield from _unread(space, state, first)
 
 
-def _output(page: str, name: str, made: Tile, first: Run, second: Run, role: Role) -> Iterator[str]:
+def _output(name: str, made: Tile, first: Run, second: Run, role: Role) -> Iterator[str]:
     after = second.memories[name]
-    inside = region(made)
-    written = inside
+    may = first.said(name, first.effects.writes)
+    written = may
     if role is Role.OUT and not first.shadow[name].any():
         written = made.memory.shadow != 0
         if not np.array_equal(written, after.shadow != 0):
             yield f"{name}: what is written depends on what was there"
-        if page not in BEYOND and (written & ~inside).any():
-            yield f"{name}: bytes outside the valid region are written"
-        if page not in PARTLY and (inside & ~written).any():
-            yield f"{name}: the valid region is not written fully"
+        if (written & ~may).any():
+            yield f"{name}: more is written than `effects` says"
+        if (first.said(name, first.effects.fills) & ~written).any():
+            yield f"{name}: less is written than `effects` says"
         if not np.array_equal(made.memory.data[written], after.data[written]):
             yield f"{name}: its result depends on what was there"
     if (first.changed(name) & ~written).any() or (second.changed(name) & ~written).any():
         yield f"{name}: bytes outside what is written change"
 
 
-def region(tile: Tile) -> NDArray[np.bool_]:
-    """The bytes of the valid region."""
-    blank = Tile(tile.type, Memory.blank("mask", tile.memory.size), tile.address)
-    ones = np.full(tuple(tile.valid), -1).astype(tile.dtype.storage)
-    blank.assign(ones & (0xF if tile.dtype.packed else -1 & ((1 << tile.dtype.bits) - 1)))
-    return blank.memory.shadow != 0
+def _unread(space: Space, state: State, first: Run) -> Iterator[str]:
+    """What comes out does not depend on the bytes that `effects` says are not read."""
+    try:
+        third = run(space, state, 2, unread=7)
+    except PtoError as problem:
+        if {d.slug for d in problem.diagnostics} != {"uninitialised-read"}:
+            raise
+        yield f"more is read than `effects` says: {problem}"
+        return
+    for name, memory in first.memories.items():
+        written = memory.shadow != 0 if not first.shadow[name].any() else first.changed(name)
+        other = third.memories[name]
+        if not np.array_equal(memory.data[written], other.data[written]):
+            yield f"{name}: its result depends on what `effects` says is not read"
 
 
 @pytest.mark.parametrize(("page", "target"), CASES, ids=lambda v: v if v in HARDEST else title(v))

@@ -30,10 +30,10 @@ HOUSE = {
     "text/write": 730,
     "text": 20,
     "sim": 1_220,
-    "sim/record": 1_080,  # below analysis: effects come from recorded bodies
-    "analysis": 1_830,
+    "sim/record": 1_220,  # below analysis: effects come from recorded bodies
+    "analysis": 2_080,
     "sim/reference": 300,
-    "sim/kernels": 2_870,
+    "sim/kernels": 2_560,
     "sim/native": 2_010,
     "passes": 1_080,
     "api": 2_010,

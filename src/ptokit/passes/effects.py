@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+from ptokit.analysis.effects import overwrites
 from ptokit.ir.module import STORED, AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.passes.shared import is_loop, uses_of
-from ptokit.sim.kernels.covers import covers
 
 
 class Effect(Enum):
@@ -29,7 +29,7 @@ def written(op: AnyOp) -> dict[str, Value]:
 
 def keeps(op: Op, name: str) -> bool:
     """Whether the old content of an output may be seen in the new one."""
-    replaced = op.page.aliases or (op.page.operand(name).role is Role.OUT and covers(op, name))
+    replaced = op.page.aliases or (op.page.operand(name).role is Role.OUT and overwrites(op, name))
     return not replaced
 
 

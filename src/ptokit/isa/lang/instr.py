@@ -340,9 +340,11 @@ class Instr:
         """The pipe that executes it for these operands; None: a path no target has."""
         if isinstance(cls.pipe, Pipe):
             return cls.pipe
-        source, target = (Field(name).loc.eval(env) for name in _ends(cls))
+        first, second = _ends(cls)
+        source = Field(first).loc.eval(env)
         if cls.pipe is not None:
             return cls.pipe.get(source)
+        target = Field(second).loc.eval(env)
         return next((p.pipe for p in cls.paths if (p.source, p.target) == (source, target)), None)
 
 

@@ -43,22 +43,17 @@ class Initial:
         for read in recording.reads:
             self.read(read.cells, read.row_span, read.col_span)
         for store in recording.stores:
-            rows, cols = _known(store.rows), _known(store.cols)
-            elements = self._elements(store.cells)
-            if elements is None or rows is None or cols is None or store.where is not None:
-                continue
-            if not _within(elements, rows, cols):
-                continue
-            dtype = store.cells.dtype
-            codes = np.zeros((1, 1), dtype.storage)
-            elements.write(rows, cols, np.broadcast_to(codes, (len(rows), len(cols))))
+            rows, cols = exactly(store.rows), exactly(store.cols)
+            shadow = self._shadow(self.name_of(store.cells))
+            if shadow is not None and rows and cols and store.where is None:
+                mark(shadow, store.cells, rows, cols)
 
     def read(self, cells: Elements, rows: Span, cols: Span) -> None:
         """A window that is read, or one that may be anywhere in an axis."""
         space: Any = cells.memory
         if self._shadow(space.name) is None or space.name in self.unproven:
             return
-        elements, down, across = self._elements(cells), _around(rows), _around(cols)
+        elements, down, across = self._elements(cells), around(rows), around(cols)
         if (
             elements is None
             or down is None
@@ -70,15 +65,13 @@ class Initial:
 
     def _elements(self, cells: Elements) -> Elements | None:
         """The same elements over the shadow, if their place is known."""
+        shadow = self._shadow(self.name_of(cells))
+        return None if shadow is None else over(shadow, cells)
+
+    @staticmethod
+    def name_of(cells: Elements) -> str:
         space: Any = cells.memory
-        shadow = self._shadow(space.name)
-        address: Any = cells.address
-        growing = space.memory is not None and space.memory.growable
-        if shadow is None or growing or not (isinstance(address, int) and settled(cells)):
-            return None
-        memory = Memory.__new__(Memory)
-        memory.data = memory.shadow = shadow  # to write is to mark
-        return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
+        return space.name
 
     def unknown(self, values: Iterator[Any]) -> None:
         """An instruction the reference runs: it looks at shadows."""
@@ -130,6 +123,28 @@ def settled(cells: Elements) -> bool:
     return all(isinstance(n, int) for n in (cells.origin, *digits))
 
 
+def over(shadow: Codes, cells: Elements) -> Elements | None:
+    """The same elements in a shadow of their memory, if their place is known."""
+    space: Any = cells.memory
+    growing = space.memory is not None and space.memory.growable
+    address: Any = cells.address
+    if growing or not (isinstance(address, int) and settled(cells)):
+        return None
+    memory = Memory.__new__(Memory)
+    memory.data = memory.shadow = shadow  # to write is to mark
+    return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
+
+
+def mark(shadow: Codes, cells: Elements, rows: range, cols: range) -> bool:
+    """Mark the bits of a window; False if its place is not known or outside the memory."""
+    elements = over(shadow, cells)
+    if elements is None or not _within(elements, rows, cols):
+        return False
+    codes = np.zeros((1, 1), cells.dtype.storage)
+    elements.write(rows, cols, np.broadcast_to(codes, (len(rows), len(cols))))
+    return True
+
+
 def _within(elements: Elements, rows: range, cols: range) -> bool:
     """Whether a window ends inside its memory; where it does not, the run will say so."""
     low, high = elements.reach(rows, cols)
@@ -137,16 +152,17 @@ def _within(elements: Elements, rows: range, cols: range) -> bool:
     return low >= 0 and elements.address >= 0 and last <= elements.memory.size
 
 
-def _known(span: Span) -> range | None:
+def exactly(span: Span) -> range | None:
+    """The indices of a window, if they are known."""
     if isinstance(span.start, int) and isinstance(span.count, int):
         last = span.start + (span.count - 1) * span.step
         return range(span.start, last + 1, span.step)
     return None
 
 
-def _around(span: Span) -> range | None:
+def around(span: Span) -> range | None:
     """Indices that a window lies among: from its first to its last, or its axis, if known."""
-    window = _known(span)
+    window = exactly(span)
     if window is not None:
         return range(window.start, window.stop)
     return None if span.limit is None else range(span.limit)

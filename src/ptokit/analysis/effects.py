@@ -1,0 +1,292 @@
+"""Effects: what an instruction reads and writes, as bytes of its operands' storage.
+
+A page's body is recorded once for each set of operand types; what no body shows is declared by the
+page: scratch operands, the pipe, the registers that hardware needs. Every analysis asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ptokit.analysis.known import DATA_KINDS, Facts
+from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
+from ptokit.isa.lang.environment import call
+from ptokit.isa.lang.instr import Instr, Role
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import Elided, Type
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.memory import WRITTEN, Codes, Elements
+from ptokit.sim.record.code import NotNative
+from ptokit.sim.record.definite import around, exactly, mark
+from ptokit.sim.record.isolated import Isolated, recordings, spanned
+
+MOST_BYTES = 1 << 24  # of an operand: more than any memory holds
+Range: TypeAlias = tuple[int, int]
+Signature: TypeAlias = "tuple[tuple[str, tuple[tuple[int, Type, int | None], ...]], ...]"
+Attributes: TypeAlias = "tuple[tuple[str, object], ...]"
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Bytes of one operand: disjoint ranges [start, stop), ascending, from its first element on.
+
+    None: they may be any of the memory the operand lies in.
+    """
+
+    ranges: tuple[Range, ...] | None = ()
+
+    def __bool__(self) -> bool:
+        return self.ranges != ()
+
+    def within(self, start: int, stop: int) -> bool:
+        """Whether none lies outside of [start, stop)."""
+        return self.ranges is not None and all(start <= a and b <= stop for a, b in self.ranges)
+
+
+ANYWHERE = Bytes(None)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What one instruction does to the memory behind its values, and where it executes.
+
+    `reads` and `writes` hold every byte that it may read or write; `fills` those that it writes on
+    each way through its body. A value that is a view of a part of another tile keeps that tile's
+    strides: its bytes are counted as if it stood alone. `scratch` are tiles that hardware may read
+    and write as a whole, which is not repeated in the other fields. `pipe`: None for a path that no
+    target has. Flags are a matter of their own: they order pipes and hold no data.
+    """
+
+    reads: Mapping[Value, Bytes] = field(default_factory=dict[Value, Bytes])
+    writes: Mapping[Value, Bytes] = field(default_factory=dict[Value, Bytes])
+    fills: Mapping[Value, Bytes] = field(default_factory=dict[Value, Bytes])
+    scratch: tuple[Value, ...] = ()
+    pipe: Pipe | None = None
+    registers_read: frozenset[str] = frozenset()
+    registers_written: frozenset[str] = frozenset()
+
+
+def effects(op: AnyOp, facts: Facts) -> Effects:
+    """What the op does itself, its regions aside; in SSA form its outputs are its results.
+
+    Where the body cannot be recorded, what it reads and writes are whole operands. An unknown op
+    may do anything to what it names.
+    """
+    if isinstance(op, OpaqueOp):
+        return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))
+    env = facts.environment(op)
+    if op.page.handle or op.page.aliases:  # they make handles, and numbers
+        return Effects(pipe=op.page.pipe_of(env))
+    values, signature = _signature(op, facts)
+    attrs = tuple(sorted(op.attrs.items()))
+    reads, writes, fills, registers = _recorded(op.page, signature, attrs, facts.target)
+    return Effects(
+        {values[n]: some for n, some in reads},
+        {values[n]: some for n, some in writes},
+        {values[n]: some for n, some in fills},
+        tuple(v for o in op.page.operands if o.role is Role.SCRATCH for v in op.bound(o.name)),
+        op.page.pipe_of(env),
+        _needed(op, env),
+        registers,
+    )
+
+
+def _signature(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signature]:
+    """The values of an op, and its operands with them by number: alike for ops that do the same."""
+    results = {n: (v,) for n, v in op.named_results()}
+    bound = ((o.name, op.bound(o.name) or results.get(o.name, ())) for o in op.page.operands)
+    named = [(name, some) for name, some in bound if some]
+    values = list(dict.fromkeys(v for _, some in named for v in some))
+    types = {v: v.type if facts is None else facts.type_of(v) for v in values}
+    known = {} if facts is None else facts.numbers
+    numbers = {v: n for v in values if isinstance(n := known.get(v), int)}
+    return values, tuple(
+        (name, tuple((values.index(v), types[v], numbers.get(v)) for v in some))
+        for name, some in named
+    )
+
+
+def _needed(op: Op, env: Mapping[str, Any]) -> frozenset[str]:  # Any: what a rule sees
+    """The registers that hardware reads."""
+    hook = getattr(op.page, "needs", None)
+    if hook is None or UNKNOWN in env.values():
+        return frozenset()
+    return frozenset(call(hook, {k: v for k, v in env.items() if v is not ABSENT}))
+
+
+Found: TypeAlias = "tuple[tuple[int, Bytes], ...]"
+Shadows: TypeAlias = "dict[Value, Codes | None]"  # None: any byte of its memory
+
+
+@lru_cache(maxsize=4096)
+def _recorded(
+    page: type[Instr], signature: Signature, attrs: Attributes, target: Target
+) -> tuple[Found, Found, Found, frozenset[str]]:
+    """Reads, writes and fills by number of the value, and the registers that are written."""
+    op, numbers = _rebuilt(page, signature, attrs)
+    footprint, registers = _Footprint(op), set[str]()
+    try:
+        for way in recordings(op, target, numbers) if _elements(op) is not False else ():
+            footprint.add(way)
+            registers |= way.registers.keys()
+    except NotNative:
+        footprint.give_up()
+    if _elements(op) is not True:
+        footprint.fills = {}
+    parts = (footprint.reads, footprint.writes, footprint.fills)
+    found = [tuple((int(v.name), _bytes(s)) for v, s in part.items()) for part in parts]
+    return found[0], found[1], found[2], frozenset(registers)
+
+
+def _rebuilt(
+    page: type[Instr], signature: Signature, attrs: Attributes
+) -> tuple[Op, dict[Value, int]]:
+    """An op of this signature, in DPS form, and its known numbers."""
+    values: dict[int, Value] = {}
+    numbers: dict[Value, int] = {}
+    op = Op(page, attrs=dict(attrs))
+    for name, bound in signature:
+        for n, kind, number in bound:
+            value = values.setdefault(n, Value(str(n), kind))
+            numbers |= {} if number is None else {value: number}
+        some = tuple(values[n] for n, _, _ in bound)
+        op.operands[name] = some if page.operand(name).many else some[0]
+    return op, numbers
+
+
+def _bytes(shadow: Codes | None) -> Bytes:
+    """The bytes that are not 0 in a shadow."""
+    if shadow is None:
+        return ANYWHERE
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], shadow != 0, [False]))))
+    return Bytes(tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2)))
+
+
+def _elements(op: Op) -> bool | None:
+    """Whether each output has elements: else nothing happens; None: only the run knows."""
+    found: bool | None = True
+    for operand in op.page.operands:
+        kind = op.bound(operand.name)[0].type if op.bound(operand.name) else None
+        if operand.role is Role.OUT and isinstance(kind, TileType):
+            if 0 in kind.valid:
+                return False
+            found = found if kind.valid.static else None
+    return found
+
+
+class _Footprint:
+    """Shadows of an instruction's values, each counted from its own first element."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.sizes = {v: _size(v.type) for _, v in op.values()}
+        self.reads: Shadows = {}
+        self.writes: Shadows = {}
+        self.fills: Shadows = {}
+        self.ways = 0
+
+    def add(self, way: Isolated) -> None:
+        """One way through the body."""
+        values = {id(space): value for value, space in way.spaces.items()}
+        for read in way.recording.reads:
+            value = values[id(read.cells.memory)]
+            self._may(self.reads, value, read.cells, around(read.row_span), around(read.col_span))
+        filled: dict[Value, Codes] = {}
+        for store in way.recording.stores:
+            value = values[id(store.cells.memory)]
+            rows, cols = exactly(store.rows), exactly(store.cols)
+            down, across = rows or around(store.rows), cols or around(store.cols)
+            self._may(self.writes, value, store.cells, down, across)
+            size = self.sizes[value]
+            if size is not None and store.where is None and rows and cols:
+                mark(filled.setdefault(value, np.zeros(size, np.uint8)), store.cells, rows, cols)
+        self._fill({v: np.where(s == WRITTEN, s, 0) for v, s in filled.items()})
+
+    def _fill(self, filled: Shadows) -> None:
+        """What is filled on this way and on those before."""
+        if self.ways:
+            both = [(v, s, filled[v]) for v, s in self.fills.items() if v in filled]
+            filled = {v: a & b for v, a, b in both if a is not None and b is not None}
+        self.fills, self.ways = filled, self.ways + 1
+
+    def _may(
+        self,
+        shadows: Shadows,
+        value: Value,
+        cells: Elements,
+        rows: range | None,
+        cols: range | None,
+    ) -> None:
+        shadow = shadows.setdefault(value, self._blank(value))
+        if shadow is not None and (
+            rows is None or cols is None or not mark(shadow, cells, rows, cols)
+        ):
+            shadow[:] = WRITTEN
+
+    def _blank(self, value: Value) -> Codes | None:
+        size = self.sizes[value]
+        return None if size is None else np.zeros(size, np.uint8)
+
+    def give_up(self) -> None:
+        """The body cannot be recorded: it may read and write all of its operands."""
+        self.fills = {}
+        for operand in self.op.page.operands:
+            for value in self.op.bound(operand.name):
+                size = self.sizes[value]
+                whole = None if size is None else np.full(size, WRITTEN, np.uint8)
+                if operand.kind.name in DATA_KINDS and operand.role in (Role.IN, Role.INOUT):
+                    self.reads[value] = whole
+                if operand.written:
+                    self.writes[value] = whole
+
+
+def _size(kind: Type) -> int | None:
+    """The bytes of an operand's storage; None: not known, or too many to look at each."""
+    size = spanned(kind) if isinstance(kind, GlobalType) else getattr(kind, "nbytes", None)
+    return size if size is not None and 0 <= size <= MOST_BYTES else None
+
+
+def overwrites(op: Op, name: str) -> bool:
+    """Whether the op surely writes every byte of the tile that its output `name` is.
+
+    False where it may leave some: elements that no window has or no condition selects, an empty
+    valid region, extents known only when the program runs, a body that cannot be recorded. Numbers
+    may be anything that the rules let them be. True only if it holds on every target that takes the
+    instruction; one that no target takes never runs.
+    """
+    return name in _overwritten(op.page, _signature(op)[1], tuple(sorted(op.attrs.items())))
+
+
+@lru_cache(maxsize=4096)
+def _overwritten(page: type[Instr], signature: Signature, attrs: Attributes) -> frozenset[str]:
+    """The outputs that an instruction overwrites on every target that may take it."""
+    op, _ = _rebuilt(page, signature, attrs)
+    outs = {o.name: op.bound(o.name)[0] for o in page.outs() if o.name in op.operands}
+    outs = {name: v for name, v in outs.items() if page.operand(name).kind in STORED}
+    if all(isinstance(v.type, Elided) and name in page.elided for name, v in outs.items()):
+        return frozenset(outs)  # completed to what the instruction writes
+    takers = [Facts(target) for target in _takers(op)]
+    return frozenset(n for n, v in outs.items() if all(_fills(op, v, f) for f in takers))
+
+
+def _fills(op: Op, value: Value, facts: Facts) -> bool:
+    """Whether an instruction writes all of a tile."""
+    kind = facts.type_of(value)
+    size = kind.nbytes if isinstance(kind, TileType | ConvTileType) else 0
+    return effects(op, facts).fills.get(value) == Bytes(((0, size),))
+
+
+def _takers(op: Op) -> Iterator[Target]:
+    """The targets that may take an instruction."""
+    for target in TARGETS.values():
+        env = Facts(target).environment(op)
+        rules = op.page.rules_on(target)
+        if not any(rule.holds(env) is False for rule in rules if not rule.warning):
+            yield target
