@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.effects import ANYWHERE, Bytes, Effects, effects
+from ptokit.ir.module import Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.targets import TARGETS
@@ -28,8 +30,7 @@ def last(body: str, target: str = "a5") -> Effects:
     return effects(func.body.ops[-1], learned(func, TARGETS[target], {}))
 
 
-def names(part: object) -> Seen:
-    assert isinstance(part, dict)
+def names(part: Mapping[Value, Bytes]) -> Seen:
     return {value.name: some for value, some in part.items()}
 
 
