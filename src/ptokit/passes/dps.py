@@ -13,7 +13,7 @@ from ptokit.ir.module import STORED, AnyOp, Binding, Block, Comments, Func, Op, 
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
-from ptokit.passes.effects import keeps, written
+from ptokit.passes.content import keeps, written
 from ptokit.passes.lives import Lives, Point
 from ptokit.passes.shared import (
     allocation,

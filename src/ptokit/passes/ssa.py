@@ -14,7 +14,7 @@ from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
-from ptokit.passes.effects import Effect, first_effect, keeps, writes_inside, written
+from ptokit.passes.content import Effect, first_effect, keeps, writes_inside, written
 from ptokit.passes.shared import (
     FreshNames,
     carried_by,
