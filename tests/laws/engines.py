@@ -24,7 +24,7 @@ from witness import HARDEST, refusals
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.environment import call, environment
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import SPACES, TARGETS
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
@@ -212,11 +212,8 @@ def _punch(case: Case, side: Side, random: Random) -> None:
 
 
 def _set_registers(case: Case, side: Side) -> None:
-    needs: Any = getattr(case.page, "needs", None)
-    if needs is not None:
-        names = needs.__code__.co_varnames[: needs.__code__.co_argcount]
-        available = _available(case, side)
-        side.core.state.registers |= needs(**{n: available[n] for n in names})
+    if case.page.needs is not None:
+        side.core.state.registers |= call(case.page.needs, _available(case, side))
 
 
 def _available(case: Case, side: Side) -> Given:

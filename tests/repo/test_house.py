@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 500,
     "isa/formula": 570,
     "isa/model": 1_530,
-    "isa/lang": 840,
+    "isa/lang": 950,
     "isa": 470,  # the index and the disputes
     "numerics": 1_030,
     "isa/pages": 4_180,

@@ -51,7 +51,7 @@ def _run(op: Op, handles: Mapping[Value, Any], facts: Facts) -> None:  # Any: ha
     bound = ((o, op.bound(o.name)) for o in page.operands)
     values = {o.name: fetch(page, o, found, handles) for o, found in bound if found}
     results = {name: handles[value] for name, value in op.named_results()}
-    run_body(page, {**given(op), **values, **results, **core.offer()})
+    run_body(page, {**given(op), **values, **results}, core.offer())
 
 
 def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle or a number

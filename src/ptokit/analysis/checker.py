@@ -18,8 +18,9 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many, fields, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import pages
-from ptokit.isa.lang.environment import call
+from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import FLOW, REGIONS
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.types import Elided, OpaqueType
@@ -103,8 +104,7 @@ class Checker:
         """An op with regions: its body says when they run."""
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
         regions = tuple(Turn(self, block) for block in op.regions)
-        body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
-        outcome = call(body, {**given, "regions": regions, "flow": self})
+        outcome = op.page.run(**arguments(op.page, given, {REGIONS: regions, FLOW: self}))
         for result, number in zip(op.results, outcome, strict=False):
             self.facts.numbers[result] = number
 

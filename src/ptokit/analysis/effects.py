@@ -115,10 +115,9 @@ def _signature(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signatu
 
 def _needed(op: Op, env: Mapping[str, Any]) -> frozenset[str]:  # Any: what a rule sees
     """The registers that hardware reads."""
-    hook = getattr(op.page, "needs", None)
-    if hook is None or UNKNOWN in env.values():
+    if op.page.needs is None or UNKNOWN in env.values():
         return frozenset()
-    return frozenset(call(hook, {k: v for k, v in env.items() if v is not ABSENT}))
+    return frozenset(call(op.page.needs, {k: v for k, v in env.items() if v is not ABSENT}))
 
 
 Found: TypeAlias = "tuple[tuple[int, Bytes], ...]"

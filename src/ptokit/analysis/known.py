@@ -60,7 +60,7 @@ class Facts:
         """Refine result types and fold numbers."""
         if any(isinstance(result.type, OpaqueType) for result in op.results):
             return
-        refine = getattr(op.page, "type_of", None)
+        refine = op.page.type_of
         if refine is not None and op.results:
             if _sources_known(op, env):
                 kind = call(refine, {k: _single(v) for k, v in env.items()})
@@ -88,11 +88,11 @@ class Facts:
         if result.kind.name in DATA_KINDS or isinstance(op.results[0].type, Elided | OpaqueType):
             return
         inputs = {k: v for k, v in env.items() if k != result.name}
-        if UNKNOWN in inputs.values() or "core" in op.page.body_names:
+        if UNKNOWN in inputs.values() or op.page.uses:
             return
         try:
-            body: Any = getattr(op.page, "run")  # noqa: B009 - declared by pages, not by Instr
-            self.numbers[op.results[0]] = call(body, {**inputs, result.name: op.results[0].type})
+            values = {**inputs, result.name: op.results[0].type}
+            self.numbers[op.results[0]] = call(op.page.run, values)
         except ZeroDivisionError:
             pass  # reported when it runs
 

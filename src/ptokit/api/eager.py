@@ -143,7 +143,7 @@ def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enum
 
 
 def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> None:
-    available: dict[str, Any] = {**attrs, **current_core().offer()}
+    available: dict[str, Any] = {**attrs}
     for operand in page.operands:
         value = operands.get(operand.name, operand.default)
         kind = ScalarType(operand.scalar or "").dtype
@@ -153,7 +153,7 @@ def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> 
             value.label = operand.name
         available[operand.name] = value
     try:
-        run_body(page, available)
+        run_body(page, available, current_core().offer())
     except PtoError as problem:
         raise problem.at(caller()) from None
 

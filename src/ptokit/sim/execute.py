@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.environment import call, none_if_unknown
+from ptokit.isa.lang.environment import Offer, arguments, call, none_if_unknown
 from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.lang.traits import CORE, FIXPIPE, GATHERS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -47,23 +48,22 @@ class Core:
             self._spaces[name] = Memory.blank(name, self.target.capacity[name])
         return self._spaces[name]
 
-    def offer(self) -> dict[str, Any]:
-        """By the names bodies use. Any: see above."""
-        readings = {"fixpipe": self.fixpipe, "gathers": self.target.gathers}
-        return {**readings, **self.state.offer(), "core": self}
+    def offer(self) -> Offer:
+        """What a body may use."""
+        readings = {FIXPIPE: self.fixpipe, GATHERS: self.target.gathers}
+        return {**readings, **self.state.offer(), CORE: self}
 
 
-def run_body(page: type[Instr], available: Mapping[str, Any]) -> Any:  # Any: handles and numbers
-    """Run a page's body on what it names. An instruction whose output is empty does nothing."""
+def run_body(page: type[Instr], values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as given
+    """Run a page's body on operands and attributes. If its output is empty, it does nothing."""
     for operand in page.operands:
         if operand.role is Role.OUT and not page.aliases:  # a handle moves nothing
-            valid = getattr(available.get(operand.name), "valid", None)
+            valid = getattr(values.get(operand.name), "valid", None)
             if valid is not None and not (valid.rows and valid.cols):
                 return None
-    core: Core = available["core"]
-    require_registers(page, core.target, core.state, available)
-    body: Any = getattr(page, "run")  # noqa: B009 - bodies are declared by pages, not by Instr
-    return body(**{name: available[name] for name in page.body_names})
+    core: Core = offer[CORE]
+    require_registers(page, core.target, core.state, values)
+    return page.run(**arguments(page, values, offer))
 
 
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
@@ -96,4 +96,4 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as in 
     page = op.page
     bound = ((o, op.bound(o.name)) for o in page.operands)
     values = {o.name: fetch(page, o, found, env) for o, found in bound if found}
-    run_body(page, {**given(op), **values, **core.offer()})
+    run_body(page, {**given(op), **values}, core.offer())

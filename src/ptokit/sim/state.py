@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
+from ptokit.isa.lang.environment import Offer, call
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import FLAGS, REGISTERS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 
@@ -83,20 +85,18 @@ class State:
     registers: dict[str, int] = field(default_factory=dict[str, int])
     flags: Flags = field(default_factory=Flags)
 
-    def offer(self) -> dict[str, Any]:
-        """What a body may name. Any: the state's own parts."""
-        return {"registers": self.registers, "flags": self.flags}
+    def offer(self) -> Offer:
+        """What a body may use of it."""
+        return {REGISTERS: self.registers, FLAGS: self.flags}
 
 
 def require_registers(
     page: type[Instr], target: Target, state: State, available: Mapping[str, Any]
 ) -> None:
     """On such targets registers a page `needs` hold what its operands say. Any: as given."""
-    needs: Any = getattr(page, "needs", None)  # Any: a hook that takes what it names
-    if needs is None or not target.registers:
+    if page.needs is None or not target.registers:
         return
-    names = needs.__code__.co_varnames[: needs.__code__.co_argcount]
-    for name, value in needs(**{n: available[n] for n in names}).items():
+    for name, value in call(page.needs, available).items():
         held = state.registers.get(name)
         if held != value:
             slug = "register-not-set"

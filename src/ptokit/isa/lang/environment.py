@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from ptokit.isa.formula.formulas import ABSENT, Many, Missing
+from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import REQUIRED, Instr
+from ptokit.isa.lang.traits import Resource
 
 
 def environment(
@@ -25,11 +27,18 @@ def environment(
     return env
 
 
+Offer: TypeAlias = "Mapping[Resource, Any]"  # Any: what each resource is to an executor
+
+
+def arguments(page: type[Instr], values: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
+    """What the body of `page` takes: operands and attributes by name, and what it uses."""
+    used = {r.value: offer[r] for r in page.uses}
+    return used | {name: values[name] for name in page.body_names if name not in used}
+
+
 def call(function: Any, available: Mapping[str, Any]) -> Any:  # Any: page hooks take what they name
     """Call a page's hook with the arguments it names."""
-    code = function.__code__ if hasattr(function, "__code__") else function.__func__.__code__
-    names = code.co_varnames[: code.co_argcount]
-    return function(**{n: available[n] for n in names if n != "cls"})
+    return function(**{n: available[n] for n in parameters(function)})
 
 
 def none_if_unknown(value: Any) -> Any:  # Any: what a rule sees

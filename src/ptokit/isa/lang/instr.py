@@ -12,7 +12,6 @@ Operands stand in C++ order, destination first. `rules` are formulas. `run` is t
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -22,6 +21,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from ptokit.isa.formula.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.hooks import check_hooks, parameters
+from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Pipe, Word
@@ -243,6 +244,10 @@ class Instr:
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
     elided: ClassVar[dict[str, Like]] = {}
     asm: ClassVar[Asm] = Asm()  # how it stands in text
+    run: Any = None  # the body; Any: a function of operands, attributes and resources
+    type_of: Any = None  # the type of its result by what is known; Any: as `run`
+    needs: Any = None  # what registers hold for it on hardware; Any: as `run`
+    uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
     handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
     terminator: ClassVar[bool] = False
     aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
@@ -259,7 +264,7 @@ class Instr:
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
-    body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: _parameters(page))
+    body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: parameters(page.run))
 
     def __init_subclass__(cls, abstract: bool = False, **facts: Any) -> None:  # Any: the above
         super().__init_subclass__()
@@ -278,6 +283,7 @@ class Instr:
         cls.operands = tuple(v for v in inherited.values() if isinstance(v, Operand))
         cls.attrs = tuple(v for v in inherited.values() if isinstance(v, Attr))
         if not abstract:
+            check_hooks(cls)
             PAGES.append(cls)
 
     @classmethod
@@ -369,11 +375,6 @@ def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
     if page.exists_on(target):
         return tuple(rule for rule in page.all_rules if target.follows(rule.targets))
     return (Rule(OnTarget(page), NOT_ON_TARGET),)
-
-
-def _parameters(page: type[Instr]) -> tuple[str, ...]:
-    body = getattr(page, "run", None)
-    return tuple(inspect.signature(body).parameters) if body else ()
 
 
 def _rank(order: tuple[str, ...], name: str) -> int:

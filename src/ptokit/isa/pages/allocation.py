@@ -10,13 +10,14 @@ from ptokit.isa.formula.rules import both, named, warns, when
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
+from ptokit.isa.lang.traits import MACHINE
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import Index, Scalar, Tile
 from ptokit.isa.model.words import S
 from ptokit.isa.pages.windows import inside, on_a2a3
 
 
-class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
+class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), handle=True, allocates=True, pipe=S):
     """A new tile. Its content is undefined.
 
     `addr` is the byte offset in the memory of its location; without one ptokit places the tile.
@@ -52,8 +53,8 @@ class AllocTile(Instr, name="alloc_tile", handle=True, allocates=True, pipe=S):
         return replace(result, valid=Shape(rows, cols))
 
     @staticmethod
-    def run(machine: Any, result: TileType, addr: int, fresh: bool) -> Any:  # Any: the executor's
-        return machine.fresh(result, addr) if fresh else machine.tile(result, addr)
+    def run(machine: Any, result: TileType, addr: int | None) -> Any:  # Any: the executor's
+        return machine.new(result) if addr is None else machine.tile(result, addr)
 
 
 class SubView(
@@ -175,7 +176,7 @@ class TReshape(Instr, aliases=True, pipe=S):
         dst.alias(src)
 
 
-class TAssign(Instr, handle=True, readdresses=True, pipe=S):
+class TAssign(Instr, uses=(MACHINE,), handle=True, readdresses=True, pipe=S):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr
+from ptokit.isa.lang.traits import FLOW, REGIONS
 from ptokit.isa.model.types import Any_, Index, Scalar
 from ptokit.isa.model.words import S
 
@@ -30,6 +31,8 @@ class Flow(Protocol):
 
 class Control(Instr, abstract=True, asm=Asm(dialect="scf"), handle=True, pipe=S):
     """An op with regions: `run` receives them as functions."""
+
+    uses = (REGIONS, FLOW)
 
 
 class For(Control):

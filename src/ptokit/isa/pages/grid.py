@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Instr, Result
+from ptokit.isa.lang.traits import CORE
 from ptokit.isa.model.types import Scalar
 from ptokit.isa.model.words import S
 
@@ -34,7 +35,7 @@ def asking(function: str) -> Asm:
     return Asm(cpp_text=f"const {{type}} {{result}} = {function}();")
 
 
-class Query(Instr, abstract=True, handle=True, pipe=S):
+class Query(Instr, abstract=True, uses=(CORE,), handle=True, pipe=S):
     """A number known when the program is launched."""
 
     result = Result(Scalar, scalar="i64")

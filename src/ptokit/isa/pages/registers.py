@@ -11,6 +11,7 @@ from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, named, on
 from ptokit.isa.lang.arrays import Images
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Operand
+from ptokit.isa.lang.traits import REGISTERS
 from ptokit.isa.model.dtypes import DType, f32, i64, u64
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Conv, Scalar, Tile
@@ -90,7 +91,7 @@ def fits_registers(src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class SetOfMap(Instr, abstract=True, pipe=S):
+class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     """What the registers of the unroll have in common: they follow from a feature map."""
 
     src = In(Conv, doc="the feature map")
@@ -158,7 +159,7 @@ class QuantOut(Word):
 QuantOut.mlir, QuantOut.cpp_type = "quant_out", ""
 
 
-class SetQuantScalar(Instr, name="set_quant_scalar", pipe=S):
+class SetQuantScalar(Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S):
     """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
 
     asm = Asm(cpp_text="SET_QUANT_SCALAR<{out}>({scale});")
@@ -178,7 +179,7 @@ class Addressed(Protocol):
     def address(self) -> int: ...
 
 
-class SetQuantVector(Instr, name="set_quant_vector", pipe=S):
+class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
     """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
 
     fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")

@@ -14,6 +14,7 @@ from ptokit.isa.formula.rules import A5, HARDWARE, Ruled, named, on, warns
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr
+from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.types import Any_, Index
 from ptokit.isa.model.words import MTE2, MTE3, Loc, Pipe, S, V, Word
 
@@ -124,7 +125,7 @@ class Flags(Protocol):
     def join(self, event: object) -> None: ...
 
 
-class OfPipes(Instr, abstract=True, pipe=S, asm=Asm(shape="bracketed")):
+class OfPipes(Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(shape="bracketed")):
     """A flag between two pipes."""
 
     source = Attr(Pipe, key="src_pipe")
@@ -193,7 +194,7 @@ class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
         flags.wait(source, target, event)
 
 
-class RecordEvent(Instr, name="record_event", pipe=S):
+class RecordEvent(Instr, name="record_event", uses=(FLAGS,), pipe=S):
     """Raise the flag between the pipes of two operations when the first is done."""
 
     asm = Asm(
@@ -211,7 +212,7 @@ class RecordEvent(Instr, name="record_event", pipe=S):
         flags.set(order(source), order(target), event.number)
 
 
-class WaitEvent(Instr, name="wait_event", pipe=S):
+class WaitEvent(Instr, name="wait_event", uses=(FLAGS,), pipe=S):
     """Let the second operation's pipe go on only when the flag is up, and lower it."""
 
     asm = Asm(
@@ -265,7 +266,7 @@ class BarrierSync(Instr, name="barrier_sync", pipe=S):
         """Everything before is done already."""
 
 
-class TSync(Instr, pipe=S):
+class TSync(Instr, uses=(FLAGS,), pipe=S):
     """Wait for each of the events."""
 
     events = In(Any_, (), many=True, doc="what was recorded")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Out
+from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import (
     bf16,
     f4e1m2x2,
@@ -199,7 +200,7 @@ class Store(Instr, abstract=True):
     )
 
 
-class TStore(Store):
+class TStore(Store, uses=(FIXPIPE,)):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
     An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the
@@ -269,7 +270,7 @@ class TStore(Store):
         dst[:rows, :cols] = value
 
 
-class TStoreFp(Store, name="tstore_fp", recorded_op="tstore"):
+class TStoreFp(Store, uses=(FIXPIPE,), name="tstore_fp", recorded_op="tstore"):
     """Write an accumulator to memory through the fix-pipe, one parameter for each column."""
 
     dst, src = Store.dst, Store.src

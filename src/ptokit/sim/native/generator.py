@@ -21,8 +21,9 @@ from ptokit.analysis.placement import Planned
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.environment import Offer, arguments, environment
 from ptokit.isa.lang.instr import Operand
+from ptokit.isa.lang.traits import CORE, FIXPIPE, FLOW, GATHERS, MACHINE, REGIONS
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -243,9 +244,14 @@ class Compiler:
             bound = op.bound(operand.name)
             if bound:
                 values[operand.name] = self._fetch(op, operand, bound, env)
-        readings = {"fixpipe": self.core.fixpipe, "gathers": self.core.target.gathers}
-        machine = Machine(self)
-        return {**values, "machine": machine, "flow": Flow(self, op), "core": machine, **readings}
+        return values
+
+    def _offer(self, op: Op, env: Env) -> Offer:
+        """What a body may use: the state of the core is the reference's."""
+        readings = {FIXPIPE: self.core.fixpipe, GATHERS: self.core.target.gathers}
+        machine = Machine(self, next(iter(op.results), None))
+        regions = tuple(Region(self, r, env) for r in op.regions)
+        return {**readings, CORE: machine, MACHINE: machine, FLOW: Flow(self, op), REGIONS: regions}
 
     def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
         if operand.many:
@@ -271,25 +277,18 @@ class Compiler:
         """An instruction that makes handles, views or numbers, or has regions."""
         values = self._values(op, env)
         page = op.page
-        if page.allocates:
-            values["fresh"] = not op.bound("addr")
-            if values["fresh"]:
-                values["addr"] = self.planned.addresses[op.results[0]]
-        refine: Any = getattr(page, "type_of", None)
         types = {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
         seen = environment(page, values, op.attrs) | types
         condition = self._open_rules(seen, pending)
-        if refine is not None and op.results:
-            values[page.results()[0].name] = refined(refine, seen, self.facts.target)
+        if page.type_of is not None and op.results:
+            values[page.results()[0].name] = refined(page.type_of, seen, self.facts.target)
         if op.regions:
             self._require(op, env, condition)
-            values["regions"] = tuple(Region(self, r, env) for r in op.regions)
         elif not op.results:
             raise NotNative(f"{page.mnemonic()} changes the state of the core")
-        body: Any = getattr(page, "run")  # noqa: B009 - declared by pages, not by Instr
         of_rules = dict(self.code.unproven)
         try:
-            outcome = body(**{n: values[n] for n in page.body_names})
+            outcome = page.run(**arguments(page, values, self._offer(op, env)))
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
         number: object = outcome
@@ -383,16 +382,17 @@ class Compiler:
         if size is False and not page.aliases:
             self._require(op, env, condition)
             return
-        if getattr(page, "needs", None) is not None and self.facts.target.registers:
+        if page.needs is not None and self.facts.target.registers:
             self._leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
-        missing = [n for n in page.body_names if n not in values]
+        offer = self._offer(op, env)
+        missing = [u.value for u in page.uses if u not in offer]
         if missing:
             raise NotNative(f"it works on the core's {', '.join(missing)}")
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
-        getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
+        page.run(**arguments(page, values, offer))
         if page.aliases:
             self.views.follow(op)
         moved = [v for v, elements in before if v.elements is not elements]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptokit.analysis.placement import address_errors
+from ptokit.ir.module import Value
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
@@ -22,6 +23,7 @@ class Machine:
     """Makes tiles, and knows the block."""
 
     compiler: Compiler
+    value: Value | None  # that is about to be defined
 
     @property
     def block_idx(self) -> Int:
@@ -58,8 +60,10 @@ class Machine:
             return TracedTile(kind, self.compiler.space(kind.loc), address)  # type: ignore[arg-type]
         return TracedConv(kind, self.compiler.space(kind.loc), address)  # type: ignore[arg-type]
 
-    def fresh(self, kind: TileType | ConvTileType, address: int) -> Recorded:
-        """A new tile at a planned address: its content is undefined."""
+    def new(self, kind: TileType | ConvTileType) -> Recorded:
+        """A new tile at the planned address of the value: its content is undefined."""
+        assert self.value is not None
+        address = self.compiler.planned.addresses[self.value]
         handle = self._handle(kind, address)
         space = self.compiler.space(kind.loc)
         self.compiler.initial.forget(space.name, address, kind.nbytes)

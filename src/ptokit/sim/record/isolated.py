@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import arguments
+from ptokit.isa.lang.traits import CORE, FLAGS, REGISTERS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
 from ptokit.isa.model.types import ScalarType
@@ -74,8 +76,7 @@ class Isolated:
         """Run the body on symbols."""
         page = self.op.page
         handles = {value: self._handle(value) for _, value in self.op.values()}
-        values = given(self.op) | Core(self.target, CPU_READING).offer()
-        values["registers"] = self.registers
+        values, offer = given(self.op), Core(self.target, CPU_READING).offer()
         for operand in page.operands:
             bound = tuple(handles[v] for v in self.op.bound(operand.name))
             dtype = None if page.handle else ScalarType(operand.scalar or "").dtype
@@ -83,11 +84,13 @@ class Isolated:
                 bound = tuple(Scalar(self._number(), dtype) for _ in bound)
             if bound:
                 values[operand.name] = bound if operand.many else bound[0]
-        if {"core", "flags"} & {*page.body_names}:
+        if {CORE, FLAGS} & {*page.uses}:
             raise NotNative("it works on the core's state")
-        if any(name not in values for name in page.body_names):
-            raise NotNative("an operand is missing")
-        getattr(page, "run")(**{n: values[n] for n in page.body_names})  # noqa: B009
+        try:
+            inputs = arguments(page, values, {**offer, REGISTERS: self.registers})
+        except KeyError as missing:
+            raise NotNative(f"{missing} is missing") from None
+        page.run(**inputs)
 
     def _handle(self, value: Value) -> Any:  # Any: a handle or a number
         kind: Any = value.type

@@ -17,7 +17,8 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned, address_errors
 from ptokit.diagnostics.diagnostic import PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
-from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.environment import Offer, environment
+from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.sim.execute import Core, fetch, given, refined, run_body
 from ptokit.sim.limits import RunLimits
@@ -55,8 +56,13 @@ class Machine:
             return ConvTile(kind, memory, address)
         return Tile(kind, memory, address)
 
+    def new(self, kind: TileType | ConvTileType) -> Matrix:
+        """A new tile at the planned address of the value: its content is undefined."""
+        assert self.value is not None
+        return self.fresh(kind, self.planned.addresses[self.value])
+
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
-        """A new tile at a planned address: its content is undefined."""
+        """A new tile at a planned address."""
         handle = self._handle(kind, address)
         handle.memory.shadow[address : address + kind.nbytes] = 0
         return handle
@@ -140,22 +146,17 @@ class _Execution:
         rules = op.page.rules_on(run.facts.target)
         self.pending = [r for r in rules if r.holds(static) is not True and not r.warning]
         run.facts.learn(op, static)
-        self.refine: Any = getattr(op.page, "type_of", None)  # Any: hooks take what they name
+        self.refine = op.page.type_of
         self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(op, r) for r in op.regions)
         self.inputs = [(o, op.bound(o.name)) for o in op.page.operands if op.bound(o.name)]
-        self.fixed = self._fixed()
+        self.fixed, self.offer = given(op), self._offer()
 
-    def _fixed(self) -> dict[str, Any]:  # Any: words, numbers, the machine
-        """What the body gets every time: attributes, defaults, the machine, addresses."""
+    def _offer(self) -> Offer:
+        """What the body may use, whatever the operands are."""
         op, core = self.op, self.run.core
         machine = Machine(core, self.run.planned, next(iter(op.results), None))
-        fixed = {**given(op), "machine": machine, "flow": Flow, **core.offer()}
-        if op.page.allocates:
-            fixed["fresh"] = not op.bound("addr")
-            if fixed["fresh"]:
-                fixed["addr"] = self.run.planned.addresses[op.results[0]]
-        return fixed
+        return {**core.offer(), MACHINE: machine, FLOW: Flow}
 
     def __call__(self, env: Env) -> None:
         if not self.page.handle:
@@ -163,9 +164,7 @@ class _Execution:
         values = {o.name: fetch(self.page, o, bound, env) for o, bound in self.inputs}
         if self.pending or self.refine is not None:
             values |= self._checked(values)
-        if self.regions:
-            values["regions"] = tuple(partial(r, env) for r in self.regions)
-        outcome = self._execute(values)
+        outcome = self._execute(values, tuple(partial(r, env) for r in self.regions))
         if not self.page.handle:
             self.run.count[self.page.mnemonic()] += 1
         if self.op.results:
@@ -185,9 +184,10 @@ class _Execution:
             return {}
         return {self.result: refined(self.refine, seen, target)}
 
-    def _execute(self, values: Mapping[str, Any]) -> Any:  # Any: handles and numbers
+    def _execute(self, values: Mapping[str, Any], regions: tuple[Region, ...]) -> Any:  # Any: above
+        offer = {**self.offer, REGIONS: regions} if regions else self.offer
         try:
-            return run_body(self.page, {**self.fixed, **values})
+            return run_body(self.page, {**self.fixed, **values}, offer)
         except ZeroDivisionError:
             name = self.page.mnemonic()
             raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None

@@ -6,6 +6,7 @@ from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, eithe
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.lang.scalars import least, most
+from ptokit.isa.lang.traits import GATHERS
 from ptokit.isa.model.dtypes import (
     bf16,
     f8e4m3,
@@ -35,7 +36,7 @@ def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
 
 
-class TGather(Instr, pipe=V, form="index"):
+class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
     An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.

@@ -11,6 +11,7 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, path
 from ptokit.isa.lang.scalars import least
+from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import i32, i64, u64
 from ptokit.isa.model.layouts import ND, NN, NZ, ZN, ZZ
 from ptokit.isa.model.types import Conv, Index, Scalar, Tile
@@ -68,7 +69,7 @@ class Extract(Instr, abstract=True):
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 
-class TExtract(Extract):
+class TExtract(Extract, uses=(FIXPIPE,)):
     """Copy the window of `src` that starts at (`row`, `col`) into `dst`.
 
     dst[i, j] = src[row + i, col + j] for every (i, j) in dst's valid region. An accumulator source
@@ -195,13 +196,20 @@ class TExtract(Extract):
         dst[:rows, :cols] = y
 
 
-class TExtractFp(Extract, name="textract_fp", asm=Asm(name="textract.fp"), recorded_op="textract"):
+class TExtractFp(
+    Extract,
+    uses=(FIXPIPE,),
+    name="textract_fp",
+    asm=Asm(name="textract.fp"),
+    recorded_op="textract",
+):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.
 
     dst[i, j] = convert(src[row + i, col + j]; fp[0, col + j]): `col` indexes both the source and
     `fp`. The suffix means fix pipe.
     """
 
+    uses = (FIXPIPE,)
     dst, src = Extract.dst, Extract.src
     fp = In(
         Tile, loc=SCALING, doc="quantisation parameters, one u64 for each source column (3.1.3)"

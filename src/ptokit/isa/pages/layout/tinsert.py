@@ -6,6 +6,7 @@ from ptokit.isa.formula.rules import A2A3, A5, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, path
+from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import i32, i64, u64
 from ptokit.isa.model.layouts import ND, NZ, ZN
 from ptokit.isa.model.types import Index, Scalar, Tile
@@ -55,7 +56,7 @@ class Insert(Instr, abstract=True):
     )
 
 
-class TInsert(Insert):
+class TInsert(Insert, uses=(FIXPIPE,)):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
     dst[row + i, col + j] = src[i, j]; everything else in `dst` keeps its value. An accumulator
@@ -139,7 +140,7 @@ class TInsert(Insert):
         dst[row : row + rows, col : col + cols] = y
 
 
-class TInsertFp(Insert, name="tinsert_fp", recorded_op="tinsert"):
+class TInsertFp(Insert, uses=(FIXPIPE,), name="tinsert_fp", recorded_op="tinsert"):
     """Insert an accumulator tile through the fix-pipe, one parameter for each of its columns.
 
     dst[row + i, col + j] = convert(src[i, j]; fp[0, j]): unlike textract_fp, `col` does not index

@@ -8,6 +8,7 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, Scratch, path
 from ptokit.isa.lang.scalars import least
+from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import (
     bf16,
     f8e4m3,
@@ -96,7 +97,7 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TMov(Instr):
+class TMov(Instr, uses=(FIXPIPE,)):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
@@ -210,6 +211,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op
     dst[i, j] = convert(src[i, j]; fp[0, j]).
     """
 
+    uses = (FIXPIPE,)
     dst = Out(Tile, doc="receives the tile")
     src = In(Tile, doc="the accumulator tile to move")
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")

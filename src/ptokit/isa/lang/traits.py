@@ -1,0 +1,24 @@
+"""What a page declares of its instruction as a whole: what its body uses, where results live."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Resource(Enum):
+    """What a body takes of the machine besides operands and attributes, by its parameter's name.
+
+    A page declares it, `uses = (FIXPIPE,)`, and `run` has a parameter of that name.
+    """
+
+    FIXPIPE = "fixpipe"  # the reading of the fix-pipe in force
+    GATHERS = "gathers"  # what an index out of range gives on the target
+    REGISTERS = "registers"  # the registers of the core, by name
+    FLAGS = "flags"  # the flags between its pipes
+    CORE = "core"  # its place in the launch
+    MACHINE = "machine"  # what makes tiles at addresses
+    REGIONS = "regions"  # the regions of the op, as functions
+    FLOW = "flow"  # what repeats regions and chooses between them
+
+
+FIXPIPE, GATHERS, REGISTERS, FLAGS, CORE, MACHINE, REGIONS, FLOW = Resource

@@ -1,0 +1,78 @@
+"""A page that contradicts itself is refused when it is defined, in words that say what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ptokit.isa.index import pages
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.hooks import parameters
+from ptokit.isa.lang.instr import PAGES, Attr, In, Instr, Out
+from ptokit.isa.lang.traits import FIXPIPE, FLAGS
+from ptokit.isa.model.types import Tile
+
+
+def takes_fixpipe(dst: Any, src: Any, fixpipe: Any) -> None: ...
+def takes_more(dst: Any, source: Any) -> None: ...
+def takes_operands(dst: Any, src: Any) -> None: ...
+
+
+class TCopy(Instr, abstract=True):
+    """Two operands; members of this family are defined by the tests below."""
+
+    dst = Out(Tile)
+    src = In(Tile)
+
+
+def refused(run: Callable[..., None] | None, **facts: Any) -> str:
+    """What Python says where a member of the family is defined so."""
+    body = {"__doc__": "a", **({} if run is None else {"run": staticmethod(run)})}
+    fields = {n: v for n, v in facts.items() if isinstance(v, Attr)}
+    rest = {n: v for n, v in facts.items() if n not in fields}
+    with pytest.raises(TypeError) as problem:
+        type("TWrong", (TCopy,), body | fields, **rest)
+    assert PAGES[-1].__name__ != "TWrong"
+    return str(problem.value)
+
+
+def test_a_resource_must_be_declared() -> None:
+    said = "TWrong.takes_fixpipe takes `fixpipe`, which the page does not declare: "
+    assert refused(takes_fixpipe) == said + "write `uses = (FIXPIPE,)` on it"
+
+
+def test_an_operand_must_be_declared() -> None:
+    said = refused(takes_more)
+    assert "takes `source`" in said
+    assert said.endswith("write `source = In(...)` or `source = Attr(...)` on it")
+
+
+def test_a_declared_resource_must_be_taken() -> None:
+    said = refused(takes_operands, uses=(FLAGS,))
+    assert said.startswith("TWrong uses FLAGS, but `run` takes no `flags`: add the parameter")
+
+
+def test_a_page_has_a_body() -> None:
+    assert "write `def run(dst, src, ...)`" in refused(None)
+
+
+def test_no_field_has_the_name_of_a_resource() -> None:
+    assert "choose another name" in refused(takes_fixpipe, fixpipe=Attr(bool, False))
+
+
+def test_a_hook_takes_fields_only() -> None:
+    said = refused(takes_fixpipe, uses=(FIXPIPE,), type_of=takes_fixpipe)
+    assert "takes `fixpipe`" in said
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
+def test_a_body_takes_operands_attributes_and_what_it_uses(page: type[Instr]) -> None:
+    fields = {f.name for f in (*page.operands, *page.attrs)}
+    assert {*parameters(page.run)} - fields == {resource.value for resource in page.uses}
+
+
+def test_a_member_says_what_differs_from_its_family() -> None:
+    family = Asm(dialect="scf", shape="same", cpp_text="")
+    assert Asm(shape="for").over(family) == Asm(dialect="scf", shape="for", cpp_text="")
