@@ -29,7 +29,7 @@ HOUSE = {
     "text/read": 2_880,
     "text/write": 730,
     "text": 20,
-    "sim": 1_220,
+    "sim": 1_400,
     "sim/record": 1_220,  # below analysis: effects come from recorded bodies
     "analysis": 2_080,
     "sim/reference": 300,

@@ -1,157 +1,21 @@
-"""Binding: host arrays and numbers to arguments, and outputs back to arrays."""
+"""Binding: host arrays and numbers to arguments, whose types they complete."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
-from ptokit.numerics.host import codes_of, values_of
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
-from ptokit.sim.memory import Memory, aligned
-from ptokit.sim.reference.interpreter import Env, Machine
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
-
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
-
-
-@dataclass
-class Bound:
-    """A function with complete types, ready to run on the values it was given."""
-
-    func: Func
-    arrays: Mapping[str, Any]  # Any: arrays and numbers
-    numbers: dict[Value, Any]
-
-    def shared(self) -> Env:
-        """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
-        return {arg: self._global(arg) for arg in self.func.args if not _is_local(arg)}
-
-    def _global(self, arg: Value) -> Any:  # Any: as in Env
-        given, kind = self.arrays.get(arg.name), arg.type
-        if isinstance(kind, PtrType):
-            return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
-        return _tensor(arg, given, kind) if isinstance(kind, GlobalType) else self.numbers[arg]
-
-    def local(self, machine: Machine, addresses: Mapping[Value, int]) -> Env:
-        """Handles on the arguments that are tiles, in the memories of one core."""
-        return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles()}
-
-    def tiles(self) -> list[Value]:
-        """The arguments that are tiles."""
-        return [arg for arg in self.func.args if _is_local(arg)]
-
-    def _tile(self, arg: Value, machine: Machine, address: int) -> Matrix:
-        given, kind = self.arrays.get(arg.name), arg.type
-        if isinstance(kind, ConvTileType):
-            return _conv(arg, given, kind, machine.fresh(kind, address))
-        assert isinstance(kind, TileType)
-        handle = machine.fresh(machine.target.resolve(kind), address)
-        handle.label = f"%{arg.name}"
-        if given is not None:
-            assert isinstance(handle, Tile)
-            handle.assign(_codes(arg, given, kind, tuple(handle.valid)))
-        return handle
-
-    def looked_at(self) -> list[Value]:
-        """Values that may be outputs: arguments that are written, a flat program's results."""
-        return [*written(self.func), *(_results(self.func) if self.func.flat else ())]
-
-    def outputs(self, env: Env) -> dict[str, AnyArray]:
-        """Arrays by name: pointers and tiles that were written, and a flat program's results."""
-        found: dict[str, AnyArray] = {}
-        for value in self.looked_at():
-            handle = env.get(value)
-            if isinstance(handle, Tile | ConvTile) and handle.written():
-                found[value.name] = values_of(handle.codes(), handle.dtype)
-            elif isinstance(handle, Pointer):
-                found[value.name] = _array(handle, self.arrays.get(value.name))
-        return found
-
-
-def _is_local(arg: Value) -> bool:
-    return isinstance(arg.type, TileType | ConvTileType)
-
-
-def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
-    """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
-    name = f"%{arg.name}"
-    if given is None:
-        memory = Memory.blank(name, 0)
-        memory.growable = True
-        return memory
-    raw = _codes(arg, given, PtrType(dtype), None).reshape(-1)
-    return Memory(name, aligned(raw.view(np.uint8).copy()), written=True)
-
-
-def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
-    handle.label = f"%{arg.name}"
-    if given is not None:
-        assert isinstance(handle, ConvTile)
-        handle.assign(_codes(arg, given, kind, kind.shape))
-    return handle
-
-
-def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
-    codes = _codes(arg, given, kind, None)
-    stride = tuple(int(np.prod(codes.shape[i + 1 :])) for i in range(codes.ndim))
-    copy = aligned(codes.reshape(-1).view(np.uint8).copy())
-    memory = Memory(f"%{arg.name}", copy, written=True)
-    return GlobalView(GlobalType(kind.dtype, codes.shape, stride, kind.stated), memory, 0)
-
-
-def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
-    """The array's element codes; PtoError where element type or shape are not the argument's."""
-    try:
-        array = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        raise _mismatch(arg, f"%{arg.name} is an array", f"given {type(given).__name__}") from None
-    try:
-        codes = codes_of(array, kind.dtype)
-    except ValueError:
-        raise _mismatch(
-            arg, f"%{arg.name} has elements of {kind.dtype}", f"the array has {array.dtype}"
-        ) from None
-    if shape is not None and array.shape != shape:
-        wanted = "x".join(map(str, shape))
-        raise _mismatch(
-            arg,
-            f"%{arg.name} has the valid region {wanted}",
-            f"the array has shape {'x'.join(map(str, array.shape))}",
-        )
-    return codes
-
-
-def _mismatch(arg: Value, rule: str, seen: str) -> PtoError:
-    return call_error(
-        "argument-type",
-        f"%{arg.name}: {CATALOGUE['argument-type'].title}",
-        arg.span,
-        rule=rule,
-        seen=seen,
-        help="convert the array first, for example with numpy's astype or reshape",
-    )
-
-
-def _array(pointer: Pointer, given: Any) -> AnyArray:
-    codes = pointer.memory.data.view(pointer.dtype.storage)
-    values = values_of(codes, pointer.dtype)
-    if given is not None:
-        return values.reshape(np.asarray(given).shape)
-    shape = pointer.memory.shape
-    return values.reshape(shape) if shape and int(np.prod(shape)) == values.size else values
+from ptokit.sim.arguments import Bound, mismatch, written
 
 
 def bind(
@@ -191,7 +55,7 @@ def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int
         if not Kind.SCALAR.accepts(arg.type):
             if isinstance(arg.type, Elided):
                 rule = f"%{arg.name} is a {kind_of_elided(arg.type.spelling).value}"
-                raise _mismatch(arg, rule, f"given the number {given}")
+                raise mismatch(arg, rule, f"given the number {given}")
             continue
         number = _number(arg, given)
         _require_range(arg, number)
@@ -206,7 +70,7 @@ def _number(arg: Value, given: Any) -> int | float:
     if isinstance(number, int) or (isinstance(number, float) and not whole):
         return number
     seen = f"given {type(given).__name__}" + (f" of shape {shape}" if shape else "")
-    raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", seen)
+    raise mismatch(arg, f"%{arg.name} is a number of type {arg.type}", seen)
 
 
 def _require_range(arg: Value, given: Any) -> None:
@@ -217,7 +81,7 @@ def _require_range(arg: Value, given: Any) -> None:
         return
     low = 0 if dtype is not None and not dtype.signed else -(1 << (bits - 1))
     if not low <= given < low + (1 << bits):
-        raise _mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {given}")
+        raise mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {given}")
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
@@ -263,40 +127,8 @@ def _require_types(func: Func) -> None:
             )
 
 
-def written(func: Func) -> list[Value]:
-    """Arguments that some instruction writes, through whatever views and handles lead there."""
-    roots: dict[Value, set[Value]] = {arg: {arg} for arg in func.args}
-    found = set[Value]()
-    for op in func.body.walk():
-        if not isinstance(op, Op):
-            continue
-        outs = [v for operand in op.page.outs() for v in op.bound(operand.name)]
-        if func.flat or not op.page.aliases:  # a handle that becomes another writes no byte
-            found.update(*(roots[v] for v in outs if v in roots))
-        if op.page.aliases or (op.page.handle and op.results):
-            sources = [roots[v] for _, v in op.values() if v in roots and _names_memory(op, v)]
-            for handle in (*op.results, *outs):
-                roots[handle] = roots.get(handle, set()).union(*sources)
-    return [arg for arg in func.args if arg in found]
-
-
 def _outputs(func: Func) -> Iterator[Value]:
     """The operands that instructions write, or make handles of others: none needs to be given."""
     for op in func.body.walk():
         if isinstance(op, Op):
             yield from (v for operand in op.page.outs() for v in op.bound(operand.name))
-
-
-def _names_memory(op: Op, value: Value) -> bool:
-    return any(
-        op.page.operand(name).kind in (Kind.PTR, Kind.GLOBAL, Kind.TILE, Kind.CONV)
-        for name, used in op.values()
-        if used is value
-    )
-
-
-def _results(func: Func) -> list[Value]:
-    return [v for op in func.body.ops for v in op.results if isinstance(v.type, TileType)]
-
-
-__all__ = ["Bound", "Matrix", "bind", "written"]

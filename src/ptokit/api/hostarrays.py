@@ -307,11 +307,23 @@ def host_array(given: Any) -> AnyArray:  # Any: what a user has
     ValueError with the other library's reason: memory of a device, a type NumPy has not.
     """
     try:
-        if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
-            return np.from_dlpack(given)
-        return np.asarray(given)
+        return np.asarray(from_dlpack(given))
     except (BufferError, RuntimeError, TypeError) as problem:
-        raise ValueError(f"no array can be made of {type(given).__name__}: {problem}") from None
+        raise _no_array(given, problem) from None
+
+
+def from_dlpack(given: Any) -> Any:  # Any: as above
+    """An array of what has `__dlpack__` only; everything else as it is. ValueError as above."""
+    if hasattr(given, "__array__") or not hasattr(given, "__dlpack__"):
+        return given
+    try:
+        return np.from_dlpack(given)
+    except (BufferError, RuntimeError, TypeError) as problem:
+        raise _no_array(given, problem) from None
+
+
+def _no_array(given: Any, problem: Exception) -> ValueError:  # Any: as above
+    return ValueError(f"no array can be made of {type(given).__name__}: {problem}")
 
 
 def _picture(values: AnyArray, written: AnyArray) -> Iterator[str]:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from ptokit.analysis.blank import first_blank_read
-from ptokit.analysis.checker import check_func
 from ptokit.analysis.legality import Verdict, merged, verdicts
-from ptokit.api.bind import Bound, bind
+from ptokit.api.executable import Executable, Options, Recent, Run
 from ptokit.api.files import read_text_bytes
-from ptokit.api.fills import filled
-from ptokit.api.settings import current_target, engine_named, reading, target_named
-from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error, error
+from ptokit.api.settings import current_target, reading, target_named
+from ptokit.diagnostics.diagnostic import Diagnostic, call_error, error
 from ptokit.ir.module import Func, Module, Op
-from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Type
-from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.limits import RunLimits
 from ptokit.text.read.reader import read
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -32,19 +26,15 @@ AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 FORMS = ("as", "ssa", "dps", "cpp")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a run produced: output arrays by argument name, and how many instructions ran."""
-
-    outputs: dict[str, AnyArray]
-    instructions: dict[str, int]
-
-
 class Program:
     """A module and what can be done with it. Make one with `load` or `loads`."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self._executables = Recent[Executable]()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Program, (self.module,)
 
     def __repr__(self) -> str:
         return f"<Program {', '.join('@' + f.name for f in self.module.funcs)}>"
@@ -121,12 +111,39 @@ class Program:
         types: Mapping[str, Type] | None = None,
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name."""
+        made = self._executable(target, func, fixpipe, blocks, engine, types)
+        return made.execute(arrays, max_instructions=max_instructions, timeout=timeout)
+
+    def compile(
+        self,
+        *,
+        target: str | None = None,
+        func: str | None = None,
+        fixpipe: str | FixPipe = "cpu",
+        blocks: int = 1,
+        engine: str | None = None,
+    ) -> Executable:
+        """The function for a target and an engine, as something that runs again and again.
+
+        Options are as for `run`, which itself keeps the last few of these. A program is not changed
+        once it has run.
+        """
+        return self._executable(target, func, fixpipe, blocks, engine, None)
+
+    def _executable(
+        self,
+        target: str | None,
+        func: str | None,
+        fixpipe: str | FixPipe,
+        blocks: int,
+        engine: str | None,
+        types: Mapping[str, Type] | None,
+    ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
-        how, launcher = reading(fixpipe), engine_named(engine)
-        limits = RunLimits(max_instructions, timeout)
-        bound = self._bound(arrays, chosen, func, blocks, types)
-        env, count = launcher.run(bound, chosen, how, blocks, limits)
-        return Run(bound.outputs(env), dict(count))
+        stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
+        options = Options(chosen, engine, reading(fixpipe), blocks, stated)
+        key = func, *options.key
+        return self._executables.get(key, lambda: Executable(self.func(func), options))
 
     def code(
         self,
@@ -143,29 +160,11 @@ class Program:
 
         Arguments are as for `execute`: numbers and shapes become part of the code.
         """
-        chosen, how = current_target() if target is None else target_named(target), reading(fixpipe)
-        engine_named("native")  # says what to install
+        made = self._executable(target, func, fixpipe, blocks, "native", types)
         from ptokit.sim.native.listing import code_of
 
-        bound = self._bound(arrays, chosen, func, blocks, types)
-        return code_of(bound, chosen, how, blocks, instruction)
-
-    def _bound(
-        self,
-        arrays: Mapping[str, Any],  # Any: arrays and numbers
-        target: Target,
-        func: str | None,
-        blocks: int,
-        types: Mapping[str, Type] | None,
-    ) -> Bound:
-        """A function with its arguments, legal on the target."""
-        chosen = self.func(func)
-        bound = bind(chosen, filled(chosen, arrays), target, types or {})
-        _require_grid(bound, blocks)
-        problems = check_func(bound.func, target, bound.numbers)
-        if any(p.is_error for p in problems):
-            raise PtoError([p for p in problems if p.is_error])
-        return bound
+        how = made.options.target, made.options.fixpipe, blocks
+        return code_of(made.bound(arrays), *how, instruction)
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""
@@ -184,26 +183,6 @@ class Program:
             return print_cpp(to_dps(self.module))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
         return print_module(converted, form)
-
-
-def require_blocks(blocks: int) -> None:
-    """ValueError unless a launch may have that many blocks."""
-    if not 1 <= operator.index(blocks) <= LARGEST_GRID:
-        raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
-
-
-def _require_grid(bound: Bound, blocks: int) -> None:
-    """The number of blocks is one a launch may have; several blocks share global memory only."""
-    require_blocks(blocks)
-    tiles = bound.tiles()
-    if blocks > 1 and tiles:
-        raise call_error(
-            "local-argument",
-            f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
-            tiles[0].span,
-            seen=f"{blocks} blocks, and %{tiles[0].name} is a tile",
-            help="pass !pto.ptr arguments and load tiles from them, or run one block",
-        )
 
 
 def loads(text: str, name: str = "<text>") -> Program:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,8 +14,8 @@ from ptokit.sim.execute import Core
 from ptokit.sim.limits import RunLimits
 
 if TYPE_CHECKING:
-    from ptokit.api.bind import Bound
     from ptokit.ir.module import Op, Value
+    from ptokit.sim.arguments import Bound, Outcome
 
 # Modules that are an Engine; each is imported when first asked for.
 ENGINES = {"reference": "ptokit.sim.reference.launch", "native": "ptokit.sim.native"}
@@ -42,18 +41,20 @@ def reading(how: str | FixPipe) -> FixPipe:
     return READINGS[how]
 
 
+class PreparedFunction(Protocol):
+    """A bound and checked function, ready to run again and again, from several threads too."""
+
+    def run(self, bound: Bound, limits: RunLimits) -> Outcome:
+        """Run it once for each block, on arguments that differ in content only."""
+        ...
+
+
 class Engine(Protocol):
     """What executes programs, as a module has it."""
 
     @staticmethod
-    def run(
-        bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
-    ) -> tuple[dict[Value, Any], Counter[str]]:  # Any: handles and numbers
-        """Run a bound and checked function once for each block.
-
-        Returns how many instructions ran, by mnemonic, and what `Bound.outputs` looks into: the
-        environment of the only block, or, of several, what they share.
-        """
+    def prepare(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> PreparedFunction:
+        """Make a bound and checked function ready to run."""
         ...
 
     @staticmethod

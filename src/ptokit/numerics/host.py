@@ -50,10 +50,13 @@ def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
 
     Raw bits are welcome too: an unsigned or void array of the element's size. ValueError otherwise.
     """
-    raw = array.dtype == dtype.storage or is_raw(array.dtype, dtype.size)
-    if is_of(array, dtype) or (raw and dtype.is_float):
+    if is_of(array, dtype) or (dtype.is_float and _is_bits(array.dtype, dtype)):
         return np.ascontiguousarray(array).view(dtype.storage)
     raise ValueError(f"the element type is {array.dtype}, not {dtype}")
+
+
+def _is_bits(kind: np.dtype[Any], dtype: DType) -> bool:  # Any: as above
+    return kind == dtype.storage or is_raw(kind, dtype.size)
 
 
 def rounded(array: AnyArray, dtype: DType) -> AnyArray:

@@ -33,10 +33,12 @@ class Core:
         self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
     ) -> None:
         self.target = target
-        self.fixpipe = replace(fixpipe, every_pair=fixpipe.every_pair or target.every_pair)
+        every_pair = fixpipe.every_pair or target.every_pair
+        same = fixpipe.every_pair == every_pair
+        self.fixpipe = fixpipe if same else replace(fixpipe, every_pair=every_pair)
         self.state = State()
         self.block_idx, self.block_num = block_idx, block_num
-        self._spaces: dict[str, Memory] = {}
+        self.spaces: dict[str, Memory] = {}  # those somebody asked for
 
     def space(self, loc: Loc) -> Memory:
         """The memory behind a location, blank when first asked for."""
@@ -44,9 +46,9 @@ class Core:
 
     def space_named(self, name: str) -> Memory:
         """The memory that hardware calls so."""
-        if name not in self._spaces:
-            self._spaces[name] = Memory.blank(name, self.target.capacity[name])
-        return self._spaces[name]
+        if name not in self.spaces:
+            self.spaces[name] = Memory.blank(name, self.target.capacity[name])
+        return self.spaces[name]
 
     def offer(self) -> Offer:
         """What a body may use."""

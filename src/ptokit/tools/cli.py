@@ -174,8 +174,8 @@ def run(
     An argument is a .npy file, a number, or `random` or `zeros`, with extents where its type has
     none (x=random:16x32).
     """
+    from ptokit.api.executable import require_blocks
     from ptokit.api.files import is_standard_output, write_arrays
-    from ptokit.api.program import require_blocks
     from ptokit.api.settings import engine_named, reading
     from ptokit.sim.limits import require_limits
 

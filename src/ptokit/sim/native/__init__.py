@@ -6,35 +6,15 @@ memories and with the same result.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptokit.ir.module import Op, Value
-from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.execute import Core
-from ptokit.sim.limits import RunLimits
-from ptokit.sim.native.compile import compile_op, compile_program
-from ptokit.sim.native.session import Grown
+from ptokit.sim.native.compile import CompiledFunction, compile_op
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
-
-if TYPE_CHECKING:
-    from ptokit.api.bind import Bound
-
-
-def run(
-    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
-) -> tuple[dict[Value, Any], Counter[str]]:
-    """Run the function once for each block, on all processors; see `settings.Engine`."""
-    try:
-        return compile_program(bound, target, fixpipe, blocks, limits).run(blocks)
-    except NotNative:
-        return launch.run(bound, target, fixpipe, blocks, limits)
-    except Grown:
-        return compile_program(bound, target, fixpipe, blocks, limits).run(blocks, alone=True)
 
 
 def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
@@ -50,4 +30,5 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
             env[value].elements = handle.elements
 
 
-__all__ = ["run", "run_op"]
+prepare = CompiledFunction
+__all__ = ["prepare", "run_op"]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -82,8 +82,10 @@ class Code:
 
     engine: Any  # Any: llvmlite has no types
 
-    def function(self, name: str, kind: Any) -> Callable[..., int]:  # Any: a ctypes prototype
-        return kind(self.engine.get_function_address(name))
+    @cached_property
+    def launch(self) -> Callable[..., int]:
+        """Its entry."""
+        return ENTRY(self.engine.get_function_address("launch"))
 
 
 def compiled(
@@ -166,11 +168,6 @@ def _prune(folder: Path) -> None:
     files = sorted(folder.glob("*.o"), key=lambda f: f.stat().st_mtime)
     for old in files[: max(0, len(files) - KEEP)]:
         old.unlink(missing_ok=True)
-
-
-def address_of(array: Any) -> int:  # Any: a NumPy array
-    """Where the bytes of an array are."""
-    return int(array.ctypes.data)
 
 
 def pointer_of(callback: Any) -> int:  # Any: a ctypes function

@@ -1,73 +1,131 @@
-"""From a bound function, or one instruction, to a session: from the cache, or compiled now."""
+"""From a function or an instruction to machine code, and to sessions of it on given values."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned, plan
-from ptokit.ir.module import Block, Op, Value
+from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.arguments import Bound, Env, Outcome
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import traced
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Codes, Memory
 from ptokit.sim.native import cache
 from ptokit.sim.native.cachekey import described
-from ptokit.sim.native.generator import Compiler, Env
-from ptokit.sim.native.session import Session
+from ptokit.sim.native.generator import Compiler
+from ptokit.sim.native.plan import Plan
+from ptokit.sim.native.session import Grown, Session
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.trace import Recorded, Span, Traced
+from ptokit.sim.reference import launch
 from ptokit.sim.reference.interpreter import Machine
-
-if TYPE_CHECKING:
-    from ptokit.api.bind import Bound
 
 MOST_TRIES = 4
 
 
-def compile_program(
-    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits | None = None
-) -> Session:
+class CompiledFunction:
+    """A function made ready to run again and again, on arguments that differ in content only.
+
+    It is compiled when it first runs, once with and once without a limit of instructions.
+    """
+
+    def __init__(self, bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> None:
+        self.func, self.numbers = bound.func, bound.numbers
+        self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
+        self.known = learned(bound.func, target, bound.numbers)
+        self.planned = plan(bound.func, self.known)
+        self.shown = bound.candidate_outputs
+        self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
+        self.made: dict[tuple[bool, cache.Processor], Made | NotNative] = {}
+        self.repeats = not any(map(_reads_numbers, bound.func.body.walk()))
+        self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
+        self.spare: list[dict[str, Memory]] = []  # of cores that ended
+
+    def run(self, bound: Bound, limits: RunLimits) -> Outcome:
+        """Run all blocks; what cannot be compiled runs by the reference."""
+        try:
+            return self._finish(bound, self.session(bound, limits))
+        except NotNative:
+            how = (self.target, self.fixpipe, self.blocks, self.planned)
+            return launch.prepare(bound, *how).run(bound, limits)
+        except Grown:
+            return self._finish(bound, self.session(bound, limits), alone=True)
+
+    def _finish(self, bound: Bound, session: Session, *, alone: bool = False) -> Outcome:
+        """Outputs and counts; what further runs may use again is kept."""
+        env, count = session.run(self.blocks, alone=alone)
+        outputs = bound.outputs(env)
+        for name, memory in session.arrays.items() if self.repeats else ():
+            if memory.shape is not None:
+                self.grown[name] = memory.size, memory.shape
+        self.spare.append(session.core.spaces)
+        return outputs, count
+
+    def session(self, bound: Bound, limits: RunLimits) -> Session:
+        """The code with these arguments; NotNative if there is none."""
+        job = self.job(bound)
+        kind = limits.most is not None, cache.this_processor()
+        if kind not in self.made:
+            job.limited = limits.most is not None
+            self.made[kind] = job.compiled(self.func.body)
+        made = self.made[kind]
+        if isinstance(made, NotNative):
+            raise NotNative(*made.args)
+        session = job.session(made, self.things, limits)
+        for name, (size, shape) in self.grown.items():
+            session.arrays[name].grow(size, shape)
+        return session
+
+    def job(self, bound: Bound) -> Job:
+        """What there is to compile, with handles on these arguments."""
+        core = Core(self.target, self.fixpipe, 0, self.blocks)
+        with suppress(IndexError):
+            core.spaces = self.spare.pop()
+        for memory in core.spaces.values():
+            memory.clear()
+        real = bound.shared()
+        if self.blocks == 1:
+            real |= bound.local(Machine(core), self.planned.addresses)
+        return Job(core, self.known, self.numbers, self.planned, real, self.shown, self._generate)
+
+    def _generate(self, compiler: Compiler, env: Env) -> None:
+        compiler.function(self.func, env)
+        for value in self.shown:
+            _require_initialised(compiler.initial, compiler.now(env.get(value)))
+
+
+def _reads_numbers(op: AnyOp) -> bool:
+    """Whether it makes a number of what memory holds: then runs may differ in more than content."""
+    if not isinstance(op, Op):
+        return True
+    kinds = [op.page.operand(name).kind for name, _ in op.values()]
+    numbers = any(o.kind in (Kind.SCALAR, Kind.INDEX) for o in op.page.results())
+    return numbers and any(k in (Kind.TILE, Kind.CONV, Kind.GLOBAL, Kind.PTR) for k in kinds)
+
+
+def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
     """A session of a function with its arguments; NotNative if it cannot be compiled."""
-    things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
-    job = _program(bound, target, fixpipe, blocks)
-    limits = limits or RunLimits()
-    job.limited = limits.most is not None
-    return job.session(bound.func.body, things, limits)
-
-
-def compiler_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Compiler:
-    """What `compile_program` generates, for people to look at."""
-    return _program(bound, target, fixpipe, blocks).settled()[0]
-
-
-def _program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Job:
-    known = learned(bound.func, target, bound.numbers)
-    planned = plan(bound.func, known)
-    core = Core(target, fixpipe, 0, blocks)
-    real: Env = bound.shared()
-    if blocks == 1:
-        real |= bound.local(Machine(core), planned.addresses)
-
-    def generate(compiler: Compiler, env: Env) -> None:
-        compiler.function(bound.func, env)
-        for value in bound.looked_at():
-            _look_at(compiler.initial, compiler.now(env.get(value)))
-
-    return Job(core, known, bound.numbers, planned, real, bound.looked_at(), generate)
+    return CompiledFunction(bound, target, fixpipe, blocks).session(bound, RunLimits())
 
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
     """A session of one instruction on handles, without its rules."""
     job = single(op, env, core)
-    return job.session(Block(ops=[op]), [op], RunLimits(), rules=False)
+    made = job.compiled(Block(ops=[op]))
+    if isinstance(made, NotNative):
+        raise made
+    return job.session(made, [op], RunLimits(), rules=False)
 
 
 def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
@@ -80,6 +138,14 @@ def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
     return Job(core, known, {}, Planned(), dict(env), shown, generate)
 
 
+class Made(NamedTuple):
+    """Machine code, and what it takes to run it."""
+
+    plan: Plan
+    code: cache.Code
+    owners: dict[str, Value]  # of arrays, by the names of their spaces
+
+
 @dataclass
 class Job:
     """Something to compile: `generate` does so on the compiler's handles of `real`."""
@@ -89,23 +155,31 @@ class Job:
     numbers: Mapping[Value, int]  # scalar arguments
     planned: Planned
     real: Env
-    shown: list[Value]  # looked at after the run
+    shown: Sequence[Value]  # looked at after the run
     generate: Callable[[Compiler, Env], None]
     limited: bool = False  # see `Compiler`
 
-    def session(
-        self, body: Block, things: list[Any], limits: RunLimits, *, rules: bool = True
-    ) -> Session:
-        """From the cache, or compiled; `things` are instructions and regions, for requests."""
+    def compiled(self, body: Block) -> Made | NotNative:
+        """From the cache, or made now; or why not."""
 
         def make() -> tuple[str, bytes]:
             compiler, text = self.settled()
             return text, pickle.dumps(compiler.plan())
 
         key = f"{self.limited}\n{described(body, self.core, self.real)}"
-        code, kept = cache.compiled(key, make, cache.this_processor())
+        try:
+            code, kept = cache.compiled(key, make, cache.this_processor())
+        except NotNative as reason:
+            return reason
+        return Made(pickle.loads(kept), code, self._owners())
+
+    def session(
+        self, made: Made, things: list[Any], limits: RunLimits, *, rules: bool = True
+    ) -> Session:
+        """`things` are instructions and regions, for requests."""
         given = (self.core, self.known, self.planned, self.real, things, self.shown)
-        return Session(pickle.loads(kept), code, *given, self._arrays(), limits, rules)
+        arrays = {name: self.real[value].memory for name, value in made.owners.items()}
+        return Session(made.plan, made.code, *given, arrays, limits, rules)
 
     def settled(self) -> tuple[Compiler, str]:
         """Compiled again with more memories tracked until every read is safe."""
@@ -160,18 +234,18 @@ class Job:
         """Whether a memory is one of the core's."""
         return memory.name in SPACES.values() and self.core.space_named(memory.name) is memory
 
-    def _arrays(self) -> dict[str, Memory]:
-        """The memories of arguments that are not the core's, by the names of their spaces."""
-        found: dict[str, Memory] = {}
+    def _owners(self) -> dict[str, Value]:
+        """An argument for each memory that is not the core's, by the name of its space."""
+        found: dict[str, Value] = {}
         for value, handle in self.real.items():
             memory = getattr(handle, "memory", None)
-            shared = any(memory is other for other in found.values())
+            shared = any(memory is self.real[other].memory for other in found.values())
             if isinstance(memory, Memory) and not self._own(memory) and not shared:
-                found[f"%{value.name}"] = memory
+                found[f"%{value.name}"] = value
         return found
 
 
-def _look_at(initial: Initial, handle: Any) -> None:  # Any: a handle or a number
+def _require_initialised(initial: Initial, handle: Any) -> None:  # Any: a handle or a number
     """A result that is shown after the run if it was written: a tile's valid region."""
     if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
         rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))

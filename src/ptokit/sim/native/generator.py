@@ -27,6 +27,7 @@ from ptokit.isa.lang.traits import CORE, FIXPIPE, FLOW, GATHERS, MACHINE, REGION
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
+from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
 from ptokit.sim.execute import Core, given, refined
 from ptokit.sim.kernels.emit import Function, Host
@@ -54,7 +55,6 @@ from ptokit.sim.record.code import (
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.trace import Recorded, Recording, Scalar, Space, TracedTile
 
-Env = dict[Value, Any]  # Any: handles and numbers
 OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
 

@@ -6,20 +6,18 @@ What stands here can be assembled: comments say what its parameters are and what
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptokit.diagnostics.diagnostic import call_error
 from ptokit.ir.module import Func, Op
 from ptokit.isa.index import lookup
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.arguments import Bound
 from ptokit.sim.native.calls import Use
-from ptokit.sim.native.compile import compiler_of
+from ptokit.sim.native.compile import CompiledFunction
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.record.code import Int, NotNative, text
-
-if TYPE_CHECKING:
-    from ptokit.api.bind import Bound
 
 
 def code_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, name: str) -> str:
@@ -29,7 +27,7 @@ def code_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, name: s
     """
     mnemonics = _mnemonics(bound.func, name)
     try:
-        compiler = compiler_of(bound, target, fixpipe, blocks)
+        compiler, _ = CompiledFunction(bound, target, fixpipe, blocks).job(bound).settled()
     except NotNative as reason:
         return f"; the reference runs this program: {reason}\n"
     parts = [part for m in mnemonics for part in _parts(compiler, m)]

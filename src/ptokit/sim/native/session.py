@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,18 +18,18 @@ from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Op, Value
 from ptokit.sim import execute
+from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.memory import WRITTEN, Memory
+from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference.interpreter import Interpreter, execution, within
 from ptokit.sim.state import State, require_registers
-
-Env = dict[Value, Any]  # Any: handles and numbers
+from ptokit.sim.tile import Matrix
 
 
 class Grown(Exception):
@@ -54,7 +54,7 @@ class Session:
     planned: Planned
     real: Env  # the reference's handles of the arguments
     things: list[Any]
-    shown: list[Value]  # whose handles the plan keeps as results
+    shown: Sequence[Value]  # whose handles the plan keeps as results
     arrays: dict[str, Memory]  # of arguments, by the names of their spaces
     limits: RunLimits
     rules: bool = True
@@ -63,7 +63,7 @@ class Session:
 
     def run(self, blocks: int, *, alone: bool = False) -> tuple[Env, Counter[str]]:
         """Run all blocks; the error of the lowest block that failed. `alone`: on one thread."""
-        growing = [m for m in self.arrays.values() if m.growable]
+        growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
         alone |= self.plan.serial or self.limits.most is not None
         if alone or blocks == 1:
             workers = [Worker(self, self.core, 0, blocks, blocks)]
@@ -82,8 +82,8 @@ class Session:
             if growing and len(workers) > 1:
                 raise Grown
             raise problem.noted(f"in block {index}") from None
-        counts = Counter[str]()
-        for worker in workers:
+        counts = workers[0].counts()
+        for worker in workers[1:]:
             counts.update(worker.counts())
         return (workers[0].final() if blocks == 1 else self.real), counts
 
@@ -132,12 +132,17 @@ class Worker:
 
     def __post_init__(self) -> None:
         plan = self.session.plan
-        self.frame = np.zeros(plan.slots, np.int64)
-        self.frame[BLOCKS] = self.blocks
         arrays = self.session.arrays
         self.memories = [arrays.get(n) or self.core.space_named(n) for n in plan.spaces]
-        self.table = np.zeros(3 * len(self.memories) + 1, np.int64)
-        self.room = np.zeros(plan.scratch + 64, np.uint8)
+        self.shadowed = {  # those of arrays are made once, for all threads
+            name
+            for name, memory in self._named()
+            if name in plan.tracked or (name in arrays and not memory.given)
+        }
+        sizes = plan.slots, 3 * len(self.memories), plan.scratch // 8 + 16
+        self.room = np.zeros(sum(sizes), np.int64)
+        self.frame, self.table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
+        self.frame[BLOCKS] = self.blocks
         self.executions: dict[int, Any] = {}  # Any: the interpreter's prepared instruction
         self.block = self.first
         self.marked = False
@@ -153,10 +158,8 @@ class Worker:
     def _point(self) -> None:
         """The table of memories; arrays that grow move."""
         for number, (name, memory) in enumerate(self._named()):
-            shared = name in self.session.arrays and not memory.given  # made once, for all threads
-            wanted = shared or name in self.session.plan.tracked
-            shadow = codes.address_of(memory.shadow) if wanted else 0
-            row = codes.address_of(memory.data), shadow, memory.size
+            shadow = address_of(memory.shadow) if name in self.shadowed else 0
+            row = address_of(memory.data), shadow, memory.size
             self.table[3 * number : 3 * number + 3] = row
 
     def run(self) -> None:
@@ -164,11 +167,12 @@ class Worker:
         answers = self._answers()
         next(answers)
         callback = codes.CALLBACK(answers.send)
-        scratch = -(-codes.address_of(self.room) // 64) * 64
-        pointers = (codes.address_of(a) for a in (self.frame, self.table))
-        entry = self.session.code.function("launch", codes.ENTRY)
+        frame = address_of(self.room)
+        table = frame + self.frame.nbytes
+        scratch = -(-(table + self.table.nbytes) // 64) * 64
+        entry = self.session.code.launch
         with ticking(self.frame):
-            failed = entry(*pointers, scratch, codes.pointer_of(callback), self.first, self.last)
+            failed = entry(frame, table, scratch, codes.pointer_of(callback), self.first, self.last)
         assert bool(failed) == (self.problem is not None)
         if self.problem is not None:
             self.session.failed.append(self.first)
@@ -198,14 +202,15 @@ class Worker:
         found = Counter[str]()
         for slot, counted in self.session.plan.counts:
             times = int(self.frame[slot])
-            found.update({name: n * times for name, n in counted.items() if times})
+            for name in counted if times else ():
+                found[name] += counted[name] * times
         return found
 
     def _mark(self) -> None:
         """Before the reference looks: what is not tracked is known to be written."""
         for name, memory in self._named():
             if name not in self.session.plan.tracked and not self.marked:
-                memory.shadow[:] = WRITTEN
+                memory.initialise()
         self.marked = True
 
     def _limit(self, request: Request) -> None:
@@ -279,7 +284,9 @@ class Worker:
 
     def final(self) -> Env:
         """The reference's handles of what is looked at after the run."""
-        self._mark()
         results = zip(self.session.shown, self.session.plan.results, strict=True)
         found = {v: self.concrete(template) for v, template in results if template is not None}
-        return {**self.session.real, **found}
+        env = {**self.session.real, **found}
+        if any(isinstance(env.get(value), Matrix) for value in self.session.shown):
+            self._mark()  # whoever looks at a tile asks what of it was written
+        return env

@@ -20,11 +20,11 @@ from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core, fetch, given, refined, run_body
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
-Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
 Step: TypeAlias = "Callable[[Env], None]"
 Region: TypeAlias = "Callable[..., tuple[Any, ...]]"
 

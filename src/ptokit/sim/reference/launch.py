@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
@@ -11,39 +10,50 @@ from ptokit.analysis.placement import Planned, plan
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.arguments import Bound, Env, Outcome
 from ptokit.sim.execute import Core, run_op
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.reference.interpreter import Env, Interpreter, Machine
-
-if TYPE_CHECKING:
-    from ptokit.api.bind import Bound
+from ptokit.sim.reference.interpreter import Interpreter, Machine
 
 
-def run(
-    bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, limits: RunLimits
-) -> tuple[Env, Counter[str]]:
-    """Run the function once for each block, in ascending order; see `settings.Engine`."""
-    planned = plan(bound.func, learned(bound.func, target, bound.numbers))
-    shared, count = bound.shared(), Counter[str]()
-    env = shared
-    for index in range(blocks):
-        core = Core(target, fixpipe, index, blocks)
-        try:
-            env = _run_block(bound, core, planned, shared, count, limits)
-        except PtoError as problem:
-            raise (problem if blocks == 1 else problem.noted(f"in block {index}")) from None
-    return (env if blocks == 1 else shared), count
+class InterpretedFunction:
+    """A function made ready to run again and again, on arguments that differ in content only."""
+
+    def __init__(
+        self,
+        bound: Bound,
+        target: Target,
+        fixpipe: FixPipe,
+        blocks: int,
+        planned: Planned | None = None,
+    ) -> None:
+        self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
+        self.planned = planned or plan(bound.func, learned(bound.func, target, bound.numbers))
+
+    def run(self, bound: Bound, limits: RunLimits) -> Outcome:
+        """Run the function once for each block, in ascending order."""
+        shared, count = bound.shared(), Counter[str]()
+        env = shared
+        for index in range(self.blocks):
+            core = Core(self.target, self.fixpipe, index, self.blocks)
+            try:
+                env = self._run_block(bound, core, shared, count, limits)
+            except PtoError as problem:
+                raised = problem if self.blocks == 1 else problem.noted(f"in block {index}")
+                raise raised from None
+        return bound.outputs(env if self.blocks == 1 else shared), count
+
+    def _run_block(
+        self, bound: Bound, core: Core, shared: Env, count: Counter[str], limits: RunLimits
+    ) -> Env:
+        """Run the function on a core whose memories are blank; instructions add to `count`."""
+        facts = Facts(core.target, dict(bound.numbers))
+        interpreter = Interpreter(core, facts, self.planned, limits)
+        env = shared | bound.local(Machine(core), self.planned.addresses)
+        interpreter.block(bound.func.body)(env)
+        count.update(interpreter.count)
+        return env
 
 
-def _run_block(
-    bound: Bound, core: Core, planned: Planned, shared: Env, count: Counter[str], limits: RunLimits
-) -> Env:
-    """Run the function on a core whose memories are blank; instructions add to `count`."""
-    interpreter = Interpreter(core, Facts(core.target, dict(bound.numbers)), planned, limits)
-    env = shared | bound.local(Machine(core), planned.addresses)
-    interpreter.block(bound.func.body)(env)
-    count.update(interpreter.count)
-    return env
-
-
-__all__ = ["run", "run_op"]
+prepare = InterpretedFunction
+__all__ = ["prepare", "run_op"]

@@ -1,0 +1,197 @@
+"""A function that runs again and again: what its arguments' types decide is worked out once."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.analysis.checker import check_func
+from ptokit.api.bind import bind
+from ptokit.api.fills import filled
+from ptokit.api.hostarrays import from_dlpack
+from ptokit.api.settings import PreparedFunction, engine_named
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.ir.module import Func
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import Type
+from ptokit.isa.pages.grid import LARGEST_GRID
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.arguments import Bound
+from ptokit.sim.limits import RunLimits
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+KEPT = 8  # of the things a program, or an executable, has made: the last ones
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run produced: output arrays by argument name, and how many instructions ran."""
+
+    outputs: dict[str, AnyArray]
+    instructions: dict[str, int]
+
+
+class Recent(Generic[T]):
+    """The last few things that were made, by what decides them."""
+
+    def __init__(self) -> None:
+        self._made: dict[object, T] = {}
+        self._lock = Lock()
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """What was made for this key, or is made now: by two threads at once perhaps."""
+        with self._lock:
+            if key in self._made:
+                self._made[key] = found = self._made.pop(key)  # the last one used
+                return found
+        made = make()
+        with self._lock:
+            self._made[key] = made
+            while len(self._made) > KEPT:
+                del self._made[next(iter(self._made))]
+        return made
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is chosen before a function sees its arguments; `types` completes elided ones."""
+
+    target: Target
+    engine: str | None
+    fixpipe: FixPipe
+    blocks: int
+    types: tuple[tuple[str, Type], ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Options with equal keys are equal: a target is known by its identity."""
+        return id(self.target), self.engine, self.fixpipe, self.blocks, self.types
+
+
+class _Prepared(NamedTuple):
+    """A function made ready for one kind of arguments; no array of a user's is kept."""
+
+    bound: Bound
+    function: PreparedFunction
+
+
+class Executable:
+    """A function for one target and engine, as `Program.compile` makes it.
+
+    The first run with arguments of some types and extents, or with other numbers, binds them,
+    checks the function, places its tiles and compiles it; further ones only run. Several threads
+    may use it at the same time. What is pickled is the function and the options.
+    """
+
+    def __init__(self, func: Func, options: Options) -> None:
+        require_blocks(options.blocks)
+        self.func = func
+        self.options = options
+        self._engine = engine_named(options.engine)
+        self._prepared = Recent[_Prepared]()
+
+    def __repr__(self) -> str:
+        return f"<Executable @{self.func.name} for {self.options.target}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Executable, (self.func, self.options)
+
+    def run(
+        self,
+        *,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
+        **arrays: Any,  # Any: arrays and numbers
+    ) -> dict[str, AnyArray]:
+        """Run on arrays and numbers given by argument name; returns the outputs.
+
+        As `Program.run`, with the options that were chosen when it was compiled.
+        """
+        return self.execute(arrays, max_instructions=max_instructions, timeout=timeout).outputs
+
+    def execute(
+        self,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        *,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
+    ) -> Run:
+        """`run`, with counts."""
+        limits = RunLimits(max_instructions, timeout)
+        given = self._given(arrays)
+        bound, function = self._ready(given)
+        outputs, count = function.run(bound.on(given), limits)
+        return Run(outputs, dict(count))
+
+    def bound(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
+        """The function with these arguments, legal on the target; PtoError if it is not."""
+        return self._bound(self._given(arrays))
+
+    def _given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        return {n: from_dlpack(a) for n, a in filled(self.func, arrays).items()}
+
+    def _ready(self, given: Mapping[str, Any]) -> _Prepared:
+        kinds = [(name, _kind(value)) for name, value in given.items()]
+        if any(kind is None for _, kind in kinds):
+            return self._prepare(given)
+        return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
+
+    def _prepare(self, given: Mapping[str, Any]) -> _Prepared:
+        bound, options = self._bound(given), self.options
+        how = options.target, options.fixpipe, options.blocks
+        return _Prepared(bound.on({}), self._engine.prepare(bound, *how))
+
+    def _bound(self, given: Mapping[str, Any]) -> Bound:
+        options = self.options
+        bound = bind(self.func, given, options.target, dict(options.types))
+        _require_grid(bound, options.blocks)
+        problems = check_func(bound.func, options.target, bound.numbers)
+        if any(p.is_error for p in problems):
+            raise PtoError([p for p in problems if p.is_error])
+        return bound
+
+
+def _kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
+    """What of an argument decides how a function runs; None if only binding can tell.
+
+    Of an array type and extents, of a number, which becomes part of the code, also the value.
+    """
+    kind: object = given.__class__
+    if given is None or isinstance(given, int):
+        return kind, given
+    if isinstance(given, float):
+        return kind, given.hex()  # tells 0.0 from -0.0
+    try:
+        array: AnyArray = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        return None
+    if array.dtype.hasobject:
+        return None
+    return kind, array.dtype, array.shape, b"" if array.shape else array.tobytes()
+
+
+def require_blocks(blocks: int) -> None:
+    """ValueError unless a launch may have that many blocks."""
+    if not 1 <= operator.index(blocks) <= LARGEST_GRID:
+        raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+
+
+def _require_grid(bound: Bound, blocks: int) -> None:
+    """Several blocks share global memory only."""
+    tiles = bound.tiles
+    if blocks > 1 and tiles:
+        raise call_error(
+            "local-argument",
+            f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
+            tiles[0].span,
+            seen=f"{blocks} blocks, and %{tiles[0].name} is a tile",
+            help="pass !pto.ptr arguments and load tiles from them, or run one block",
+        )

@@ -1,0 +1,195 @@
+"""Arguments: a function with complete types, and the values it runs on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import Kind, PtrType
+from ptokit.numerics.host import codes_of, values_of
+from ptokit.sim.memory import Memory, copied
+from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
+Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
+
+
+class Local(Protocol):
+    """The memories of one core."""
+
+    target: Target
+
+    def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        """A new tile at a planned address: its content is undefined."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A function with complete types, ready to run on the values it was given."""
+
+    func: Func
+    arrays: Mapping[str, Any]  # Any: arrays and numbers
+    numbers: dict[Value, Any]
+
+    def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
+        """The same function on other arrays of the same types."""
+        other = Bound(self.func, arrays, self.numbers)
+        other.__dict__.update(tiles=self.tiles, candidate_outputs=self.candidate_outputs)
+        return other
+
+    def shared(self) -> Env:
+        """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
+        return {arg: self._global(arg) for arg in self.func.args if arg not in self.tiles}
+
+    def _global(self, arg: Value) -> Any:  # Any: as in Env
+        given, kind = self.arrays.get(arg.name), arg.type
+        if isinstance(kind, PtrType):
+            return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
+        return _tensor(arg, given, kind) if isinstance(kind, GlobalType) else self.numbers[arg]
+
+    def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
+        """Handles on the arguments that are tiles, in the memories of one core."""
+        return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
+
+    @cached_property
+    def tiles(self) -> tuple[Value, ...]:
+        """The arguments that are tiles."""
+        return tuple(a for a in self.func.args if isinstance(a.type, TileType | ConvTileType))
+
+    def _tile(self, arg: Value, machine: Local, address: int) -> Matrix:
+        given, kind = self.arrays.get(arg.name), arg.type
+        if isinstance(kind, ConvTileType):
+            return _conv(arg, given, kind, machine.fresh(kind, address))
+        assert isinstance(kind, TileType)
+        handle = machine.fresh(machine.target.resolve(kind), address)
+        handle.label = f"%{arg.name}"
+        if given is not None:
+            assert isinstance(handle, Tile)
+            handle.assign(_codes(arg, given, kind, tuple(handle.valid)))
+        return handle
+
+    @cached_property
+    def candidate_outputs(self) -> tuple[Value, ...]:
+        """Values that may be outputs: arguments that are written, a flat program's results."""
+        return (*written(self.func), *(_results(self.func) if self.func.flat else ()))
+
+    def outputs(self, env: Env) -> dict[str, AnyArray]:
+        """Arrays by name: pointers and tiles that were written, and a flat program's results."""
+        found: dict[str, AnyArray] = {}
+        for value in self.candidate_outputs:
+            handle = env.get(value)
+            if isinstance(handle, Tile | ConvTile) and handle.written():
+                found[value.name] = values_of(handle.codes(), handle.dtype)
+            elif isinstance(handle, Pointer):
+                found[value.name] = _array(handle, self.arrays.get(value.name))
+        return found
+
+
+def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
+    """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
+    name = f"%{arg.name}"
+    if given is None:
+        memory = Memory.blank(name, 0)
+        memory.growable = True
+        return memory
+    return Memory(name, copied(_codes(arg, given, PtrType(dtype), None)), written=True)
+
+
+def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
+    handle.label = f"%{arg.name}"
+    if given is not None:
+        assert isinstance(handle, ConvTile)
+        handle.assign(_codes(arg, given, kind, kind.shape))
+    return handle
+
+
+def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
+    codes = _codes(arg, given, kind, None)
+    stride = tuple(int(np.prod(codes.shape[i + 1 :])) for i in range(codes.ndim))
+    memory = Memory(f"%{arg.name}", copied(codes), written=True)
+    return GlobalView(GlobalType(kind.dtype, codes.shape, stride, kind.stated), memory, 0)
+
+
+def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
+    """The array's element codes; PtoError where element type or shape are not the argument's."""
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        raise mismatch(arg, f"%{arg.name} is an array", f"given {type(given).__name__}") from None
+    try:
+        codes = codes_of(array, kind.dtype)
+    except ValueError:
+        raise mismatch(
+            arg, f"%{arg.name} has elements of {kind.dtype}", f"the array has {array.dtype}"
+        ) from None
+    if shape is not None and array.shape != shape:
+        wanted = "x".join(map(str, shape))
+        raise mismatch(
+            arg,
+            f"%{arg.name} has the valid region {wanted}",
+            f"the array has shape {'x'.join(map(str, array.shape))}",
+        )
+    return codes
+
+
+def mismatch(arg: Value, rule: str, seen: str) -> PtoError:
+    """What is given for an argument is not what its type asks for."""
+    return call_error(
+        "argument-type",
+        f"%{arg.name}: {CATALOGUE['argument-type'].title}",
+        arg.span,
+        rule=rule,
+        seen=seen,
+        help="convert the array first, for example with numpy's astype or reshape",
+    )
+
+
+def _array(pointer: Pointer, given: Any) -> AnyArray:
+    codes = pointer.memory.data.view(pointer.dtype.storage)
+    values = values_of(codes, pointer.dtype)
+    if given is not None:
+        return values.reshape(np.asarray(given).shape)
+    shape = pointer.memory.shape
+    return values.reshape(shape) if shape and int(np.prod(shape)) == values.size else values
+
+
+def written(func: Func) -> list[Value]:
+    """Arguments that some instruction writes, through whatever views and handles lead there."""
+    roots: dict[Value, set[Value]] = {arg: {arg} for arg in func.args}
+    found = set[Value]()
+    for op in func.body.walk():
+        if not isinstance(op, Op):
+            continue
+        outs = [v for operand in op.page.outs() for v in op.bound(operand.name)]
+        if func.flat or not op.page.aliases:  # a handle that becomes another writes no byte
+            found.update(*(roots[v] for v in outs if v in roots))
+        if op.page.aliases or (op.page.handle and op.results):
+            sources = [roots[v] for _, v in op.values() if v in roots and _names_memory(op, v)]
+            for handle in (*op.results, *outs):
+                roots[handle] = roots.get(handle, set()).union(*sources)
+    return [arg for arg in func.args if arg in found]
+
+
+def _names_memory(op: Op, value: Value) -> bool:
+    return any(
+        op.page.operand(name).kind in (Kind.PTR, Kind.GLOBAL, Kind.TILE, Kind.CONV)
+        for name, used in op.values()
+        if used is value
+    )
+
+
+def _results(func: Func) -> list[Value]:
+    return [v for op in func.body.ops for v in op.results if isinstance(v.type, TileType)]
