@@ -22,8 +22,10 @@ from ptokit.api.bind import bind
 from ptokit.api.program import Program, loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
 
 PROGRAMS = scaled(12)
+WRITTEN_OUT = "the same, addresses written out"
 REFUSED = ("placed-overlap", "tile-outlives-iteration")
 
 
@@ -34,6 +36,17 @@ def outcome(program: Program, engine: str, given: dict[str, Any]) -> tuple[str, 
     except PtoError as problem:
         return f"{problem.diagnostics[0].slug}\n{problem}", b""
     return "", done["y"].tobytes()
+
+
+def placed(program: Program) -> Program | None:
+    """The program with its addresses written out, read again; None where the run decides them."""
+    try:
+        module = run_passes(program.module, ["place"], TARGETS["cpu"])
+    except PtoError as problem:
+        if problem.diagnostics[0].slug != "conversion":
+            raise
+        return None
+    return loads(Program(module).text())
 
 
 def overlapping(program: Program, given: dict[str, Any], instances: list[Instance]) -> list[str]:
@@ -86,11 +99,17 @@ def judged(seed: int) -> str:
     if not slug:
         pairs = overlapping(source, given, model.instances)
         assert not pairs, f"seed {seed}: {pairs}\n{source.text()}"
+        again = placed(source)
+        if again is not None:
+            assert outcome(again, "reference", given) == ("", expected[1]), again.text()
+            return WRITTEN_OUT
     return slug or "the same"
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_every_tile_might_have_memory_of_its_own(part: int) -> None:
     verdicts = Counter(judged(seed) for seed in range(part, PROGRAMS, 2))
-    assert verdicts["the same"] > sum(verdicts.values()) // 2, verdicts
-    assert set(verdicts) <= {"the same", "uninitialised-read", *REFUSED}
+    ran = verdicts["the same"] + verdicts[WRITTEN_OUT]
+    assert ran > sum(verdicts.values()) // 2, verdicts
+    assert verdicts[WRITTEN_OUT], verdicts
+    assert set(verdicts) <= {"the same", WRITTEN_OUT, "uninitialised-read", *REFUSED}

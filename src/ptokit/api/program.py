@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.api.executable import Executable, Options, Recent, Run
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
-from ptokit.diagnostics.diagnostic import Diagnostic, call_error, error
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Type
@@ -54,7 +55,9 @@ class Program:
         every = tuple(TARGETS) if "all" in names else names
         for name in every:
             target_named(name)
-        return verdicts(self.module, every, first_blank_read, allow_unknown=allow_unknown)
+        found = verdicts(self.module, every, first_blank_read, allow_unknown=allow_unknown)
+        refused = tuple(_without_dps(self.module))
+        return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, or the only one."""
@@ -183,6 +186,19 @@ class Program:
             return print_cpp(to_dps(self.module))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
         return print_module(converted, form)
+
+
+def _without_dps(module: Module) -> Iterator[Diagnostic]:
+    """Functions that `run` refuses: their values would have to share a tile."""
+    from ptokit.passes import func_to_dps
+
+    for func in module.funcs:
+        try:
+            func_to_dps(func)
+        except PtoError as problem:
+            note = Note("`run` refuses this program: it runs the form with outputs as operands")
+            for found in problem.diagnostics:
+                yield replace(found, severity=Severity.WARNING, notes=(*found.notes, note))
 
 
 def loads(text: str, name: str = "<text>") -> Program:

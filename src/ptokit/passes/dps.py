@@ -26,9 +26,14 @@ from ptokit.passes.shared import (
 )
 
 
+def is_dps(func: Func) -> bool:
+    """Whether every output is an operand."""
+    return not any(isinstance(op, Op) and op.ssa for op in func.body.walk())
+
+
 def func_to_dps(func: Func) -> Func:
     """The function with every output an operand; itself if it is in that form already."""
-    if not any(isinstance(op, Op) and op.ssa for op in func.body.walk()):
+    if is_dps(func):
         return func  # tiles that regions pass on are handles
     return _Conversion(func).finished()
 

@@ -32,9 +32,14 @@ Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its conte
 Live: TypeAlias = "Callable[[Value], bool]"  # whether a tile's content matters from here on
 
 
+def is_ssa(func: Func) -> bool:
+    """Whether every tile output is a result."""
+    return not any(written(op) for op in func.body.walk())
+
+
 def func_to_ssa(func: Func) -> Func:
     """The function with every tile output a result."""
-    if not any(written(op) for op in func.body.walk()):
+    if is_ssa(func):
         return func
     conversion = _Conversion(func)
     # what a flat program leaves in its tiles is its result

@@ -1,4 +1,4 @@
-"""The command line: run, check, fmt, convert, explain, layout, replay.
+"""The command line: run, check, fmt, convert, opt, explain, layout, replay.
 
 Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
 """
@@ -328,6 +328,36 @@ def fmt(kernel: Path, in_place: bool) -> None:
 def convert(kernel: Path, form: str) -> None:
     """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls."""
     click.echo(read_program(kernel).text(form), nl=False)
+
+
+@main.command()
+@KERNEL
+@click.option(
+    "--passes", required=True, metavar="NAME,...", help="`ptokit explain passes` has all."
+)
+@target_option()
+@click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), help="To print.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+@program_errors
+def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path | None) -> None:
+    """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
+
+    A pass runs after those that it requires. Without --to, the form is what the passes leave.
+    """
+    from ptokit.api.files import write_files
+    from ptokit.api.program import Program
+    from ptokit.passes.pipeline import pass_named, run_passes
+
+    names = [name.strip() for name in passes.split(",")]
+    with call_errors():
+        for name in names:
+            pass_named(name)
+    program = Program(run_passes(read_program(kernel).module, names, TARGETS[target]))
+    text = program.text(form or program.form())
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_files([(output, text.encode())])
 
 
 @main.command()

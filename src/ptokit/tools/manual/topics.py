@@ -23,6 +23,7 @@ from ptokit.isa.model.tiles import (
 )
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.isa.model.words import Loc, Word
+from ptokit.passes.pipeline import PASSES
 from ptokit.tools.draw import layout_picture
 from ptokit.tools.manual.instruction import example_section
 
@@ -76,6 +77,7 @@ def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
         "Functions",
         [(n, line, partial(_function, n)) for n, (line, _) in FUNCTIONS.items()],
     )
+    yield "Passes", [("passes", "transformations that `ptokit opt` runs", _passes)]
     yield (
         "Types",
         [(n, _doc(k[0]).split("\n")[0], partial(_type, n)) for n, k in TYPES.items()],
@@ -102,6 +104,19 @@ def _doc(thing: object) -> str:
 
 def _function(name: str) -> str:
     return "\n".join([name, "", *wrap(FUNCTIONS[name][1], 80), *example_section(name)])
+
+
+def _passes() -> str:
+    lines = [
+        "passes",
+        "",
+        "`ptokit opt --passes NAME,... KERNEL` prints the program after them.",
+        "",
+    ]
+    for p in PASSES.values():
+        lines.append(f"{p.name:<10}{p.summary}")
+        lines += [f"{'':<10}after {' and '.join(p.requires)}"] if p.requires else []
+    return "\n".join(lines)
 
 
 def _type(name: str) -> str:

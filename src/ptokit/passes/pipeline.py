@@ -1,0 +1,99 @@
+"""Passes by name, and several of them over a module: what `ptokit opt` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from ptokit.ir.module import Func, Module
+from ptokit.ir.verify import verify
+from ptokit.isa.model.targets import Target
+from ptokit.passes.complete import complete
+from ptokit.passes.dps import func_to_dps, is_dps
+from ptokit.passes.place import place, placed
+from ptokit.passes.ssa import func_to_ssa, is_ssa
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One transformation of a function for a target.
+
+    `run` makes a new function, or raises PtoError where the program has no such form. The passes
+    that it `requires` run before it. Afterwards `ensures` holds: if not, the pass is at fault.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[Func, Target], Func]
+    requires: tuple[str, ...] = ()
+    ensures: Callable[[Func], bool] = lambda func: True
+
+
+def _completed(func: Func, target: Target) -> Func:
+    func = deepcopy(func)
+    complete(func, target, {}, {}, {})
+    return func
+
+
+PASSES = {
+    p.name: p
+    for p in (
+        Pass("complete", "give elided types what each instruction says of its output", _completed),
+        Pass(
+            "to_dps",
+            "outputs become operands: each value a tile, shared where it flows",
+            lambda func, _: func_to_dps(func),
+            ("complete",),
+            is_dps,
+        ),
+        Pass(
+            "place",
+            "write out the address of each tile that the program leaves to ptokit",
+            place,
+            ("to_dps",),
+            placed,
+        ),
+        Pass(
+            "to_ssa",
+            "outputs become results: each write of a tile a new value",
+            lambda func, _: func_to_ssa(func),
+            ("to_dps",),
+            is_ssa,
+        ),
+    )
+}
+
+
+def pass_named(name: str) -> Pass:
+    """The pass of that name; ValueError says which there are."""
+    if name in PASSES:
+        return PASSES[name]
+    near = get_close_matches(name, PASSES, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise ValueError(f"there is no pass {name!r}: {hint}choose of {', '.join(PASSES)}")
+
+
+def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
+    """The module after these passes, in this order, each after those that it requires.
+
+    ValueError where a name is no pass; PtoError where the program has no such form.
+    """
+    order = list(_ordered([pass_named(name) for name in names], set()))
+    return replace(module, funcs=[_run(func, order, target) for func in module.funcs])
+
+
+def _ordered(passes: Sequence[Pass], done: set[str]) -> Iterator[Pass]:
+    for each in passes:
+        yield from _ordered([PASSES[n] for n in each.requires if n not in done], done)
+        done.add(each.name)
+        yield each
+
+
+def _run(func: Func, order: Sequence[Pass], target: Target) -> Func:
+    for each in order:
+        func = each.run(func, target)
+        verify(func)
+        assert each.ensures(func), f"after {each.name} {func.name} is not as it should be"
+    return func

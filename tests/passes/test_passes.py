@@ -1,0 +1,86 @@
+"""Passes on text: the first line of a program is its command, the output stands beside it.
+
+`PTOKIT_UPDATE=1 pytest tests/passes` writes the outputs anew: read the difference first.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ptokit.api.program import Program, load, loads
+from ptokit.ir.module import Func, Module
+from ptokit.ir.verify import verify
+from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import PASSES, Pass, run_passes
+from ptokit.text.read.reader import read
+from ptokit.tools.cli import main
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+
+
+@pytest.mark.parametrize("program", sorted(HERE.glob("*.pto")), ids=lambda p: p.stem)
+def test_text_in_text_out(program: Path) -> None:
+    command = program.read_text(encoding="utf-8").splitlines()[0]
+    assert command.startswith("// $ ptokit opt ")
+    words = [str(program) if w == "FILE" else w for w in shlex.split(command)[3:]]
+    result = CliRunner().invoke(main, ["opt", *words[1:]])
+    output = f"{result.output.replace(f'{HERE}{os.sep}', '')}[status {result.exit_code}]\n"
+    expected = program.with_suffix(".out")
+    if os.environ.get("PTOKIT_UPDATE"):
+        expected.write_text(output, encoding="utf-8")
+    assert output == expected.read_text(encoding="utf-8")
+
+
+def test_every_pass_is_tried_and_explained() -> None:
+    commands = " ".join(p.read_text(encoding="utf-8").splitlines()[0] for p in HERE.glob("*.pto"))
+    page = CliRunner().invoke(main, ["explain", "passes"]).output
+    assert [name for name in PASSES if name not in commands or name not in page] == []
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_placed_program_runs_the_same(target: str) -> None:
+    source = load(EXAMPLES / "gemm.pto")
+    after = loads(Program(run_passes(source.module, ["place"], TARGETS[target])).text())
+    random = np.random.default_rng(1)
+    a, b = (random.random(s, np.float32).astype(np.float16) for s in ((512, 384), (384, 320)))
+    given = {"a": a, "b": b, "c": np.zeros((512, 320), np.float32)}
+    runs = [p.run(target=target, engine="native", **given)["c"] for p in (source, after)]
+    assert runs[0].tobytes() == runs[1].tobytes()
+
+
+def test_the_program_goes_to_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.pto"
+    words = ["opt", "--passes", "complete", "-o", str(path), str(EXAMPLES / "gemm.pto")]
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.output) == (0, "")
+    assert load(path).text() == load(EXAMPLES / "gemm.pto").text()
+
+
+def without_its_first_op(func: Func, _: object) -> Func:
+    return replace(func, body=replace(func.body, ops=func.body.ops[1:]))
+
+
+def test_what_a_pass_breaks_is_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "%a = arith.constant 1 : index\n%b = arith.addi %a, %a : index\n"
+    monkeypatch.setitem(PASSES, "break", Pass("break", "", without_its_first_op))
+    with pytest.raises(AssertionError, match="used where it is not defined"):
+        run_passes(read(text), ["break"], TARGETS["cpu"])
+    monkeypatch.setitem(PASSES, "lie", Pass("lie", "", lambda f, _: f, (), lambda f: False))
+    with pytest.raises(AssertionError, match="after lie"):
+        run_passes(read(text), ["lie"], TARGETS["cpu"])
+
+
+def test_a_value_is_defined_once() -> None:
+    module: Module = read("%a = arith.constant 1 : index\n")
+    (func,) = module.funcs
+    func.body.ops *= 2
+    with pytest.raises(AssertionError, match="defined twice"):
+        verify(func)
