@@ -9,6 +9,7 @@ import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_a_placed_program_runs_the_same(target: str) -> None:
     after = loads(Program(run_passes(source.module, ["place"], TARGETS[target])).text())
     random = np.random.default_rng(1)
     a, b = (random.random(s, np.float32).astype(np.float16) for s in ((512, 384), (384, 320)))
-    given = {"a": a, "b": b, "c": np.zeros((512, 320), np.float32)}
+    given: dict[str, Any] = {"a": a, "b": b, "c": np.zeros((512, 320), np.float32)}
     runs = [p.run(target=target, engine="native", **given)["c"] for p in (source, after)]
     assert runs[0].tobytes() == runs[1].tobytes()
 
