@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fuzz.scale import scaled
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import OpaqueOp
+from ptokit.text.read.parser import MOST
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 
@@ -39,13 +40,15 @@ module attributes {pto.target_arch = "a5"} {
 
 
 def attempt(text: str) -> str:
-    """'' for a program, else the slug of the one diagnostic."""
+    """'' for a program, else the slug of the first diagnostic; each has a place of its own."""
     try:
         read(text)
     except PtoError as problem:
-        (found,) = problem.diagnostics
-        found.render()
-        return found.slug
+        found = problem.diagnostics
+        assert len({d.span for d in found}) == len(found) <= MOST
+        assert [d.span for d in found] == sorted(d.span for d in found if d.span)
+        found[-1].render()
+        return found[0].slug
     return ""
 
 

@@ -10,9 +10,9 @@ from ptokit.isa.model.types import ELISIONS, I64, INDEX, Elided, Kind, OpaqueTyp
 from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.binding import F32
 from ptokit.text.read.call import Call, Item
-from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import bind
-from ptokit.text.read.names import UNKNOWN, Names
+from ptokit.text.read.names import Names
 from ptokit.text.read.signature import Signature, Slot
 
 Named = tuple[str, int]  # a result as written: its name and its token

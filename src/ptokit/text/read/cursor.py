@@ -7,14 +7,23 @@ from typing import NoReturn
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
-from ptokit.isa.model.types import Type
+from ptokit.isa.model.types import Elided, Type
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.typereader import SPELLED, type_named
 
 DEEPEST = 100
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+UNKNOWN = Elided("")  # agrees with every type
 BUILTIN_TYPES = ("index", "dtype", "none")
+
+
+class Lost(PtoError):
+    """Nothing more can be read in the function: a brace is missing, or there are too many."""
+
+
+class Enough(Exception):
+    """As much is wrong as anybody wants to read at once."""
 
 
 class Cursor:
@@ -82,7 +91,7 @@ class Cursor:
         self.depth += 1
         if self.depth > DEEPEST:
             message = f"more than {DEEPEST} regions or brackets inside one another"
-            raise self.wrong("nesting-too-deep", message, self.i)
+            raise Lost(self.wrong("nesting-too-deep", message, self.i).diagnostics)
 
     def type(self) -> Type:
         """Step over a type."""
@@ -108,6 +117,7 @@ class Cursor:
             if text[:1] == "!" and "." not in text:
                 close = get_close_matches(text, self.aliases, 1)
                 help = f"did you mean {close[0]}?" if close else help
+                self.aliases[text] = UNKNOWN  # one error is enough
             raise error(bad.slug, bad.message, span, help=help) from None
 
     def at_type(self) -> bool:

@@ -21,10 +21,9 @@ from ptokit.isa.model.types import (
     Type,
     kind_of_elided,
 )
-from ptokit.text.read.cursor import Cursor, did_you_mean
+from ptokit.text.read.cursor import UNKNOWN, Cursor, did_you_mean
 from ptokit.text.read.lexer import Tokens
 
-UNKNOWN = Elided("")
 DTYPE = ELISIONS[Kind.INDEX]
 CONCRETE: dict[Kind, type] = {
     Kind.TILE: TileType,
@@ -56,6 +55,7 @@ class Names:
         self.kinds: dict[Value, Operand] = {}  # the first operand each value of elided type is for
         self.literals: dict[tuple[object, Type], Op] = {}
         self.unnamed: list[Value] = []
+        self.undefined: set[str] = set()  # names that were reported: once is enough
         self.rebound: dict[Value, str] = {}  # the name that the text uses for a value
 
     def open(self) -> None:
@@ -75,6 +75,9 @@ class Names:
         if value is not None:
             return value
         if not self.flat:
+            if name in self.undefined:
+                return Value(name, UNKNOWN, self.cursor.span(at))
+            self.undefined.add(name)
             raise self._undefined(name, at)
         value = self.free[name] = self.table[name] = Value(name, UNKNOWN, self.cursor.span(at))
         return value
@@ -88,6 +91,11 @@ class Names:
         if self.scopes:
             self.scopes[-1].append(name)
         return value
+
+    def guess(self, name: str, at: int) -> None:
+        """Define a name that a broken statement may define; its type agrees with every use."""
+        if name not in self.table:
+            self.define(name, UNKNOWN, at)
 
     def rebind(self, old: Value, kind: Type, at: int) -> Value:
         """From here on the name of `old` means a new value."""

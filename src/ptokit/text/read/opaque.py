@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, OpaqueOp, Value
-from ptokit.isa.index import lookup
 from ptokit.isa.model.types import Type
 from ptokit.text.read.build import Named
-from ptokit.text.read.cursor import CLOSING
-from ptokit.text.read.names import UNKNOWN
+from ptokit.text.read.cursor import CLOSING, UNKNOWN
+from ptokit.text.read.recovery import begins, begins_region
 
 if TYPE_CHECKING:
     from ptokit.text.read.parser import Parser
@@ -27,8 +26,7 @@ def read_opaque(p: Parser, start: int, at: int, results: list[Named]) -> OpaqueO
     reader = _Opaque(p, at)
     p.names.open()
     reader.read()
-    for name in p.names.scopes.pop():
-        p.names.gone[name] = p.names.table.pop(name)
+    p.names.close()
     end = p.i - 1
     types = _types(p, reader.arrow, reader.colon, end, len(results))
     values = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=True)]
@@ -55,7 +53,7 @@ class _Opaque:
         p.i = self.at + 1
         while not self._ended():
             text = p.texts[p.i]
-            if text == "{" and _begins_region(p, p.i):
+            if text == "{" and begins_region(p, p.i):
                 self._region()
                 continue
             if text in ("(", "[", "{"):
@@ -87,7 +85,7 @@ class _Opaque:
         if text in ("}", ";"):
             return True
         waits = p.texts[p.i - 1] in (":", ",", "->", "=")
-        return not waits and p.begins_line() and _begins_statement(p, p.i)
+        return not waits and p.begins_line() and begins(p, p.i, sure=False)
 
     def _region(self) -> None:
         p = self.p
@@ -112,35 +110,6 @@ class _Opaque:
             self.uses.append(known)
         elif p.names.flat:
             self.uses.append(p.names.resolve(at))
-
-
-def _begins_statement(p: Parser, i: int) -> bool:
-    """Whether the token can be the first of a statement."""
-    text, following = p.texts[i], p.texts[i + 1]
-    first = text[:1]
-    if first == "%":
-        return following in ("=", ":", ",")
-    if first == '"':
-        return following == "("
-    if first in ("^", "!", "."):
-        return True
-    if not (first.isalpha() or first == "_"):
-        return False
-    alone = not following or p.begins_line(i + 1)
-    return "." in text or following[:1] == "%" or bool(lookup(text)) or alone
-
-
-def _begins_region(p: Parser, i: int) -> bool:
-    """Whether the brace opens a region, not a dictionary."""
-    text, following = p.texts[i + 1], p.texts[i + 2]
-    first = text[:1]
-    if first in ("^", "%"):
-        return True
-    if first == '"':
-        return following == "("
-    if not (first.isalpha() or first == "_"):
-        return False
-    return following not in ("=", ",", "}", ":") or bool(lookup(text))
 
 
 def _types(p: Parser, arrow: int | None, colon: int | None, end: int, count: int) -> list[Type]:

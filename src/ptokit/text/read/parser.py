@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import NoReturn
 
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.index import lookup
@@ -13,23 +15,28 @@ from ptokit.text.read.attributes import unquoted
 from ptokit.text.read.binding import Foreign
 from ptokit.text.read.build import Named
 from ptokit.text.read.comments import trimmed
-from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.cursor import Cursor, Enough, Lost
 from ptokit.text.read.generic import read_generic
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
 from ptokit.text.read.opaque import read_opaque
+from ptokit.text.read.recovery import FUNC, guess, skip
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.types.parts import WHOLE
 
+MOST = 20  # diagnostics of one text
 FORMS: dict[str, tuple[type[Instr], ...]] = {}  # mnemonics looked up before
 
 
 class Parser(Cursor):
-    """A cursor that knows the names of the function it is in."""
+    """A cursor that knows the names of the function it is in, and what was wrong so far."""
 
     def __init__(self, tokens: Tokens) -> None:
         super().__init__(tokens)
         self.names = Names(self, flat=False)
+        self.problems: list[Diagnostic] = []
+        self.broken: list[Block] = []  # blocks of which something was left out
+        self.reached = 0  # the end of the last statement or brace behind the cursor
 
     # blocks
 
@@ -39,11 +46,17 @@ class Parser(Cursor):
         while before and not before[0]:
             before = before[1:]
         while self.texts[self.i] != "}":
-            if not self.texts[self.i]:
-                self.fail("expected an operation or '}'", opened)
+            if self.texts[self.i] in ("", FUNC):
+                self._missing_brace(opened)
             before = self.statement(block, before)
         block.trailing = trimmed(before)
         return block
+
+    def _missing_brace(self, opened: int) -> NoReturn:
+        try:
+            self.fail("expected an operation or '}'", opened)
+        except PtoError as problem:
+            raise Lost(problem.diagnostics) from None
 
     def region(self, args: list[tuple[Named, Type]], op: Op | None = None) -> Block:
         """`{ ... }` with block arguments. A comment after the brace is the op's."""
@@ -56,12 +69,30 @@ class Parser(Cursor):
         elif after is not None:
             before = [after, *before]
         self.names.open()
-        values = [self.names.define(name, kind, at) for (name, at), kind in args]
-        block = self.block(values or self._label(), opened, before)
+        self.reached = self.i
+        try:
+            values = [self.names.define(name, kind, at) for (name, at), kind in args]
+            values = values or self._label()
+        except PtoError as problem:
+            values = []
+            self._without_arguments(problem, [at for (_, at), _ in args])
+        block = self.block(values, opened, before)
         self.names.close()
         self.expect("}", opened)
+        self.reached = self.i
         self.depth -= 1
         return block
+
+    def _without_arguments(self, problem: PtoError, args: list[int]) -> None:
+        """Go on in a region whose arguments, or the label with them, are wrong."""
+        self.note(problem)
+        for at in args:
+            guess(self, at, at + 1)
+        if self.texts[self.reached][:1] == "^":
+            self.i = self.reached + 1
+            while self.texts[self.i] not in ("", "}") and not self.begins_line():
+                self.i += 1
+            guess(self, self.reached, self.i)
 
     def _label(self) -> list[Value]:
         """`^bb0(%a: T):` at the start of a region."""
@@ -86,12 +117,24 @@ class Parser(Cursor):
 
     def statement(self, block: Block, before: list[str]) -> list[str]:
         """Read one op into `block`; gives the comments on lines of their own that follow it."""
-        first = self.i
-        op = self.operation()
+        first, depth, scopes = self.i, self.depth, len(self.names.scopes)
+        try:
+            op = self.operation()
+        except Lost:
+            raise
+        except PtoError as problem:
+            self.depth = depth
+            while len(self.names.scopes) > scopes:
+                self.names.close()
+            self.broken.append(block)
+            self.note(problem)
+            skip(self, first)
+            return []
         inner = self._inside(first) if isinstance(op, Op) and not op.regions else ()
         block.ops.append(op)
         while self.accept(";"):
             pass
+        self.reached = self.i
         after, following = self.gap(self.i)
         if op.regions and after:
             following, after = [after, *following], None
@@ -99,6 +142,16 @@ class Parser(Cursor):
             head = op.comments.after
             op.comments = Comments((*before, *inner), after or head)
         return following
+
+    def note(self, problem: PtoError) -> None:
+        """Report it at the end; one diagnostic for a place."""
+        known = {d.span for d in self.problems}
+        self.problems += (d for d in problem.diagnostics if d.span not in known)
+        if len(self.problems) >= MOST:
+            raise Enough
+
+    def is_broken(self, block: Block) -> bool:
+        return any(b is block for b in self.broken)
 
     def operation(self) -> AnyOp:
         """The op at the cursor."""
@@ -112,14 +165,14 @@ class Parser(Cursor):
         if not forms:
             return read_opaque(self, start, at, results)
         self.i += 1
-        mark = len(self.names.unnamed)
+        mark, wrong = len(self.names.unnamed), len(self.problems)
         try:
             if name[0] == '"':
                 return read_generic(self, forms, at, results)
             return SHAPES[forms[0].asm.shape](self, forms, at, results)
         except Foreign:
             self.i = at
-            del self.names.unnamed[mark:]
+            del self.names.unnamed[mark:], self.problems[wrong:]
             return read_opaque(self, start, at, results)
 
     def _forms(self, name: str) -> tuple[type[Instr], ...]:

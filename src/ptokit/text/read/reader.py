@@ -1,23 +1,25 @@
 """Reading programs: one liberal grammar for every level, module or not, functions or flat.
 
-`read` raises PtoError with one diagnostic at the first thing that cannot be read. Ops it does not
-know are kept; legality is the checker's business.
+`read` raises PtoError with a diagnostic for each statement that cannot be read, twenty at most. Ops
+it does not know are kept; legality is the checker's business.
 """
 
 from __future__ import annotations
 
-from ptokit.diagnostics.diagnostic import error
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Op, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import dictionary, generic
 from ptokit.text.read.comments import trimmed
+from ptokit.text.read.cursor import UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
 from ptokit.text.read.names import Names, constant_page
 from ptokit.text.read.parser import Parser
+from ptokit.text.read.recovery import FUNC, begins_region, guess, skip
 from ptokit.text.read.shapes import SHAPES
 
-FLAT, FUNC = "main", "func.func"
+FLAT = "main"
 
 
 def read(text: str, name: str = "<text>") -> Module:
@@ -26,6 +28,25 @@ def read(text: str, name: str = "<text>") -> Module:
     if "\0" in text:
         at = text.index("\0")
         raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
+    try:
+        module = _whole(p)
+    except Enough:
+        module = Module([])
+    if p.problems:
+        raise PtoError(sorted(p.problems, key=lambda d: d.span.start if d.span else 0))
+    return module
+
+
+def _whole(p: Parser) -> Module:
+    """The program, as far as it can be read; what is wrong with it is noted."""
+    try:
+        return _program(p)
+    except PtoError as problem:
+        p.note(problem)
+        return Module([])
+
+
+def _program(p: Parser) -> Module:
     after, before = p.gap(0)
     comments = [*([after] if after else []), *before]
     while comments and not comments[0]:
@@ -48,16 +69,28 @@ def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]
     while p.texts[p.i][:1] == "!" and p.texts[p.i + 1] == "=":
         at = p.i
         name = p.texts[at]
-        if name in p.aliases:
-            raise p.wrong("redefined-name", f"{name} is defined twice", at)
-        if "." in name:
-            raise p.wrong("syntax-error", "an alias has a name without dots", at)
-        p.i += 2
-        kind = p.aliases[name] = p.type()
+        try:
+            kind = _alias(p, name, at)
+        except PtoError as problem:
+            p.note(problem)
+            kind = p.aliases.setdefault(name, UNKNOWN)
+            p.i += 1
+            while p.texts[p.i] and not p.begins_line():
+                p.i += 1
         after, following = p.gap(p.i)
         found.append(Alias(name, kind, Comments(tuple(before), after)))
         before = following
     return tuple(found), before
+
+
+def _alias(p: Parser, name: str, at: int) -> Type:
+    if p.aliases.get(name, UNKNOWN) is not UNKNOWN:
+        raise p.wrong("redefined-name", f"{name} is defined twice", at)
+    if "." in name:
+        raise p.wrong("syntax-error", "an alias has a name without dots", at)
+    p.i += 2
+    kind = p.aliases[name] = p.type()
+    return kind
 
 
 def _module(p: Parser, before: list[str]) -> Module:
@@ -73,6 +106,8 @@ def _module(p: Parser, before: list[str]) -> Module:
     while following and not following[0]:
         del following[0]
     funcs, trailing = _functions(p, following, "}")
+    if p.problems and not p.texts[p.i]:
+        return Module(funcs)
     p.expect("}", opened)
     p.skip_location()
     tail, rest = p.gap(p.i)
@@ -87,13 +122,49 @@ def _functions(p: Parser, before: list[str], end: str) -> tuple[list[Func], tupl
     """Functions up to `end`, and the comments after the last."""
     funcs: list[Func] = []
     while p.texts[p.i] != end:
-        if p.texts[p.i] != FUNC:
-            p.fail(f"expected {FUNC}" + (f" or {end!r}" if end else ""))
-        func, before = _function(p, before)
-        if any(f.name == func.name for f in funcs):
-            raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
-        funcs.append(func)
+        first = p.i
+        try:
+            if p.texts[first] != FUNC:
+                p.fail(f"expected {FUNC}" + (f" or {end!r}" if end else ""))
+            func, before = _function(p, before)
+            if any(f.name == func.name for f in funcs):
+                raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
+            funcs.append(func)
+        except PtoError as problem:
+            p.note(problem)
+            _resume(p, first, end)
+            if not p.texts[p.i]:
+                break
+            before = []
     return funcs, trimmed(before)
+
+
+def _resume(p: Parser, first: int, end: str) -> None:
+    """After a function that is broken: on to the next one, or to the end of the module."""
+    p.depth = 0
+    if p.texts[first] == FUNC and p.reached <= first:
+        _body_alone(p, first + 1)
+    i = max(first + 1, p.reached)
+    while p.texts[i] not in ("", FUNC):
+        i += 1
+    if not p.texts[i] and end:
+        stop = max(first + 1, p.reached)
+        i = next((n for n in range(i, stop - 1, -1) if p.texts[n] == end), i)
+    p.i = i
+
+
+def _body_alone(p: Parser, first: int) -> None:
+    """The body of a function whose head is broken."""
+    i = first
+    while p.texts[i] not in ("", FUNC) and not (p.texts[i] == "{" and begins_region(p, i)):
+        i += 1
+    p.i, p.names = i, Names(p, flat=False)
+    guess(p, first, i)
+    if p.texts[i] == "{":
+        try:
+            p.region([])
+        except Lost as problem:
+            p.note(problem)
 
 
 def _symbol(p: Parser, func: Func) -> int:
@@ -174,8 +245,11 @@ def _body(p: Parser, func: Func) -> None:
     args = func.body.args
     func.body = p.block(args, opened, before)
     p.expect("}", opened)
-    p.names.finish(func.body)
-    _check_return(p, func)
+    p.reached = p.i
+    if not p.problems:  # what they leave unknown is not completed
+        p.names.finish(func.body)
+    if not p.is_broken(func.body):
+        _check_return(p, func)
 
 
 def _check_return(p: Parser, func: Func) -> None:
@@ -198,14 +272,22 @@ def _flat(p: Parser, before: list[str]) -> Module:
     p.names = Names(p, flat=True)
     func = Func(FLAT, Block(), flat=True)
     while p.texts[p.i]:
-        if p.texts[p.i] in ("}", FUNC, "module"):
-            p.fail("expected an operation")
-        if p.texts[p.i][:1] == ".":
-            before = _directive(p, func.body, before)
-        else:
-            before = p.statement(func.body, before)
+        first = p.i
+        try:
+            if p.texts[first] in ("}", FUNC, "module"):
+                p.fail("expected an operation")
+            if p.texts[first][:1] == ".":
+                before = _directive(p, func.body, before)
+            else:
+                before = p.statement(func.body, before)
+        except Lost:
+            raise
+        except PtoError as problem:
+            p.note(problem)
+            skip(p, first)
     func.body.trailing = trimmed(before)
-    p.names.finish(func.body)
+    if not p.problems:
+        p.names.finish(func.body)
     return Module([func], wrapped=False)
 
 

@@ -130,6 +130,8 @@ def _arrow_types(p: Parser) -> list[tuple[Type, int]]:
 
 def _check_yield(p: Parser, block: Block, kinds: list[Type], at: int) -> None:
     """The region must end by passing on as many values as the op has results, of their types."""
+    if p.is_broken(block):
+        return
     last = block.ops[-1] if block.ops else None
     if not isinstance(last, Op) or not last.page.terminator:
         if not kinds:

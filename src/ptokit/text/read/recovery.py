@@ -1,0 +1,114 @@
+"""Going on after a statement that cannot be read: where the next one begins, what stays unknown.
+
+Each broken statement is reported once and gives no further errors: the names that it defines are
+known, of a type that agrees with every use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptokit.isa.index import lookup
+from ptokit.text.read.cursor import CLOSING
+
+if TYPE_CHECKING:
+    from ptokit.text.read.parser import Parser
+
+FUNC = "func.func"
+ENDS = ("=", ",", ":", ")", "]", "}")  # after a word that is no mnemonic
+
+
+def skip(p: Parser, first: int) -> None:
+    """Leave the broken statement that starts at token `first`; regions on the way are read."""
+    define_results(p, first)
+    start = i = max(first + 1, p.reached)
+    opened: list[str] = []
+    while text := p.texts[i]:
+        if text == FUNC or (not opened and text == ";"):
+            break
+        if p.begins_line(i) and begins(p, i, sure=bool(opened)):
+            break
+        if text == "{" and begins_region(p, i):
+            p.names.open()
+            guess(p, start, i)
+            p.i = i
+            p.region([])
+            p.names.close()
+            start = i = p.i
+            opened = []
+            continue
+        if text in ("(", "[", "{"):
+            opened.append(text)
+        elif (
+            text in (")", "]", "}") and not _closed(opened, text) and (p.depth or not p.names.flat)
+        ):
+            break
+        i += 1
+    p.i = i
+    while p.accept(";"):
+        pass
+
+
+def _closed(opened: list[str], text: str) -> bool:
+    """Close the bracket; False if it is the brace of a block around the statement."""
+    if text in (CLOSING[b] for b in opened):
+        while CLOSING[opened.pop()] != text:
+            pass
+        return True
+    return text != "}"
+
+
+def define_results(p: Parser, first: int) -> None:
+    """The names before `=`, or of a directive: each stands for a value of unknown type."""
+    i = first + (p.texts[first][:1] == ".")
+    while p.texts[i][:1] == "%":
+        name, width = p.texts[i][1:], 1
+        if p.texts[i + 1] == ":" and p.texts[i + 3] in ("=", ","):
+            name, width = f"{name}#0", 3
+        p.names.guess(name, i)
+        i += width + 1
+        if p.texts[i - 1] != ",":
+            break
+
+
+def guess(p: Parser, first: int, last: int) -> None:
+    """Every name there that nobody defined stands for a value of unknown type."""
+    for i in range(first, last):
+        if p.texts[i][:1] == "%":
+            p.names.guess(p.texts[i][1:], i)
+
+
+def begins(p: Parser, i: int, *, sure: bool) -> bool:
+    """Whether the token, the first of its line, can be the first of a statement.
+
+    `sure`: brackets are open, so that it may as well go on with the one before.
+    """
+    text, following = p.texts[i], p.texts[i + 1]
+    first = text[:1]
+    if first == "%":
+        if not sure:
+            return following in ("=", ":", ",")
+        return following == "=" and (p.texts[i + 2][:1].isalpha() or p.texts[i + 2][:1] == '"')
+    if first == '"':
+        return following == "("
+    if first in ("^", "!", "."):
+        return not sure
+    if not (first.isalpha() or first == "_"):
+        return False
+    if sure:
+        return following not in ENDS and bool(lookup(text))
+    alone = not following or p.begins_line(i + 1)
+    return "." in text or following[:1] == "%" or bool(lookup(text)) or alone
+
+
+def begins_region(p: Parser, i: int) -> bool:
+    """Whether the brace opens a region, not a dictionary."""
+    text, following = p.texts[i + 1], p.texts[i + 2]
+    first = text[:1]
+    if first in ("^", "%"):
+        return True
+    if first == '"':
+        return following == "("
+    if not (first.isalpha() or first == "_"):
+        return False
+    return following not in ("=", ",", "}", ":") or bool(lookup(text))

@@ -1,0 +1,229 @@
+"""The reader goes on after a broken statement: each is reported once, and nothing that follows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from click.testing import CliRunner
+
+from account.files import ROOT
+from fuzz.scale import scaled
+from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Func, Op
+from ptokit.isa.pages.examples import EXAMPLES
+from ptokit.text.read.parser import MOST
+from ptokit.text.read.reader import read
+from ptokit.tools.cli import main
+
+
+def found(text: str) -> list[tuple[int, str, str]]:
+    """Line, slug and text below the carets of each diagnostic."""
+    try:
+        read(text)
+    except PtoError as problem:
+        spans = [d.span for d in problem.diagnostics]
+        assert all(spans)
+        return [
+            (s.source.position(s.start)[0], d.slug, text[s.start : s.end])
+            for s, d in zip(spans, problem.diagnostics, strict=True)
+            if s
+        ]
+    return []
+
+
+def test_every_broken_statement_is_reported_in_text_order() -> None:
+    text = """func.func @f(%n: index) {
+  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf33>
+  %b = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  pto.tmov ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tmov ins(%a, : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tmov ins(%x : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tmov ins(%x : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tmov ins(%b : !pto.tile_buf<vec, 16x16xf32> outs(%b : !pto.tile_buf<vec, 16x16xf32>)
+  pto.barrier <PIPE_Q>
+  return
+}
+"""
+    assert found(text) == [
+        (2, "unknown-type", "f33"),
+        (5, "syntax-error", ":"),
+        (6, "undefined-name", "%x"),
+        (8, "syntax-error", "outs"),
+        (9, "unknown-word", "<"),
+    ]
+
+
+def test_the_body_of_a_broken_loop_is_read() -> None:
+    text = """func.func @f(%n: index) {
+  %r = scf.for %i = 0 upto %n step 1 iter_args(%s = %n) -> (index) {
+    %t = arith.addi %s, %i : index
+    %u = arith.addi %t : index
+    scf.yield %t : index
+  }
+  %v = arith.addi %r, %n : index
+  %w = arith.addi %v, %i : index
+  return
+}
+"""
+    assert found(text) == [
+        (2, "syntax-error", "upto"),
+        (4, "operand-count", "arith.addi"),
+        (8, "undefined-name", "%i"),
+    ]
+
+
+def test_a_broken_end_of_a_region_is_one_error() -> None:
+    text = """func.func @f(%n: index) -> (index) {
+  %r = scf.for %i = 0 to %n step 1 iter_args(%s = %n) -> (index) {
+    scf.yield %s, : index
+  }
+  return %r, : index
+}
+"""
+    assert found(text) == [(3, "syntax-error", ":"), (5, "syntax-error", ":")]
+
+
+@pytest.mark.parametrize("opened", ["module {\n", ""])
+def test_each_function_is_read(opened: str) -> None:
+    text = f"""{opened}func.func @f(%n: indx, %m: index) {{
+  %a = arith.addi %n, %m : index
+  %b = arith.addi %n : index
+  return
+}}
+func.func @g(%n: index) {{
+  scf.for %i = 0 to %n step 1 {{
+    %a = arith.addi %i, %i : index
+  return
+}}
+func.func @h(%n: index) {{
+  %b = arith.addi %n : index
+  return
+}}
+{"}" if opened else ""}
+"""
+    line = 1 + bool(opened)
+    assert [(row - line, slug) for row, slug, _ in found(text)] == [
+        (0, "unknown-type"),
+        (2, "operand-count"),
+        (10, "syntax-error"),
+        (11, "operand-count"),
+    ]
+
+
+def test_a_brace_too_many_ends_its_function_only() -> None:
+    text = """func.func @f(%n: index) {
+  }
+  %a = arith.addi %n, %n : index
+  return
+}
+func.func @g(%n: index) {
+  %b = arith.addi %n : index
+  return
+}
+"""
+    assert [(row, slug) for row, slug, _ in found(text)] == [
+        (3, "syntax-error"),
+        (7, "operand-count"),
+    ]
+
+
+def test_an_unknown_alias_is_reported_once() -> None:
+    text = """!t = !pto.tile_buf<vec, 16x16xf33>
+!u = !pto.tile_buf<vec, 16x16xf32>
+%a = pto.alloc_tile : !t
+%b = pto.alloc_tile : !v
+%c = pto.alloc_tile : !v
+pto.tmov ins(%a : !t) outs(%b : !v)
+"""
+    assert [(row, slug) for row, slug, _ in found(text)] == [
+        (1, "unknown-type"),
+        (4, "unknown-type"),
+    ]
+
+
+def test_twenty_at_most() -> None:
+    text = "%a = arith.addi %b\n" * 50
+    assert len(found(text)) == MOST
+
+
+def test_the_command_line_prints_them_all(tmp_path: Path) -> None:
+    file = tmp_path / "f.pto"
+    file.write_text("%a = arith.addi %b, : index\n%c = arith.addi %a, %b : indx\n")
+    result = CliRunner().invoke(main, ["check", str(file)])
+    assert result.exit_code == 1
+    assert result.output.count("error[") == 2
+    assert f"{file}:1:21" in result.output
+    assert f"{file}:2:26" in result.output
+
+
+# the law
+
+
+@cache
+def corpus() -> tuple[str, ...]:
+    """Programs of the tree in each form."""
+    texts = [
+        *EXAMPLES.values(),
+        *(p.read_text() for p in sorted((ROOT / "examples").glob("*.pto"))),
+    ]
+    made = dict.fromkeys(texts)
+    for text in texts:
+        for form in ("as", "ssa", "dps"):
+            try:
+                made[loads(text).text(form)] = None
+            except PtoError:
+                continue
+    return tuple(made)
+
+
+def mnemonics(text: str) -> list[Span]:
+    """Where each op begins that a `?` behind its name breaks."""
+
+    def ops(func: Func) -> Iterator[Span]:
+        for op in func.body.walk():
+            if isinstance(op, Op) and op.span is not None and op.span.end > op.span.start:
+                yield op.span
+
+    return sorted(span for func in read(text).funcs for span in ops(func))
+
+
+def literal(text: str, span: Span) -> bool:
+    """A number in operand position, which is an op without a name."""
+    return not text[span.start].isalpha() and text[span.start] != '"'
+
+
+@pytest.mark.parametrize("mark", [" ?", " ("])
+def test_whatever_is_broken_is_reported_and_nothing_else(mark: str) -> None:
+    random = Random(mark)
+    for text in corpus()[:: 1 if scaled(1) > 1 else 3]:
+        names = [s for s in mnemonics(text) if not literal(text, s)]
+        for count in sorted({min(n, len(names)) for n in (1, 3, 8)} - {0}):
+            chosen = sorted(random.sample(names, count))
+            broken = text
+            for span in reversed(chosen):
+                broken = broken[: span.end] + mark + broken[span.end :]
+            lines = [s.source.position(s.start)[0] for s in chosen]
+            rows = [row for row, _, _ in found(broken)]
+            assert len(rows) == count, broken
+            bounds = zip(lines, rows, [*lines[1:], len(broken)], strict=True)
+            assert all(line <= row <= following for line, row, following in bounds), broken
+
+
+def test_time_grows_with_the_text() -> None:
+    def cost(size: int) -> float:
+        line = "  %x{0} = arith.addi %y{0} (\n"
+        text = "func.func @f() {\n" + "".join(line.format(n) for n in range(19))
+        text += "  %c = arith.constant 1 : index\n" * size + "  return\n}\n"
+        begin = time.process_time()
+        found(text.replace("%c", "%c", 1))
+        return time.process_time() - begin
+
+    small = min(cost(500) for _ in range(3))
+    assert min(cost(8000) for _ in range(2)) < 64 * small
