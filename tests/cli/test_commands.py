@@ -138,7 +138,8 @@ def test_a_wrong_call_has_status_2_and_says_why(words: tuple[str, ...]) -> None:
 
 def deep(levels: int) -> str:
     head = "%a = arith.constant 1 : index\n"
-    return head + "scf.for %i = %a to %a step %a {\n" * levels + "}\n" * levels
+    loops = (f"scf.for %i{n} = %a to %a step %a {{\n" for n in range(levels))
+    return head + "".join(loops) + "}\n" * levels
 
 
 WRONG_PROGRAMS: dict[str, str | bytes] = {

@@ -26,7 +26,7 @@ HOUSE = {
     "isa/pages": 4_180,
     "ir": 320,
     "text/types": 600,
-    "text/read": 2_880,
+    "text/read": 3_050,
     "text/write": 730,
     "text": 20,
     "sim": 1_400,

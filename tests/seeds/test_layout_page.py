@@ -170,7 +170,7 @@ def test_pack() -> None:
                 pto.tpack(dst, src)
             assert np.array_equal(dst.numpy(), values & mask)
     with pto.target("a2a3"):
-        refused("location", pto.tpack, made("vec u16 8x32"), src)
+        refused("not-on-target", pto.tpack, made("vec u16 8x32"), src)
     refused("element-type", pto.tpack, made("vec u32 8x32"), bits("vec u16 8x32"))
 
 

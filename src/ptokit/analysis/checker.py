@@ -44,9 +44,10 @@ def violation(
 
 
 def blamed(op: Op, rule: Rule) -> Span | None:
-    """Where to point: at the operand a rule speaks of first, an index before a tile."""
+    """Where to point: at what a rule speaks of first, an attribute or index before a tile."""
     mentioned = list(fields(rule.formula))
-    for part in sorted(mentioned, key=lambda f: bool(f.path)):
+    attrs = {a.name for a in op.page.attrs} if rule.slug == "attribute" else set[str]()
+    for part in sorted(mentioned, key=lambda f: (f.operand not in attrs, bool(f.path))):
         if part.operand in op.spans:
             return op.spans[part.operand]
     return op.span

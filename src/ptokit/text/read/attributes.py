@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.words import Word
 from ptokit.text.read.cursor import Cursor, did_you_mean
@@ -35,6 +36,7 @@ class Given:
     at: int
     value: object
     value_at: int
+    end: int  # the last token of the value
 
 
 def dictionary(cursor: Cursor) -> list[Given]:
@@ -57,7 +59,7 @@ def dictionary(cursor: Cursor) -> list[Given]:
         if cursor.accept("="):
             value_at = cursor.i
             value = read_value(cursor)
-        found.append(Given(key, at, value, value_at))
+        found.append(Given(key, at, value, value_at, cursor.i - 1))
         if not cursor.accept(",") and cursor.texts[cursor.i] != "}":
             cursor.fail("expected ',' or '}'", opened)
     return found
@@ -70,9 +72,9 @@ def attached(cursor: Cursor) -> Given:
     cursor.i += 1
     key, equals, value = text[1:].partition("=")
     if equals and "<" not in key:
-        return Given(key, at, Raw(value), at)
+        return Given(key, at, Raw(value), at, at)
     match = FAMILY.match(text)
-    return Given((match[1] or match[2]) if match else text, at, Raw(text), at)
+    return Given((match[1] or match[2]) if match else text, at, Raw(text), at, at)
 
 
 def read_value(cursor: Cursor) -> object:
@@ -166,8 +168,9 @@ def generic(given: list[Given]) -> dict[str, object]:
     return found
 
 
-def bind_attributes(cursor: Cursor, page: type[Instr], given: list[Given]) -> dict[str, object]:
-    """The page's attributes with the values given, defaults dropped."""
+def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
+    """Give the op its attributes, defaults dropped, and their places."""
+    page = op.page
     found: dict[str, object] = {}
     for item in given:
         attr = attribute_of(page, item.key)
@@ -175,15 +178,17 @@ def bind_attributes(cursor: Cursor, page: type[Instr], given: list[Given]) -> di
             if "." not in item.key:
                 raise unknown_attribute(cursor, page, item)
             found |= generic([item])
+            op.spans[item.key] = cursor.span(item.at, item.end)
             continue
         if attr.name in found:
             raise cursor.wrong("syntax-error", f"{item.key} is given twice", item.at)
         found[attr.name] = interpret(cursor, attr.kind, item)
+        op.spans[attr.name] = cursor.span(item.at, item.end)
     for attr in page.attrs:
         if attr.required and attr.name not in found:
             raise cursor.wrong("operand-count", f"{page.mnemonic()} needs {attr.key}", cursor.i)
     defaults = {a.name: a.default for a in page.attrs}
-    return {k: v for k, v in found.items() if k not in defaults or v != defaults[k]}
+    op.attrs = {k: v for k, v in found.items() if k not in defaults or v != defaults[k]}
 
 
 def attribute_of(page: type[Instr], key: str) -> Attr | None:
@@ -220,7 +225,7 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
     if kind is str and isinstance(value, str):
         return str(value)
     wanted = {bool: "true or false", int: "an integer", str: "a string"}.get(kind, kind.__name__)
-    raise cursor.wrong("syntax-error", f"{item.key} is {wanted}", item.value_at)
+    raise cursor.wrong("syntax-error", f"{item.key} is {wanted}", item.value_at, end=item.end)
 
 
 def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
@@ -236,5 +241,5 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
         options = [w.text for w in kind]
         help = did_you_mean(word.lower(), options)
         message = f"{word!r} is none of: {', '.join(options)}"
-        raise cursor.wrong("unknown-word", message, item.value_at, help)
+        raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
     return member

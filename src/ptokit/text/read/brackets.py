@@ -39,7 +39,7 @@ def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> 
                 p.names.serve(value, part.operand, item.at)
             op.operands[part.name] = value
             op.spans[part.name] = p.span(item.at)
-    op.attrs = bind_attributes(p, page, given)
+    bind_attributes(p, op, given)
     if results:
         expect_results(p, page, 0, results)
     return op
@@ -52,7 +52,7 @@ def _word(p: Parser, attr: Attr) -> Given:
     if attr.kind is str:
         match = FAMILY.match(str(value))
         value = Raw(match[3] if match else str(value).strip("<>"))
-    return Given(attr.key, at, value, at)
+    return Given(attr.key, at, value, at, p.i - 1)
 
 
 def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:

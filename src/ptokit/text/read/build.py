@@ -37,14 +37,15 @@ def build(
     keyed = {s.key or s.name for s, _ in pairs}
     given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]
     if given:
-        op.attrs = bind_attributes(cursor, sig.page, given)
+        bind_attributes(cursor, op, given)
     op.regions = call.regions
     op.results = _results(cursor, names, op, sig, call, results, rebound)
     return op
 
 
 def _attribute(key: str, items: list[Item]) -> Given:
-    return Given(key, items[0].at, items[0].number, items[0].at)
+    at = items[0].at
+    return Given(key, at, items[0].number, at, at)
 
 
 def _value(names: Names, slot: Slot, item: Item) -> Value:

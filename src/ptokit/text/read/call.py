@@ -191,7 +191,8 @@ def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
         call.keyed[key] = [read_item(cursor, names)]
     else:
         value_at = cursor.i
-        call.attrs.append(Given(key, at, read_value(cursor), value_at))
+        value = read_value(cursor)
+        call.attrs.append(Given(key, at, value, value_at, cursor.i - 1))
 
 
 def _group(cursor: Cursor, names: Names, call: Call) -> list[Item]:

@@ -82,9 +82,11 @@ class Cursor:
     def _opened(self, index: int) -> Note:
         return Note(f"{self.texts[index]!r} was opened here", self.span(index))
 
-    def wrong(self, slug: str, message: str, at: int, help: str | None = None) -> PtoError:
-        """A diagnostic at token `at`."""
-        return error(slug, message, self.span(at), help=help)
+    def wrong(
+        self, slug: str, message: str, at: int, help: str | None = None, end: int | None = None
+    ) -> PtoError:
+        """A diagnostic at token `at`, or at those from it to `end`."""
+        return error(slug, message, self.span(at, end), help=help)
 
     def enter(self) -> None:
         """One bracket or region deeper."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
-from ptokit.text.read.attributes import Given, bind_attributes, dictionary
+from ptokit.text.read.attributes import bind_attributes, dictionary
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.signature import Slot, signature
@@ -119,18 +119,22 @@ def _of_groups(
 def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
     """An op of an irregular shape: operands in the page's order."""
     slots = signature(page).ins
-    values = [i.value for i in call.items if i.value is not None]
+    items = [i for i in call.items if i.value is not None]
+    values = [i.value for i in items if i.value is not None]
     fixed = [s for s in slots if not s.many]
     if len(values) < len(fixed) or (len(values) > len(fixed) and len(fixed) == len(slots)):
         message = f"{page.mnemonic()} takes {len(fixed)} operands; {len(values)} given"
         raise p.wrong("operand-count", message, call.at)
     op = Op(page, spans={"": p.span(call.at)})
     _agree(p, call)
-    for slot, value in zip(fixed, values, strict=False):
+    for slot, value, item in zip(fixed, values, items, strict=False):
         op.operands[slot.name] = value
+        op.spans[slot.name] = p.span(item.at)
     rest: tuple[Value, ...] = tuple(values[len(fixed) :])
     if rest:
-        op.operands[next(s.name for s in slots if s.many)] = rest
+        name = next(s.name for s in slots if s.many)
+        op.operands[name] = rest
+        op.spans[name] = p.span(items[len(fixed)].at, items[-1].at)
     return _completed(p, op, call, results)
 
 
@@ -142,10 +146,7 @@ def _agree(p: Parser, call: Call) -> None:
 
 def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     """Attributes, regions and results."""
-    given = [
-        Given("value", g.at, g.value, g.value_at) if g.key == "value" else g for g in call.attrs
-    ]
-    op.attrs = bind_attributes(p, op.page, given)
+    bind_attributes(p, op, call.attrs)
     op.regions = call.regions
     types = [kind for kind, _ in call.results or []]
     if results:

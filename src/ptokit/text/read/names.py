@@ -125,8 +125,8 @@ class Names:
         if op is None:
             page, span = constant_page(), self.cursor.span(at)
             value = Value("", kind, span, literal=True)
-            attrs: dict[str, object] = {page.attrs[0].name: number}
-            op = Op(page, attrs=attrs, results=[value], spans={"": span})
+            name = page.attrs[0].name
+            op = Op(page, attrs={name: number}, results=[value], spans={"": span, name: span})
             self.literals[key] = op
         return op.results[0]
 

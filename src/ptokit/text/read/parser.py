@@ -209,9 +209,9 @@ class Parser(Cursor):
         self.i += 1
         return [(f"{name}#{n}", at) for n in range(int(text))]
 
-    def begins_statement(self) -> bool:
-        """Whether `%name` at the cursor begins `%name = ...`."""
-        i = self.i
+    def begins_statement(self, index: int | None = None) -> bool:
+        """Whether `%name` at the token, or at the cursor, begins `%name = ...`."""
+        i = self.i if index is None else index
         while self.texts[i][:1] == "%" and self.texts[i + 1] == ",":
             i += 2
         if self.texts[i][:1] != "%":

@@ -88,7 +88,7 @@ def begins(p: Parser, i: int, *, sure: bool) -> bool:
     if first == "%":
         if not sure:
             return following in ("=", ":", ",")
-        return following == "=" and (p.texts[i + 2][:1].isalpha() or p.texts[i + 2][:1] == '"')
+        return p.begins_statement(i) and not _carries(p, i)
     if first == '"':
         return following == "("
     if first in ("^", "!", "."):
@@ -99,6 +99,11 @@ def begins(p: Parser, i: int, *, sure: bool) -> bool:
         return following not in ENDS and bool(lookup(text))
     alone = not following or p.begins_line(i + 1)
     return "." in text or following[:1] == "%" or bool(lookup(text)) or alone
+
+
+def _carries(p: Parser, i: int) -> bool:
+    """Whether `%name = %other` stands there, as in a list of loop-carried values."""
+    return p.texts[i + 1] == "=" and not (p.texts[i + 2][:1].isalpha() or p.texts[i + 2][:1] == '"')
 
 
 def begins_region(p: Parser, i: int) -> bool:

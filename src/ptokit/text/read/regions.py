@@ -30,7 +30,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
         op.spans[operand.name] = p.span(items[-1].at)
         if word:
             p.expect(word)
-    names, inits = _carried(p)
+    names, inits, places = _carried(p)
     types = _arrow_types(p)
     if types and len(types) != len(inits):
         message = f"{len(inits)} iter_args, but {len(types)} types"
@@ -45,6 +45,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
         p.names.agree(init, written, type_at)
     if inits:
         op.operands[carried.name] = tuple(inits)
+        op.spans[carried.name] = p.span(places[0], places[-1])
     kinds = [v.type for v in inits]
     args = [(induction, kind), *zip(names, kinds, strict=True)]
     op.regions = [p.region(args, op)]
@@ -95,10 +96,11 @@ def _bound(p: Parser, item: Item, kind: Type) -> Value:
     return item.value
 
 
-def _carried(p: Parser) -> tuple[list[Named], list[Value]]:
-    """`iter_args(%x = %y, ...)`."""
+def _carried(p: Parser) -> tuple[list[Named], list[Value], list[int]]:
+    """`iter_args(%x = %y, ...)`: names, first values, and where these stand."""
     names: list[Named] = []
     inits: list[Value] = []
+    places: list[int] = []
     if p.accept("iter_args"):
         opened = p.i
         p.expect("(")
@@ -107,10 +109,11 @@ def _carried(p: Parser) -> tuple[list[Named], list[Value]]:
             p.expect("=")
             item = read_item(p, p.names)
             value = item.value
+            places.append(item.at)
             inits.append(p.names.literal(item.number, I64, item.at) if value is None else value)
             if not p.accept(",") and p.texts[p.i] != ")":
                 p.fail("expected ',' or ')'", opened)
-    return names, inits
+    return names, inits, places
 
 
 def _arrow_types(p: Parser) -> list[tuple[Type, int]]:

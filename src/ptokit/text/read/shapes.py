@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptokit.text.read.parser import Parser
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
+Use: TypeAlias = "tuple[Value, int]"
 Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 
 
@@ -43,13 +44,13 @@ def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return build(p, p.names, forms, call, results)
 
 
-def operand(p: Parser) -> Value:
-    """`%name`."""
+def operand(p: Parser) -> Use:
+    """`%name`, and its token."""
     at = p.i
     if p.texts[at][:1] != "%":
         p.fail("expected an operand")
     p.i += 1
-    return p.names.resolve(at)
+    return p.names.resolve(at), at
 
 
 def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
@@ -73,7 +74,9 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         number = _float(number, kind) if text[:2] in ("0x", "0X") else float(number)
     elif isinstance(number, float):
         raise p.wrong("type-mismatch", f"{text} is not a number of type {kind}", value_at)
-    return finish(p, page, at, results, (), {page.attrs[0].name: number}, [kind])
+    name = page.attrs[0].name
+    op = Op(page, attrs={name: number}, spans={"": p.span(at), name: p.span(value_at)})
+    return finish(p, op, results, (), [kind])
 
 
 def _float(bits: float, kind: ScalarType) -> float:
@@ -88,26 +91,26 @@ def _float(bits: float, kind: ScalarType) -> float:
 
 def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op slt, %a, %b : index`; the result is i1."""
-    page, word_at = forms[0], p.i
+    op, word_at = Op(forms[0], spans={"": p.span(at)}), p.i
     word = p.texts[p.i]
     value = read_value(p) if word[:1] == '"' else Raw(p.word("a predicate"))
-    attr = page.attrs[0]
-    attrs = bind_attributes(p, page, [Given(attr.key, word_at, value, word_at)])
+    key = op.page.attrs[0].key
+    bind_attributes(p, op, [Given(key, word_at, value, word_at, word_at)])
     p.expect(",")
     lhs = operand(p)
     p.expect(",")
     rhs = operand(p)
     p.expect(":")
-    for value in (lhs, rhs):
+    for value, _ in (lhs, rhs):
         p.names.agree(value, p.type(), p.i - 1)
         p.i -= 1
     p.i += 1
-    return finish(p, page, at, results, (lhs, rhs), attrs, [I1])
+    return finish(p, op, results, (lhs, rhs), [I1])
 
 
 def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %condition, %yes, %no : T`."""
-    values: list[Value] = []
+    values: list[Use] = []
     for count in range(3):
         if count:
             p.expect(",")
@@ -116,18 +119,18 @@ def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     kind = p.type()
     if p.accept(","):
         kind = p.type()
-    for value, wanted in zip(values, (I1, kind, kind), strict=True):
+    for (value, _), wanted in zip(values, (I1, kind, kind), strict=True):
         p.names.agree(value, wanted, p.i - 1)
-    return finish(p, forms[0], at, results, values, {}, [kind])
+    return finish(p, Op(forms[0], spans={"": p.span(at)}), results, values, [kind])
 
 
 def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %a : T to U`."""
-    value = operand(p)
+    given = operand(p)
     p.expect(":")
-    p.names.agree(value, p.type(), p.i - 1)
+    p.names.agree(given[0], p.type(), p.i - 1)
     p.expect("to")
-    return finish(p, forms[0], at, results, (value,), {}, [p.type()])
+    return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (given,), [p.type()])
 
 
 def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
@@ -146,17 +149,16 @@ def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 def finish(
     p: Parser,
-    page: type[Instr],
-    at: int,
+    op: Op,
     results: list[Named],
-    operands: Sequence[Value],
-    attrs: dict[str, object],
+    operands: Sequence[Use],
     types: Sequence[Type],
 ) -> Op:
-    """An op whose operands are the page's inputs in order."""
-    op = Op(page, attrs=attrs, spans={"": p.span(at)})
-    for slot, value in zip(page.ins(), operands, strict=True):
+    """Give the op its operands, the page's inputs in order, and results."""
+    page = op.page
+    for slot, (value, at) in zip(page.ins(), operands, strict=True):
         op.operands[slot.name] = value
+        op.spans[slot.name] = p.span(at)
         if not slot.accepts(value.type):
             wanted = f"takes a {slot.kind_name} as {slot.name}"
             message = f"{page.mnemonic()} {wanted}, not {value.type}"
