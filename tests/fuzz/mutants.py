@@ -30,11 +30,11 @@ from kernels import kernel
 from ptokit.api.program import FORMS, Program, decoded, loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, OpaqueOp
+from ptokit.isa.index import pages
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, PtrType, ScalarType, Type
-from ptokit.isa.pages.examples import EXAMPLES
 from ptokit.numerics.host import values_of
 from ptokit.tools.verdicts import report, report_json
 
@@ -69,7 +69,7 @@ def programs() -> tuple[str, ...]:
 
 
 def _texts() -> Iterator[str]:
-    yield from EXAMPLES.values()
+    yield from (page.program() for page in pages())
     yield from (k.text for k in map(kernel, range(KERNELS)) if k is not None)
     for folder in ("examples", "tests"):
         for path in sorted((ROOT / folder).rglob("*.pto")):

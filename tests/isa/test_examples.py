@@ -13,11 +13,10 @@ from ptokit.api.fills import Fill
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import PtrType, Type
-from ptokit.isa.pages.examples import EXAMPLES
 from ptokit.tools.cli import main
 from ptokit.tools.manual import explain, instruction_page
+from ptokit.tools.manual.topics import FUNCTIONS
 
-ONLY_A5 = {"TMovScale", "TPack"}
 WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or p.handle}
 
 
@@ -28,20 +27,15 @@ def fill(kind: Type) -> Fill:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
 def test_the_example_runs(page: type[Instr]) -> None:
-    program = pto.loads(EXAMPLES[page.__name__])
-    targets = ("cpu", "a5") if page.__name__ in ONLY_A5 else ("cpu", "a2a3", "a5")
+    program = pto.loads(page.program())
+    targets = page.homes()
     assert [d.render() for d in program.check(*targets) if d.is_error] == []
     fills = {arg.name: fill(arg.type) for arg in program.func().args}
     outputs = program.execute(fills, target=targets[-1]).outputs
     assert outputs or page.__name__ in ("TLoad", *WITHOUT_DATA)
 
 
-def test_every_page_ends_with_an_example() -> None:
-    missing = {p.__name__ for p in pages()} - set(EXAMPLES)
-    assert missing == set(), "add a program to EXAMPLES in isa/examples.py"
-
-
-@pytest.mark.parametrize("name", sampled(EXAMPLES, 2))
+@pytest.mark.parametrize("name", sampled([*FUNCTIONS, *(p.__name__ for p in pages())], 2))
 def test_the_example_runs_by_the_command_above_it(name: str, tmp_path: Path) -> None:
     """The last section of a manual page, pasted into a file."""
     page = next((p for p in pages() if p.__name__ == name), None)

@@ -20,10 +20,10 @@ HOUSE = {
     "diagnostics": 500,
     "isa/formula": 570,
     "isa/model": 1_530,
-    "isa/lang": 950,
+    "isa/lang": 1_000,
     "isa": 470,  # the index and the disputes
     "numerics": 1_030,
-    "isa/pages": 4_180,
+    "isa/pages": 4_080,
     "ir": 320,
     "text/types": 600,
     "text/read": 3_050,

@@ -17,7 +17,6 @@ from ptokit.isa.index import pages
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.pages.examples import EXAMPLES
 from ptokit.numerics.fixpipe import CPU_READING
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
@@ -61,7 +60,7 @@ def test_the_document_lists_what_the_reference_executes() -> None:
     names = re.findall(r"^- `([\w.]+)`$", listed, re.M)
     assert names == sorted(names)
     present, found = set[str](), set[str]()
-    for text in chain(EXAMPLES.values(), MORE.values()):
+    for text in chain((p.program() for p in pages()), MORE.values()):
         here, there = by_reference(text, "a5")
         present |= here
         found |= there

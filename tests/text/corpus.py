@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from ptokit.isa.pages.examples import EXAMPLES
+
 from account.files import ROOT
 from ptokit.api.program import loads
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.pages.examples import EXAMPLES
 
 
 @cache

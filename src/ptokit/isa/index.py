@@ -10,9 +10,7 @@ from functools import cache
 
 from ptokit.isa.lang.instr import PAGES, Instr
 
-# modules without pages, which only the manual needs
 PACKAGE = "ptokit.isa.pages"
-PROSE = {f"{PACKAGE}.examples"}
 
 
 @cache
@@ -26,10 +24,9 @@ def pages() -> tuple[type[Instr], ...]:
 def _imported(folders: Iterable[str], prefix: str) -> Iterator[str]:
     """Every module of the package, imported, whatever was imported before."""
     for found in pkgutil.iter_modules(folders, prefix):
-        if found.name not in PROSE:
-            module = importlib.import_module(found.name)
-            yield found.name
-            yield from _imported(getattr(module, "__path__", ()), f"{found.name}.")
+        module = importlib.import_module(found.name)
+        yield found.name
+        yield from _imported(getattr(module, "__path__", ()), f"{found.name}.")
 
 
 def _flat(name: str) -> str:

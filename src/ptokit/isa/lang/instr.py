@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from ptokit.isa.formula.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.example import Example, program
 from ptokit.isa.lang.hooks import check_hooks, parameters
 from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import TARGETS, Target
@@ -91,6 +92,10 @@ class Operand(Field):
     def kind_name(self) -> str:
         """The kind as messages call it."""
         return "whole number" if self.whole else self.kind.value
+
+    @property
+    def read(self) -> bool:
+        return self.role in (Role.IN, Role.INOUT)
 
     @property
     def written(self) -> bool:
@@ -244,6 +249,7 @@ class Instr:
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
     elided: ClassVar[dict[str, Like]] = {}
     asm: ClassVar[Asm] = Asm()  # how it stands in text
+    example: ClassVar[Example] = {}  # a program, or operands of the one statement
     run: Any = None  # the body; Any: a function of operands, attributes and resources
     type_of: Any = None  # the type of its result by what is known; Any: as `run`
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
@@ -340,6 +346,11 @@ class Instr:
     def rules_on(cls, target: Target) -> tuple[Rule, ...]:
         """The rules in force on the target; if it lacks the instruction, the one that says so."""
         return _rules_on(cls, target)
+
+    @classmethod
+    def program(cls) -> str:
+        """Its example as a program."""
+        return program(cls)
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:

@@ -27,6 +27,12 @@ class Word(Enum):
     def __repr__(self) -> str:
         return repr(str(self))
 
+    @property
+    def spelled(self) -> str:
+        """The word as the value of an attribute in text."""
+        bare = getattr(type(self), "bare", False)  # only the enumerations that are have it
+        return f"#pto<{self.mlir} {self.text}>" if bare else f"#pto.{self.mlir}<{self.text}>"
+
     @classmethod
     def named(cls, word: str) -> Self | None:
         """The member that `word` spells in any form, case aside; None if none."""

@@ -14,6 +14,7 @@ from ptokit.isa.lang.traits import MACHINE
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import Index, Scalar, Tile
 from ptokit.isa.model.words import S
+from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.windows import inside, on_a2a3
 
 
@@ -30,6 +31,7 @@ class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), handle=True, allocate
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
     valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
 
+    example = f"%t = pto.alloc_tile : {VEC_F32}"
     fewer = "the valid region is the upper left part of the tile"
     rules = (
         named("tile-shape", both(valid_row >= 0, valid_row <= result.rows), help=fewer),
@@ -76,6 +78,7 @@ class SubView(
     row = In(Index, 0, cpp="rowIdx", doc="first row, counted in src's valid region")
     col = In(Index, 0, cpp="colIdx", doc="first column, counted in src's valid region")
 
+    example = {"row": 4, "col": 8, "dst": VEC_F32.replace(">", ", valid=8x16>")}
     boxes = "a view of a boxed tile starts on a box"
     rules = (
         named("location", dst.loc == src.loc, help="a view lives where its source lives"),
@@ -112,6 +115,7 @@ class SubSet(Instr, name="subset", handle=True, windows=True, pipe=S):
     sizes = In(Index, many=True, key="sizes", equals=False, doc="rows and columns of the window")
     asm = Asm(spellings=("subview",), brackets=("row", "col"), typed=("src",))
 
+    example = f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {VEC_F32}"
     form = "window with sizes"
     boxes = "a window of a boxed tile is made of whole boxes"
     rules = (
@@ -154,6 +158,7 @@ class TReshape(Instr, aliases=True, pipe=S):
     dst = Out(Tile, doc="the new reading")
     src = In(Tile, doc="the tile whose bytes are read")
 
+    example = {"dst": "!pto.tile_buf<vec, 8x64xf32>"}
     rules = (
         named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
         named("shape", dst.nbytes == src.nbytes, help="the bytes stay: keep rows x cols x size"),
@@ -187,6 +192,10 @@ class TAssign(Instr, uses=(MACHINE,), handle=True, readdresses=True, pipe=S):
     src = In(Tile, doc="the tile whose type the new handle has")
     addr = In(Scalar, scalar="i64", doc="byte offset in the memory of its location")
 
+    example = f"""\
+%addr = arith.constant 4096 : i64
+%t = pto.alloc_tile : {VEC_F32}
+%u = pto.tassign %t, %addr : {VEC_F32} -> {VEC_F32}"""
     disputes = ("C30",)
 
     @staticmethod

@@ -15,6 +15,16 @@ from ptokit.isa.model.words import S, Word
 WIDTH_OF_INDEX = 64
 
 
+def extent(operation: str) -> str:
+    """An example: `operation` computes a valid extent, %n, from %a and %b."""
+    tile = "!pto.tile_buf<vec, 16x32xf32, valid=?x32>"
+    numbers = "%a = arith.constant 7 : index\n%b = arith.constant 2 : index\n"
+    return f"{numbers}{operation}\n%t = pto.alloc_tile valid_row = %n : {tile}"
+
+
+LESSER = extent("%less = arith.cmpi slt, %b, %a : index\n%n = arith.select %less, %a, %b : index")
+
+
 def in_type(value: int, kind: ScalarType) -> int:
     """`value` as a signed integer of the type's width; i1 is 0 or 1."""
     if kind.name == "i1":
@@ -29,6 +39,7 @@ class Constant(Instr, name="constant", handle=True, pipe=S):
     """
 
     asm = Asm(dialect="arith", shape="constant", cpp_text="constexpr {type} {result} = {value};")
+    example = "%a = NAME 7 : index"
     result = Result(Scalar)
     value = Attr(int, 0)
 
@@ -44,6 +55,7 @@ class Binary(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), handl
     product: those may wrap on their way.
     """
 
+    example = extent("%n = NAME %a, %b : index")
     f: ClassVar[Callable[[int, int], int]]
     result = Result(Scalar)
     lhs = In(Scalar, whole=True)
@@ -152,6 +164,7 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
 class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), handle=True, pipe=S):
     """result (i1) = lhs compared with rhs."""
 
+    example = LESSER
     result = Result(Scalar)
     lhs = In(Scalar, whole=True)
     rhs = In(Scalar, whole=True)
@@ -168,6 +181,7 @@ class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), handle
 class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), handle=True, pipe=S):
     """result = yes where condition is 1, else no."""
 
+    example = LESSER
     result = Result(Scalar)
     condition = In(Scalar, whole=True)
     yes = In(Scalar)
@@ -193,10 +207,16 @@ class Cast(Instr, abstract=True, handle=True, pipe=S):
 class IndexCast(Cast, name="index_cast"):
     """An integer as index, or an index as integer."""
 
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to index"
+
 
 class ExtSI(Cast):
     """A wider signed integer of the same value."""
 
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to i64"
+
 
 class TruncI(Cast):
     """The low bits."""
+
+    example = "%a = arith.constant 7 : i64\n%n = NAME %a : i64 to i32"

@@ -30,6 +30,7 @@ class RowExpand(Instr, abstract=True, pipe=V):
     src1 = In(Tile, doc="the right operands: narrow, or as wide as dst")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
+    example = {"src1": "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"}
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
     recorded = {"block": {}, "dn": {}, "dn_src0": {}}
 

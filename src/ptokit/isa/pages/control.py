@@ -10,6 +10,7 @@ from ptokit.isa.lang.instr import In, Instr
 from ptokit.isa.lang.traits import FLOW, REGIONS
 from ptokit.isa.model.types import Any_, Index, Scalar
 from ptokit.isa.model.words import S
+from ptokit.isa.pages.samples import VEC_F32
 
 # What a region does when executed: block arguments in, yielded values out. Any: runtime values.
 Region = Callable[..., tuple[Any, ...]]
@@ -29,6 +30,18 @@ class Flow(Protocol):
         ...
 
 
+LOOP = f"""\
+func.func @example(%x: {VEC_F32}) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %turns = arith.constant 3 : index
+  scf.for %i = %zero to %turns step %one {{
+    pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+  }}
+  return
+}}"""
+
+
 class Control(Instr, abstract=True, asm=Asm(dialect="scf"), handle=True, pipe=S):
     """An op with regions: `run` receives them as functions."""
 
@@ -42,6 +55,7 @@ class For(Control):
     """
 
     asm = Asm(shape="for", cpp_text="for (int64_t {iv} = {lower}; {iv} < {upper}; {iv} += {step})")
+    example = LOOP
     lower = In(Index)
     upper = In(Index)
     step = In(Index)
@@ -65,6 +79,17 @@ class If(Control):
     """Run the first region where `condition` is 1, the second (if any) otherwise."""
 
     asm = Asm(shape="if", cpp_text="if ({condition})")
+    example = f"""\
+func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
+  %limit = arith.constant 4 : index
+  %small = arith.cmpi slt, %n, %limit : index
+  scf.if %small {{
+    pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%y : {VEC_F32})
+  }} else {{
+    pto.tmul ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%y : {VEC_F32})
+  }}
+  return
+}}"""
     condition = In(Scalar, scalar="i1")
 
     @staticmethod
@@ -86,6 +111,21 @@ class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S):
 class Yield(Terminator, asm=Asm(dialect="scf")):
     """Pass values to the next iteration, or out of a branch."""
 
+    example = f"""\
+func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %turns = arith.constant 4 : index
+  %rows = scf.for %i = %zero to %turns step %one iter_args(%n = %one) -> (index) {{
+    %twice = arith.addi %n, %n : index
+    scf.yield %twice : index
+  }}
+  pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%y : {VEC_F32})
+  return
+}}"""
+
 
 class Return(Terminator, asm=Asm(dialect="func", name="return", spellings=("return",))):
     """Leave the function."""
+
+    example = LOOP

@@ -26,6 +26,7 @@ from ptokit.isa.model.dtypes import (
 )
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import Rounding, RoundMode, SaturationMode, V
+from ptokit.isa.pages.samples import VEC_I32
 from ptokit.isa.pages.vectors import in_vec, row_major, same_region
 from ptokit.isa.pages.windows import FP4, pairs
 
@@ -82,6 +83,7 @@ class TCvt(Instr, pipe=V):
         attrs_inside=True,
         cpp_text="TCVT({dst}, {src}[, {tmp}], RoundMode::{rmode}[, SaturationMode::{sat_mode}]);",
     )
+    example = {"rmode": RoundMode.FLOOR, "dst": VEC_I32}
     rows, cols = dst.valid.rows, dst.valid.cols
     wraps = either(~sat_mode.given, sat_mode == SaturationMode.OFF)
     # the lines of 8 elements that the last columns of up to 255 rows touch

@@ -39,6 +39,7 @@ class Query(Instr, abstract=True, uses=(CORE,), handle=True, pipe=S):
     """A number known when the program is launched."""
 
     result = Result(Scalar, scalar="i64")
+    example = "%number = NAME"
 
 
 class GetBlockIdx(Query, name="get_block_idx", asm=asking("get_block_idx")):

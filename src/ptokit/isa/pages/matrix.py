@@ -11,6 +11,7 @@ from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8,
 from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Phase, SLayout
+from ptokit.isa.pages.samples import L0A, L0B, L0C_64
 
 FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
@@ -29,6 +30,7 @@ class MatMul(Instr, abstract=True, pipe=M):
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
 
+    example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": "!pto.tile_buf<bias, 1x64xf32>"}
     product = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
         named("shape", c.valid.rows == a.valid.rows, c.valid.cols == b.valid.cols),
@@ -78,6 +80,10 @@ class TMatMulAcc(
     acc = In(Tile, loc=ACC, doc="the sum so far; may be c itself")
     a, b = MatMul.a, MatMul.b
 
+    example = f"""\
+%acc = tmatmul %a, %b : {L0A}, {L0B} -> {L0C_64}
+pto.tmatmul.acc ins(%acc, %a, %b : {L0C_64}, {L0A}, {L0B})\
+ outs(%acc : {L0C_64})"""
     rules = (
         MatMul.product,
         acc.dtype == c.dtype,

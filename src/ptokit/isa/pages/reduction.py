@@ -15,6 +15,7 @@ from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8
 from ptokit.isa.model.layouts import DN, ND
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import V
+from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.vectors import NUMBERS, VEC_A2A3, VEC_A5, DTypes, in_vec, one_type, row_major
 from ptokit.isa.pages.windows import pairs
 
@@ -31,6 +32,7 @@ class RowReduce(Instr, abstract=True, pipe=V):
     src = In(Tile, doc="the rows to reduce")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
+    example = {"tmp": VEC_F32, "dst": "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"}
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
     recorded = {"plain": {}}
 
@@ -106,6 +108,7 @@ class TColSum(Instr, pipe=V):
     is_binary = Attr(bool, False, key="isBinary")
 
     asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
+    example = {"dst": "!pto.tile_buf<vec, 1x32xf32>"}
     stored = both(dst.layout == ND, src.layout == ND)
     rules = (
         on(

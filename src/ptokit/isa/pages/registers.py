@@ -16,6 +16,7 @@ from ptokit.isa.model.dtypes import DType, f32, i64, u64
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Conv, Scalar, Tile
 from ptokit.isa.model.words import SCALING, ConvLayout, S, Word
+from ptokit.isa.pages.samples import PARAMETERS
 from ptokit.numerics.formats import encode
 
 SIDES = Many((255, 255, 255, 255))
@@ -97,6 +98,7 @@ class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     src = In(Conv, doc="the feature map")
     mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
 
+    example = {"src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
     rules = fits_registers(src)
 
 
@@ -166,6 +168,8 @@ class SetQuantScalar(Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S):
     scale = In(Scalar, doc="the scale, an f32")
     out = Attr(QuantOut, QuantOut.I8, key="outType")
 
+    example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
+
     @staticmethod
     def run(registers: Registers, scale: float, out: QuantOut) -> None:
         signed = out is QuantOut.I8
@@ -184,6 +188,7 @@ class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
 
     fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")
 
+    example = {"fp": PARAMETERS}
     rules = (
         fp.dtype.isin(u64, i64),
         both(fp.rows == 1, fp.layout == ND),

@@ -117,6 +117,18 @@ def order(operation: str) -> Pipe | str:
     return pipe_of(operation) or operation.upper()
 
 
+FLAGS_EXAMPLE = """\
+pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"""
+DYNAMIC = """\
+%id = arith.constant 2 : index
+pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]
+pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]"""
+EVENTS = """\
+pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]
+pto.wait_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]"""
+
+
 class Flags(Protocol):
     """The flags as a body sees them."""
 
@@ -142,6 +154,7 @@ class SetFlag(OfPipes, name="set_flag"):
     """Raise a flag when all that `source` has to do so far is done."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, {event});")
+    example = FLAGS_EXAMPLE
     source, target = OfPipes.source, OfPipes.target
     event = Attr(EventId, key="event_id")
     disputes = ("X13", "X14")
@@ -155,6 +168,7 @@ class WaitFlag(OfPipes, name="wait_flag"):
     """Let `target` go on only when the flag is up, and lower it."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
+    example = FLAGS_EXAMPLE
     source, target = OfPipes.source, OfPipes.target
     event = Attr(EventId, key="event_id")
     disputes = ("X13", "X14")
@@ -172,6 +186,7 @@ class SetFlagDyn(OfPipes, name="set_flag_dyn"):
     """Raise a flag whose id is known when the program runs."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, (event_t){event});")
+    example = DYNAMIC
     source, target = OfPipes.source, OfPipes.target
     event = In(Index, doc="the id, 0 to 7")
     rules = (*OfPipes.rules, eight(event))
@@ -185,6 +200,7 @@ class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
     """Wait for a flag whose id is known when the program runs."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, (event_t){event});")
+    example = DYNAMIC
     source, target = OfPipes.source, OfPipes.target
     event = In(Index, doc="the id, 0 to 7")
     rules = (*OfPipes.rules, eight(event))
@@ -201,6 +217,7 @@ class RecordEvent(Instr, name="record_event", uses=(FLAGS,), pipe=S):
         shape="bracketed",
         cpp_text="Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();",
     )
+    example = EVENTS
     source = Attr(str, key="src_op")
     target = Attr(str, key="dst_op")
     event = Attr(EventId, key="event_id")
@@ -218,6 +235,7 @@ class WaitEvent(Instr, name="wait_event", uses=(FLAGS,), pipe=S):
     asm = Asm(
         shape="bracketed", cpp_text="Event<Op::{source}, Op::{target}, false, {event}>().Wait();"
     )
+    example = EVENTS
     source = Attr(str, key="src_op")
     target = Attr(str, key="dst_op")
     event = Attr(EventId, key="event_id")
@@ -238,6 +256,7 @@ class Barrier(Instr, pipe=S):
     """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
 
     asm = Asm(shape="angled", cpp_text="pipe_barrier({of});")
+    example = "NAME <PIPE_MTE2>"
     of = Attr(Pipe, key="pipe")
     rules = (
         on(A5, named("attribute", of.isin(MTE2, MTE3, ALL, M, FIX), help=A5_PIPES)),
@@ -254,6 +273,7 @@ class BarrierSync(Instr, name="barrier_sync", pipe=S):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     asm = Asm(shape="bracketed", cpp_text="TSYNC<Op::{op}>();")
+    example = "NAME[<TVEC>]"
     op = Attr(str, key="op_type")
     rules = (
         known(op),
@@ -269,6 +289,7 @@ class BarrierSync(Instr, name="barrier_sync", pipe=S):
 class TSync(Instr, uses=(FLAGS,), pipe=S):
     """Wait for each of the events."""
 
+    example = f"{EVENTS}\ntsync.op #pto.op<TLOAD>"
     events = In(Any_, (), many=True, doc="what was recorded")
 
     @staticmethod
@@ -281,6 +302,7 @@ class TSyncOp(Instr, name="tsync.op", pipe=S):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     asm = Asm(shape="angled", cpp_text="TSYNC<Op::{op}>();")
+    example = "tsync.op #pto.op<TLOAD>"
     op = Attr(str, key="op_type")
     rules = (
         known(op),

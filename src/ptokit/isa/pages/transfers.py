@@ -40,6 +40,7 @@ from ptokit.isa.model.words import (
     Phase,
     ReluPreMode,
 )
+from ptokit.isa.pages.samples import L0C, PARAMETERS, VEC_F32, VIEW_OF_X
 from ptokit.isa.pages.windows import ON_A2A3, pairs
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
@@ -48,6 +49,10 @@ NORMAL_RELU = ReluPreMode.NORMAL_RELU
 WIDE = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 VIEW = "make the view's extents and the tile's valid region the same matrix"
+LOADED = f"""\
+{VIEW_OF_X}  %t = pto.alloc_tile : {VEC_F32}
+  pto.tload ins(%view : !pto.tensor_view<16x32xf32>) outs(%t : {VEC_F32})
+"""
 
 
 class TLoad(Instr):
@@ -59,6 +64,7 @@ class TLoad(Instr):
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
 
+    example = f"{LOADED}  return\n}}"
     same = (
         both(src.layout == G.ND, dst.layout == ND),
         both(src.layout == G.DN, dst.layout == DN),
@@ -212,6 +218,10 @@ class TStore(Store, uses=(FIXPIPE,)):
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     atomic, relu = Store.atomic, Store.relu
 
+    example = f"""\
+{LOADED}  pto.tstore ins(%t : {VEC_F32}) outs(%view : !pto.tensor_view<16x32xf32>)
+  return
+}}"""
     rules = (
         Store.transfer,
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
@@ -277,6 +287,15 @@ class TStoreFp(Store, uses=(FIXPIPE,), name="tstore_fp", recorded_op="tstore"):
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
     atomic, relu = Store.atomic, Store.relu
 
+    example = f"""\
+func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
+  %rows = arith.constant 32 : index
+  %one = arith.constant 1 : index
+  %view = pto.make_tensor_view %out, shape = [%rows, %rows], strides = [%rows, %one]\
+ : !pto.tensor_view<32x32xi8>
+  pto.tstore_fp ins(%acc, %fp : {L0C}, {PARAMETERS}) outs(%view : !pto.tensor_view<32x32xi8>)
+  return
+}}"""
     rules = (
         Store.transfer,
         fp.dtype.isin(u64, i64),

@@ -11,6 +11,7 @@ from ptokit.isa.lang.instr import Attr, In, Instr, Result
 from ptokit.isa.model.tiles import GlobalType
 from ptokit.isa.model.types import Global, Index, Ptr, PtrType
 from ptokit.isa.model.words import GlobalLayout, S
+from ptokit.isa.pages.samples import VIEW_OF_X
 
 STATED = "let the result's type state these extents, or ? for them"
 
@@ -25,6 +26,7 @@ class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
     strides = In(Index, many=True, key="strides")
     layout = Attr(GlobalLayout, None)
 
+    example = f"{VIEW_OF_X}  return\n}}"
     rules = (
         named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),
         named("shape", result.rank <= 5, result.rank == shape.count, result.rank == strides.count),
@@ -60,6 +62,12 @@ class PartitionView(Instr, name="partition_view", handle=True, pipe=S):
     offsets = In(Index, many=True, key="offsets")
     sizes = In(Index, many=True, key="sizes")
 
+    example = f"""\
+{VIEW_OF_X}  %zero = arith.constant 0 : index
+  %part = pto.partition_view %view, offsets = [%zero, %zero], sizes = [%rows, %cols]\
+ : !pto.tensor_view<16x32xf32> -> !pto.partition_tensor_view<16x32xf32>
+  return
+}}"""
     rules = (
         named("shape", result.dtype == view.dtype, help="a partition keeps the element type"),
         named("shape", view.rank == offsets.count, view.rank == sizes.count),

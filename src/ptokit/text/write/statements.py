@@ -132,9 +132,7 @@ def attribute(value: object) -> str:
     """The text of an attribute value."""
     match value:
         case Word():
-            name = type(value).mlir
-            bare = getattr(type(value), "bare", False)  # only the enumerations that are have it
-            return f"#pto<{name} {value.text}>" if bare else f"#pto.{name}<{value.text}>"
+            return value.spelled
         case bool():
             return "true" if value else "false"
         case Raw():

@@ -12,7 +12,6 @@ from ptokit.isa.lang.instr import NOT_ON_TARGET, Attr, Instr, Operand
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import Word
-from ptokit.isa.pages.examples import EXAMPLES
 from ptokit.tools.manual.ruletree import outline
 
 
@@ -37,7 +36,7 @@ def instruction_page(page: type[Instr]) -> str:
     if page.disputes:
         lines += ["", "Where sources disagree"]
         lines += [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
-    return "\n".join([*lines, *example_section(page.__name__)])
+    return "\n".join([*lines, *example_section(page.program())])
 
 
 def slugs(page: type[Instr]) -> list[str]:
@@ -46,13 +45,11 @@ def slugs(page: type[Instr]) -> list[str]:
     return absent + [rule.slug for rule in page.all_rules]
 
 
-def example_section(name: str) -> list[str]:
-    """The example program of that name, below the command that runs it."""
-    if name not in EXAMPLES:
-        return []
-    lines = [f"  {line}" for line in EXAMPLES[name].splitlines()]
+def example_section(program: str) -> list[str]:
+    """An example program, below the command that runs it."""
+    lines = [f"  {line}" for line in program.splitlines()]
     try:
-        lines.insert(0, f"  // {_command(EXAMPLES[name])}")
+        lines.insert(0, f"  // {_command(program)}")
     except PtoError:  # it has instructions that this build lacks
         return []
     return ["", "Example", *lines]

@@ -23,25 +23,28 @@ from ptokit.isa.model.tiles import (
 )
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.isa.model.words import Loc, Word
+from ptokit.isa.pages.samples import DOUBLE
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.draw import layout_picture
 from ptokit.tools.manual.instruction import example_section
 
 Page: TypeAlias = "Callable[[], str]"
 
-# What stands around instructions: its line in the contents, and the text of its page.
+# What stands around instructions: its line in the contents, the text of its page, an example.
 FUNCTIONS = {
     "module": (
         "the functions of a file",
         "A module holds functions. A file may leave it out, and the function too: then its ops are "
         "one function, whose arguments are the names that nothing defines and whose outputs are "
         "the tiles it defines.",
+        "module {\n" + "".join(f"  {line}\n" for line in DOUBLE.splitlines()) + "}",
     ),
     "func.func": (
         "a kernel: its arguments and what it does",
         "A function is what `run` starts. An argument of type !pto.ptr takes an array of any "
         "shape, a tile an array of its valid region's shape, a scalar a number; the pointers and "
         "tiles that the function writes are its outputs. A launch runs it once for each block.",
+        DOUBLE,
     ),
 }
 TYPES = {
@@ -75,7 +78,7 @@ def chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
 def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
     yield (
         "Functions",
-        [(n, line, partial(_function, n)) for n, (line, _) in FUNCTIONS.items()],
+        [(n, line, partial(_function, n)) for n, (line, *_) in FUNCTIONS.items()],
     )
     yield "Passes", [("passes", "transformations that `ptokit opt` runs", _passes)]
     yield (
@@ -103,7 +106,8 @@ def _doc(thing: object) -> str:
 
 
 def _function(name: str) -> str:
-    return "\n".join([name, "", *wrap(FUNCTIONS[name][1], 80), *example_section(name)])
+    _, text, example = FUNCTIONS[name]
+    return "\n".join([name, "", *wrap(text, 80), *example_section(example)])
 
 
 def _passes() -> str:

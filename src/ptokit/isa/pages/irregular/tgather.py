@@ -24,6 +24,7 @@ from ptokit.isa.model.dtypes import (
 )
 from ptokit.isa.model.types import Index, Tile
 from ptokit.isa.model.words import VEC, BLayout, CmpMode, GatherAxis, GatherOOB, MaskPattern, V
+from ptokit.isa.pages.samples import COUNT, VEC_I32, WIDE
 
 ROW_MAJOR = BLayout.ROW_MAJOR
 CONTIGUOUS = "make dst's valid columns its declared columns"
@@ -48,6 +49,7 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     outside = Attr(GatherOOB, None, key="gatherOob")
 
+    example = {"indices": VEC_I32, "tmp": VEC_I32}
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
     rules = (
         dst.dtype == src0.dtype,
@@ -97,6 +99,7 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
     pattern = Attr(MaskPattern, None, key="maskPattern")
     axis = Attr(GatherAxis, GatherAxis.ROW, key="gatherAxis")
 
+    example = {"src": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
     rules = (
         named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
@@ -170,6 +173,13 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
     offset = In(Index, 0, doc="the index of the first element")
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
 
+    example = {
+        "dst": VEC_I32,
+        "k_value": COUNT.replace("xi32", "xu32"),
+        "cdst": COUNT,
+        "tmp": "!pto.tile_buf<vec, 16x64xu32>",
+        "cmp": CmpMode.GT,
+    }
     scratch = tmp.numel + src0.numel * dst.size + src0.rows * src0.size
     rules = (
         named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
@@ -227,6 +237,7 @@ class TGatherB(Instr, pipe=V):
     src = In(Tile, doc="the bytes")
     offsets = In(Tile, cpp="offset", doc="a byte offset for each block")
 
+    example = {"offsets": "!pto.tile_buf<vec, 16x8xu32, valid=16x4>"}
     rules = (
         named("element-type", offsets.size == 4, help="offsets are u32"),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),

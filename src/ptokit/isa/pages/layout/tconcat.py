@@ -10,6 +10,7 @@ from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, 
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import VEC, V
+from ptokit.isa.pages.samples import COUNT, VEC_F32, WIDE
 
 DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 COUNTS = (i8, u8, i16, u16, i32, u32)
@@ -40,6 +41,7 @@ class TConcat(Instr, pipe=V):
     src0 = In(Tile, doc="the left part")
     src1 = In(Tile, doc="the right part")
 
+    example = {"dst": WIDE}
     rules = (
         joined(dst, src0, src1),
         on((CPU, A2A3), room(dst, src0, src1)),
@@ -103,6 +105,10 @@ class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
 
+    example = (
+        f"NAME ins(%src0, %src1, %n0, %n1 : {VEC_F32}, {VEC_F32}, {COUNT}, {COUNT})"
+        f" outs(%dst : {WIDE})"
+    )
     rules = (
         joined(dst, src0, src1),
         room(dst, src0, src1),
@@ -126,6 +132,7 @@ class TConcatDstIndex(Instr, name="tconcat", form="counts by row, and the sum", 
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
 
+    example = {"src0_idx": COUNT, "src1_idx": COUNT, "dst": WIDE, "dst_idx": COUNT}
     rules = (
         joined(dst, src0, src1),
         room(dst, src0, src1),

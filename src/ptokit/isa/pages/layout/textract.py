@@ -33,6 +33,7 @@ from ptokit.isa.model.words import (
     ReluPreMode,
     V,
 )
+from ptokit.isa.pages.samples import L0A, L0B, L0C_64, L1, L1_I8, PARAMETERS, VEC_NZ, WIDE
 from ptokit.isa.pages.windows import (
     BOXES,
     CUBE_A2A3,
@@ -82,6 +83,7 @@ class TExtract(Extract, uses=(FIXPIPE,)):
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
 
+    example = {"src": L1.replace("64x64", "64x256"), "row": 0, "col": 64, "dst": L0A}
     straight = dst.slayout == src.slayout
     gemv = (src.rows == 1) & (src.blayout == BLayout.ROW_MAJOR)
     cube_source = named("layout", src.layout.isin(ZN, NZ), help="store the source as zn or nz")
@@ -209,6 +211,8 @@ class TExtractFp(
     `fp`. The suffix means fix pipe.
     """
 
+    example = {"src": L0C_64, "fp": PARAMETERS, "row": 0, "col": 16, "dst": L1_I8}
+
     uses = (FIXPIPE,)
     dst, src = Extract.dst, Extract.src
     fp = In(
@@ -260,6 +264,11 @@ class TExtractFp(
 
 class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
     """Copy two windows of one row-major vector tile into two NZ tiles."""
+
+    example = {
+        **{"dst0": VEC_NZ, "dst1": VEC_NZ, "src": WIDE},
+        **{"row0": 0, "col0": 0, "row1": 0, "col1": 32},
+    }
 
     dst0 = Out(Tile, loc=VEC, doc="receives the window at (row0, col0)")
     dst1 = Out(Tile, loc=VEC, doc="receives the window at (row1, col1)")
@@ -313,6 +322,12 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
     col = In(Index, 0, cpp="indexCol", doc="first n of the window")
     asm = Asm(brackets=("row", "col"))
 
+    example = {
+        "dst": L0B.replace("64x64", "32x32"),
+        "src": "!pto.conv_tile<fractal_z, 4x3x16x16xf16>",
+        "row": 16,
+        "col": 0,
+    }
     rules = (
         src.layout.isin(ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D),
         named("element-type", dst.dtype.size == src.dtype.size),

@@ -9,6 +9,7 @@ from ptokit.isa.model.layouts import NZ
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import MAT, MTE2, VEC, PadValue, V
+from ptokit.isa.pages.samples import PARTLY, VEC_F32
 from ptokit.isa.pages.windows import on_a2a3
 
 
@@ -21,6 +22,7 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
     dst = Out(Tile, doc="the tile to fill, all of it; its type has the pad value")
     src = In(Tile, doc="the data; its valid region is what stays")
 
+    example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
     rules = (
         named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
         named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
@@ -66,5 +68,6 @@ class TFillPadExpand(FillPad, name="tfillpad_expand", recorded_op="tfillpad"):
     """tfillpad into a dst whose declared shape may be larger."""
 
     dst, src = FillPad.dst, FillPad.src
+    example = {"src": PARTLY, "dst": "!pto.tile_buf<vec, 32x64xf32, pad=3>"}
     rules = (FillPad.rules, both(dst.rows >= src.rows, dst.cols >= src.cols))
     recorded = {"expand": {}}

@@ -10,6 +10,7 @@ from ptokit.isa.model.layouts import NZ, ZZ
 from ptokit.isa.model.types import Conv, Index, Tile
 from ptokit.isa.model.words import LEFT, MAT, MTE1
 from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling
+from ptokit.isa.pages.samples import L0A
 
 NARROW = "TIMG2COL takes no 8-bit floats"
 
@@ -31,6 +32,11 @@ class TImg2Col(Instr, pipe=MTE1):
     pos_k = In(Index, 0, cpp="posK", doc="first column of the matrix")
     mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
 
+    example = {
+        "src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>",
+        "dst": L0A.replace("64x64", "16x16"),
+        "mode": FmatrixMode.A_AUTO,
+    }
     rules = (
         fits_registers(src),
         named("shape", src.extents.c0 == src.c0),

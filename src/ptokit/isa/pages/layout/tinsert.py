@@ -21,6 +21,7 @@ from ptokit.isa.model.words import (
     TInsertMode,
     V,
 )
+from ptokit.isa.pages.samples import L0C, L1_I8, PARAMETERS, WIDE
 from ptokit.isa.pages.windows import (
     BOXES,
     CUBE_A5,
@@ -69,6 +70,7 @@ class TInsert(Insert, uses=(FIXPIPE,)):
     relu, mode = Insert.relu, Insert.mode
     split = Attr(TInsertMode, None, key="insertMode")
 
+    example = {"row": 0, "col": 32, "dst": WIDE}
     paths = (
         path(
             *(VEC, VEC, V, both(dst.layout.isin(ND, NZ), dst.layout == src.layout)),
@@ -152,6 +154,7 @@ class TInsertFp(Insert, uses=(FIXPIPE,), name="tinsert_fp", recorded_op="tinsert
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
 
+    example = {"src": L0C, "fp": PARAMETERS, "row": 0, "col": 0, "dst": L1_I8}
     paths = from_acc(dst, src, mode)
     rules = (
         inside(row, col, src, dst),

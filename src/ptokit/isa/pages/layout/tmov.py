@@ -42,6 +42,7 @@ from ptokit.isa.model.words import (
     ReluPreMode,
     V,
 )
+from ptokit.isa.pages.samples import L0A, L0C, L1, L1_I8, PARAMETERS
 from ptokit.isa.pages.windows import (
     CAST_A2A3,
     CAST_A5,
@@ -113,6 +114,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
 
     asm = Asm(spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"))
+    example = {"src": L1, "dst": L0A}
     cube = (
         on(A2A3, src.dtype.isin(*CUBE_A2A3)),
         on(A5, src.dtype.isin(*CUBE_A5)),
@@ -218,6 +220,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
 
+    example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
     paths = from_acc(dst, src, quantises(dst, src))
     rules = (
         whole(dst, src),
@@ -248,6 +251,11 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     tmp = Scratch(Tile, loc=VEC, doc="of hardware")
     axis = Attr(int, 1, key="grpAxis")
 
+    example = {
+        "src": "!pto.tile_buf<vec, 32x32xf8E8M0FNU, valid=32x4>",
+        "tmp": "!pto.tile_buf<vec, 1x256xf8E8M0FNU>",
+        "dst": "!pto.tile_buf<vec, 32x4xf8E8M0FNU, slayout=row_major, fractal=32>",
+    }
     rules = (
         on(HARDWARE, named("attribute", dst.dtype.isin(*SCALES), help="u8, hif8 or f8e8m0")),
         both(dst.dtype == src.dtype, tmp.dtype == src.dtype),

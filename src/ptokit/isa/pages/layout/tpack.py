@@ -9,6 +9,7 @@ from ptokit.isa.model.dtypes import u8, u16, u32
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import VEC, V
+from ptokit.isa.pages.samples import VEC_I32
 
 UNSIGNED = {1: u8, 2: u16, 4: u32}
 
@@ -22,6 +23,7 @@ class TPack(Instr, pipe=V, targets=(CPU, A5)):
     dst = Out(Tile, doc="receives the low bits")
     src = In(Tile, doc="the wider elements")
 
+    example = {"src": VEC_I32, "dst": "!pto.tile_buf<vec, 16x32xi16>"}
     rules = (
         named(
             "element-type",

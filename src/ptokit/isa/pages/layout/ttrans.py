@@ -22,6 +22,7 @@ class TTrans(Instr, pipe=V):
     src = In(Tile, doc="the tile to transpose")
     tmp = Scratch(Tile, None, doc="of A2/A3")
 
+    example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
     rules = (
         named("element-type", dst.size == src.size),
         named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows),
@@ -76,6 +77,10 @@ class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V):
     src = In(Conv, doc="the feature map")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5")
 
+    example = {
+        "src": "!pto.conv_tile<nchw, 1x8x2x4xf32, loc=vec>",
+        "dst": "!pto.conv_tile<nc1hwc0, 1x1x2x4x8xf32, loc=vec>",
+    }
     to, of = dst.extents, src.extents
     fractal = dst.layout.isin(*FRACTALS)
     rules = (
