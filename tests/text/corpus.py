@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from ptokit.isa.pages.examples import EXAMPLES
-
 from account.files import ROOT
 from ptokit.api.program import loads
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.index import pages
 
 
 @cache
 def corpus() -> tuple[str, ...]:
     """Programs of the tree in each form."""
     texts = [
-        *EXAMPLES.values(),
+        *(page.program() for page in pages()),
         *(p.read_text() for p in sorted((ROOT / "examples").glob("*.pto"))),
     ]
     made = dict.fromkeys(texts)
