@@ -236,7 +236,7 @@ class Space:
             o.name: given.get(o.name, ()) if o.many else given.get(o.name)
             for o in self.page.operands
         }
-        return environment(self.page, operands, attrs)
+        return environment(self.page, operands, attrs, self.target)
 
     def tiles(self) -> tuple[str, ...]:
         return tuple(n for n, o in self.operands.items() if o.kind is Kind.TILE)

@@ -11,46 +11,19 @@ from typing import Any, NamedTuple
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import check_addresses
+from ptokit.analysis.violation import blamed, broken, violation
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.formula.formulas import UNKNOWN, Many, fields, seen
+from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FLOW, REGIONS
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.types import Elided, OpaqueType
-
-
-def violation(
-    page: type[Instr], rule: Rule, env: Mapping[str, Any], target: Target, span: Span | None
-) -> Diagnostic:
-    """The diagnostic of a rule that does not hold under `env`."""
-    return Diagnostic(
-        slug=rule.slug,
-        message=f"{page.mnemonic()}: {CATALOGUE[rule.slug].title}",
-        span=span,
-        severity=Severity.WARNING if rule.warning else Severity.ERROR,
-        rule=str(rule.formula),
-        when=None if rule.condition is None else str(rule.condition),
-        seen=seen(rule.formula, env),
-        help=rule.help or f"`ptokit explain {page.name}` lists what each target takes",
-        targets=(target.name,),
-    )
-
-
-def blamed(op: Op, rule: Rule) -> Span | None:
-    """Where to point: at what a rule speaks of first, an attribute or index before a tile."""
-    mentioned = list(fields(rule.formula))
-    attrs = {a.name for a in op.page.attrs} if rule.slug == "attribute" else set[str]()
-    for part in sorted(mentioned, key=lambda f: (f.operand not in attrs, bool(f.path))):
-        if part.operand in op.spans:
-            return op.spans[part.operand]
-    return op.span
 
 
 class Checker:
@@ -99,7 +72,7 @@ class Checker:
         """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
         if outcome is False:
             where = blamed(op, rule)
-            self.found.append(violation(op.page, rule, env, self.facts.target, where))
+            self.found.append(violation(op.page, rule, env, where))
 
     def control(self, op: Op, env: Mapping[str, Any]) -> None:
         """An op with regions: its body says when they run."""
@@ -176,15 +149,7 @@ def tile_type_errors(
     for rule in (*own, *type_rules(target)):
         if not empty and rule.holds(env) is not False:
             continue
-        yield Diagnostic(
-            slug=rule.slug,
-            message=f"{label}: {CATALOGUE[rule.slug].title}",
-            span=span,
-            rule=str(rule),
-            seen=seen(rule.formula, env),
-            help=rule.help,
-            targets=(target.name,),
-        )
+        yield broken(label, rule, env | {"machine": target}, span)
         return
 
 

@@ -54,7 +54,7 @@ class Facts:
                 given[operand.name] = values
             elif values:
                 given[operand.name] = values[0]
-        return environment(op.page, given, op.attrs)
+        return environment(op.page, given, op.attrs, self.target)
 
     def learn(self, op: Op, env: Mapping[str, Any]) -> None:
         """Refine result types and fold numbers."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from ptokit.analysis.known import Facts
-from ptokit.analysis.placement import check_addresses
+from ptokit.analysis.placement import check_addresses, plan
+from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import Left, Survey
 from ptokit.analysis.uninitialised import Trial, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Func, Module, Value
+from ptokit.ir.module import Func, Module, Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.tiles import ConvTileType, TileType
 
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
 
@@ -121,7 +124,25 @@ def judged(func: Func, target: Target, trial: Trial) -> tuple[list[Diagnostic], 
     blank, waiting = uninitialised(func, facts, survey.dead, trial)
     found, left = found + blank, left + waiting
     found.sort(key=lambda d: _line(d.span))
+    left += _perhaps_overlapping(func, facts, survey.facts.numbers)
     return found + list(check_addresses(func, facts)), left
+
+
+def _perhaps_overlapping(func: Func, facts: Facts, numbers: Mapping[Value, Any]) -> Iterator[Left]:
+    """Tiles at addresses that vary or only the run knows, in a memory where others are placed."""
+    planned = plan(func, facts)
+    for op in func.body.walk():
+        address = next(iter(op.bound("addr")), None) if isinstance(op, Op) else None
+        number = UNKNOWN if address is None else numbers.get(address, UNKNOWN)
+        if isinstance(number, int) or not isinstance(op, Op) or address is None:
+            continue
+        kind = facts.type_of(op.results[0])
+        assert isinstance(kind, TileType | ConvTileType)
+        for start, end in planned.ranges(kind):
+            if number is UNKNOWN or (low(number) < end and start < high(number) + kind.nbytes):
+                rule = f"no byte of it is one of {start} to {end - 1}, where tiles are placed"
+                why = f"%{address.name} is known only when it runs"
+                yield Left(op.spans.get("addr"), op.page.mnemonic(), rule, why)
 
 
 def _numbers(facts: Facts) -> dict[Value, Any]:  # Any: int or float

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Storage, storages
+from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Value
-from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 
@@ -78,9 +79,7 @@ def _plan(tiles: Mapping[Value, Storage], target: Target) -> tuple[Planned, list
         planned.addresses[tile.value] = address
         planned.tiles.setdefault(space, []).append(tile)
         capacity = target.capacity[space]
-        if not capacity:
-            problems += address_errors(tile.kind, address, target, tile.value)
-        elif address < 0 or _end(tile) > capacity:
+        if capacity and (address < 0 or _end(tile) > capacity):
             live = [o for o in near if o.address is not None and not o.explicit]
             problems.append(_overflow(tile, live, target))
     return planned, problems
@@ -143,12 +142,11 @@ def _overflow(life: Storage, others: list[Storage], target: Target) -> Diagnosti
 
 
 def check_addresses(func: Func, facts: Facts) -> Iterator[Diagnostic]:
-    """Explicit addresses: aligned and inside their memory. The others: they fit together."""
+    """The tiles that ptokit places fit together, each at one address."""
     tiles = storages(func, facts)
     for tile in tiles.values():
-        if tile.explicit and tile.address is not None:
-            yield from address_errors(tile.kind, tile.address, facts.target, tile.value)
-        elif tile.outlives and not tile.explicit:
+        yield from memory_errors(tile.kind, facts.target, f"%{tile.value.name}", tile.value.span)
+        if tile.outlives and not tile.explicit:
             yield _outlives(tile)
     yield from _plan(tiles, facts.target)[1]
 
@@ -169,45 +167,7 @@ def memory_errors(
     kind: TileType | ConvTileType, target: Target, label: str, span: Span | None
 ) -> Iterator[Diagnostic]:
     """SA-0351: the target has the memory of the location."""
-    slug, space = "memory-missing", SPACES[kind.loc]
-    if target.capacity_of(kind.loc) == 0:
-        yield Diagnostic(
-            slug,
-            f"{label}: {CATALOGUE[slug].title}",
-            span,
-            rule=f"capacity of {space} > 0",
-            seen="capacity is 0",
-            help=f"{space} has 0 bytes on {target.name}",
-            targets=(target.name,),
-        )
-
-
-def address_errors(
-    kind: TileType | ConvTileType, address: int, target: Target, value: Value | None
-) -> Iterator[Diagnostic]:
-    """SA-0351 to SA-0354 for one tile."""
-    capacity, space = target.capacity_of(kind.loc), SPACES[kind.loc]
-    end = address + kind.nbytes
-    label = f"%{value.name}" if value else "the tile"
-    span = value.span if value else None
-    if capacity == 0:
-        yield from memory_errors(kind, target, label, span)
-        return
-    if address % target.alignment:
-        slug = "address-misaligned"
-        rule, seen = f"addr % {target.alignment} == 0", f"addr is {address}"
-    elif address < 0 or end > capacity:
-        slug = "address-out-of-range"
-        rule = f"0 <= addr and addr + bytes <= {capacity} ({space})"
-        seen = f"addr + bytes is {end} ({address} + {kind.nbytes})"
-    else:
-        return
-    yield Diagnostic(
-        slug,
-        f"{label}: {CATALOGUE[slug].title}",
-        span,
-        rule=rule,
-        seen=seen,
-        help=f"{space} has {capacity} bytes on {target.name}",
-        targets=(target.name,),
-    )
+    env = {"tile": kind, "machine": target}
+    for rule in MEMORY_RULES:
+        if rule.holds(env) is False:
+            yield broken(label, rule, env, span)

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ptokit.analysis.checker import Turn, blamed, violation
+from ptokit.analysis.checker import Turn
 from ptokit.analysis.ranges import Range
 from ptokit.analysis.survey import Survey, counter, left, widened
+from ptokit.analysis.violation import blamed, violation
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.model.targets import Target
@@ -82,9 +83,7 @@ class Search(Survey):
             raise Unproven
         self.wanted[op].remove(rule)
         if outcome is False:
-            self.found.append(
-                self._at(violation(op.page, rule, env, self.facts.target, blamed(op, rule)))
-            )
+            self.found.append(self._at(violation(op.page, rule, env, blamed(op, rule))))
         else:
             why = "a number is known only when it runs"
             self.left.append(left(op, rule, why))

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ptokit.analysis.checker import Checker, Turn, blamed
+from ptokit.analysis.checker import Checker, Turn
 from ptokit.analysis.ranges import EVERY, Range, counters, high, joined, low
+from ptokit.analysis.violation import blamed
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ptokit.analysis.checker import violation
 from ptokit.analysis.placement import memory_errors
+from ptokit.analysis.violation import violation
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
 from ptokit.api.settings import current_core, current_target
@@ -115,10 +115,10 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
         if o.required or given.get(o.name) is not None
     }
     attrs = {a.name: _word(a, given[a.name]) for a in page.attrs}
-    env = environment(page, operands, attrs)
     target = current_target()
+    env = environment(page, operands, attrs, target)
     problems = [
-        violation(page, rule, env, target, caller())
+        violation(page, rule, env, caller())
         for rule in page.rules_on(target)
         if rule.holds(env) is False
     ]

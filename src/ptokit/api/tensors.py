@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ptokit.analysis.checker import tile_type_errors
-from ptokit.analysis.placement import address_errors
+from ptokit.analysis.violation import broken
 from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, host_array, tensor_of
 from ptokit.api.settings import current_core, current_target
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.dtypes import DType, dtype_named
 from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.targets import ADDRESS_RULES
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
 from ptokit.isa.model.words import (
     ACC,
@@ -165,8 +166,10 @@ def place_at(tile: Tile, address: int) -> None:
     target has no such memory, the tile does not fit or the address is not aligned.
     """
     core = current_core()
-    for problem in address_errors(tile.type, operator.index(address), core.target, None):
-        raise PtoError(replace(problem, span=caller()))
+    env = {"addr": operator.index(address), "tile": tile.type, "machine": core.target}
+    for rule in ADDRESS_RULES:
+        if rule.holds(env) is False:
+            raise PtoError(broken("the tile", rule, env, caller()))
     memory = core.space(tile.type.loc)
     tile.handle.elements = Elements(memory, address, tile.dtype, tile.type.map)
 

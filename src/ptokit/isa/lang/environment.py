@@ -9,13 +9,14 @@ from ptokit.isa.formula.formulas import ABSENT, Many, Missing
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import REQUIRED, Instr
 from ptokit.isa.lang.traits import Resource
+from ptokit.isa.model.targets import Target
 
 
 def environment(
-    page: type[Instr], operands: Mapping[str, Any], attrs: Mapping[str, Any]
+    page: type[Instr], operands: Mapping[str, Any], attrs: Mapping[str, Any], target: Target
 ) -> dict[str, Any]:
     """Bind every operand and attribute of `page`: given, by default, or ABSENT. Any: see above."""
-    env: dict[str, Any] = {}
+    env: dict[str, Any] = {"machine": target}
     for operand in page.operands:
         value = operands.get(operand.name, None if operand.required else operand.default)
         if operand.many and value is not None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from ptokit.isa.formula.formulas import Field
-from ptokit.isa.formula.rules import A2A3, A5, CPU, Rule, named
+from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
+from ptokit.isa.formula.rules import A2A3, A5, CPU, Rule, both, named, when
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import NZ, ZZ, Layout
 from ptokit.isa.model.tiles import ALIASES, TileType
@@ -131,6 +131,52 @@ class Target:
         if self.pinned_left and tile.loc is LEFT and tile.layout in (NZ, ZZ):
             tile = replace(tile, layout=self.left)
         return tile
+
+
+class Capacity(Expr):
+    """The bytes of the memory behind a tile's location, on the target that is asked about."""
+
+    def __init__(self, tile: Field) -> None:
+        self.loc = tile.loc
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.loc,)
+
+    def compile(self) -> Evaluate:
+        loc = self.loc.eval
+
+        def capacity(env: Env) -> int | Missing:
+            found = loc(env)
+            return found if isinstance(found, Missing) else env["machine"].capacity_of(found)
+
+        return capacity
+
+    def __str__(self) -> str:
+        return f"capacity of {self.loc}"
+
+
+def at_address(addr: Field, tile: Field) -> tuple[Rule, ...]:
+    """The rules of an address that a program gives to a tile (SA-0352 to SA-0354)."""
+    memory = Capacity(tile)
+    return when(
+        memory > 0,
+        named(
+            "address-misaligned",
+            addr % Field("machine").alignment == 0,
+            help="start every tile on a whole line of its memory",
+        ),
+        named(
+            "address-out-of-range",
+            both(addr >= 0, addr + tile.nbytes <= memory),
+            help="addr is a byte offset in the memory of the tile's location",
+        ),
+    )
+
+
+MEMORY_RULES = named(  # SA-0351
+    "memory-missing", Capacity(Field("tile")) > 0, help="use another location, or another target"
+)
+ADDRESS_RULES = (*MEMORY_RULES, *at_address(Field("addr"), Field("tile")))
 
 
 def _sizes(ub: int, l0c: int, bt: int, fb: int, mx: int) -> dict[str, int]:

@@ -11,6 +11,7 @@ from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
 from ptokit.isa.lang.traits import MACHINE
+from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import Index, Scalar, Tile
 from ptokit.isa.model.words import S
@@ -42,6 +43,7 @@ class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), handle=True, allocate
             valid_col.given == result.dynamic_cols,
             help="give valid_row and valid_col exactly where the type says ?",
         ),
+        at_address(addr, result),
     )
 
     @staticmethod
@@ -196,6 +198,7 @@ class TAssign(Instr, uses=(MACHINE,), handle=True, readdresses=True, pipe=S):
 %addr = arith.constant 4096 : i64
 %t = pto.alloc_tile : {VEC_F32}
 %u = pto.tassign %t, %addr : {VEC_F32} -> {VEC_F32}"""
+    rules = at_address(addr, src)
     disputes = ("C30",)
 
     @staticmethod

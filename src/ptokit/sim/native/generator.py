@@ -277,11 +277,13 @@ class Compiler:
         """An instruction that makes handles, views or numbers, or has regions."""
         values = self._values(op, env)
         page = op.page
-        types = {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
-        seen = environment(page, values, op.attrs) | types
+        target = self.facts.target
+        results = zip(page.results(), op.results, strict=False)
+        types = {r.name: target.resolve_any(v.type) for r, v in results}
+        seen = environment(page, values, op.attrs, target) | types
         condition = self._open_rules(seen, pending)
         if page.type_of is not None and op.results:
-            values[page.results()[0].name] = refined(page.type_of, seen, self.facts.target)
+            values[page.results()[0].name] = refined(page.type_of, seen, target)
         if op.regions:
             self._require(op, env, condition)
         elif not op.results:
@@ -377,7 +379,8 @@ class Compiler:
 
     def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         page, values = op.page, self._values(op, env)
-        condition = self._open_rules(environment(page, values, op.attrs), pending)
+        env_of_rules = environment(page, values, op.attrs, self.facts.target)
+        condition = self._open_rules(env_of_rules, pending)
         size = size_of_output(op, values)
         if size is False and not page.aliases:
             self._require(op, env, condition)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptokit.analysis.placement import address_errors
 from ptokit.ir.module import Value
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.grid import LARGEST_GRID
@@ -41,18 +40,14 @@ class Machine:
         """A handle on the bytes at `address` of the memory of the type's location."""
         target, planned = self.compiler.facts.target, self.compiler.planned
         if isinstance(address, int):
-            checks = (address_errors, planned.conflict)
-            if any(True for check in checks for _ in check(kind, address, target, None)):
+            if any(True for _ in planned.conflict(kind, address, target, None)):
                 self.compiler.recording.guards.append(Truth(self.compiler.code, "false"))
         else:
-            last = target.capacity_of(kind.loc) - kind.nbytes
-            aligned = address % target.alignment == 0
             apart = (
                 (address <= start - kind.nbytes) | (address >= end)
                 for start, end in planned.ranges(kind)
             )
-            conditions = (aligned, address >= 0, address <= last, *apart)
-            self.compiler.recording.guards += [c for c in conditions if isinstance(c, Truth)]
+            self.compiler.recording.guards += [c for c in apart if isinstance(c, Truth)]
         return self._handle(kind, address)
 
     def _handle(self, kind: TileType | ConvTileType, address: Num) -> Recorded:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from ptokit.analysis.checker import blamed, unknown_op, violation
+from ptokit.analysis.checker import unknown_op
 from ptokit.analysis.known import Facts
-from ptokit.analysis.placement import Planned, address_errors
+from ptokit.analysis.placement import Planned
+from ptokit.analysis.violation import blamed, violation
 from ptokit.diagnostics.diagnostic import PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.lang.environment import Offer, environment
@@ -45,9 +46,8 @@ class Machine:
 
     def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A handle on the bytes at `address` of the memory of the type's location."""
-        for problems in (address_errors, self.planned.conflict):
-            for problem in problems(kind, address, self.target, self.value):
-                raise PtoError(problem)
+        for problem in self.planned.conflict(kind, address, self.target, self.value):
+            raise PtoError(problem)
         return self._handle(kind, address)
 
     def _handle(self, kind: TileType | ConvTileType, address: int) -> Matrix:
@@ -172,14 +172,14 @@ class _Execution:
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
-        seen = environment(self.page, values, self.op.attrs)
-        if self.result is not None:
-            seen[self.result] = self.op.results[0].type
         target = self.run.facts.target
+        seen = environment(self.page, values, self.op.attrs, target)
+        if self.result is not None:
+            seen[self.result] = target.resolve_any(self.op.results[0].type)
         for rule in self.pending:
             if rule.holds(seen) is False:
                 where = blamed(self.op, rule)
-                raise PtoError(violation(self.page, rule, seen, target, where))
+                raise PtoError(violation(self.page, rule, seen, where))
         if self.refine is None or self.result is None:
             return {}
         return {self.result: refined(self.refine, seen, target)}

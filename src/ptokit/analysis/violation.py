@@ -1,0 +1,49 @@
+"""A rule that does not hold, as a diagnostic: where, which rule, the numbers in it, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Op
+from ptokit.isa.formula.formulas import fields, seen
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.instr import Instr
+
+
+def broken(
+    label: str, rule: Rule, env: Mapping[str, Any], span: Span | None, help: str | None = None
+) -> Diagnostic:
+    """The diagnostic of a rule that does not hold under `env`, of what `label` names."""
+    return Diagnostic(
+        slug=rule.slug,
+        message=f"{label}: {CATALOGUE[rule.slug].title}",
+        span=span,
+        severity=Severity.WARNING if rule.warning else Severity.ERROR,
+        rule=str(rule.formula),
+        when=None if rule.condition is None else str(rule.condition),
+        seen=seen(rule.formula, env),
+        help=rule.help or help,
+        targets=(env["machine"].name,),
+    )
+
+
+def violation(
+    page: type[Instr], rule: Rule, env: Mapping[str, Any], span: Span | None
+) -> Diagnostic:
+    """The diagnostic of a page's rule that does not hold under `env`."""
+    help = f"`ptokit explain {page.name}` lists what each target takes"
+    return broken(page.mnemonic(), rule, env, span, help)
+
+
+def blamed(op: Op, rule: Rule) -> Span | None:
+    """Where to point: at what a rule speaks of first, an attribute or index before a tile."""
+    mentioned = list(fields(rule.formula))
+    attrs = {a.name for a in op.page.attrs} if rule.slug == "attribute" else set[str]()
+    for part in sorted(mentioned, key=lambda f: (f.operand not in attrs, bool(f.path))):
+        if part.operand in op.spans:
+            return op.spans[part.operand]
+    return op.span

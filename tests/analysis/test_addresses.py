@@ -1,0 +1,58 @@
+"""Addresses that a program computes are judged over all iterations, or left to the run and said."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+
+TILE = "!pto.tile_buf<vec, 16x32xf32>"  # 2048 bytes
+
+
+def program(step: int, upper: str = "%eight") -> pto.Program:
+    """A tile at `step` times the counter; another one is placed, as such are, from the end."""
+    return pto.loads(f"""\
+func.func @f(%n: index) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %eight = arith.constant 8 : index
+  %step = arith.constant {step} : i64
+  %placed = pto.alloc_tile : {TILE}
+  scf.for %i = %zero to {upper} step %one {{
+    %wide = arith.index_cast %i : index to i64
+    %at = arith.muli %wide, %step : i64
+    %t = pto.alloc_tile addr = %at : {TILE}
+  }}
+  return
+}}
+""")
+
+
+def test_addresses_inside_are_legal() -> None:
+    verdicts = program(8192).verdicts("all")
+    assert [(v.word.value, v.left) for v in verdicts] == [("legal", ())] * 3
+
+
+@pytest.mark.parametrize(("target", "first"), [("cpu", 8), ("a2a3", 3), ("a5", 4)])
+def test_the_first_iteration_outside_is_named(target: str, first: int) -> None:
+    found = program(65536).check(target)
+    if first == 8:
+        assert found == []
+        return
+    assert [d.slug for d in found] == ["address-out-of-range"]
+    assert f"at %i = {first}, iteration {first}" in str(found[0].seen)
+
+
+def test_the_first_iteration_that_is_not_aligned_is_named() -> None:
+    found = program(40).check("cpu")
+    assert [d.slug for d in found] == ["address-misaligned"]
+    assert "(40 % 32) at %i = 1, iteration 1" in str(found[0].seen)
+
+
+def test_what_only_the_run_knows_is_listed() -> None:
+    (verdict,) = program(2048, upper="%n").verdicts("a5")
+    assert verdict.word.value == "undecided"
+    rules = [left.rule for left in verdict.left]
+    assert any("addr + result.nbytes <= capacity" in rule for rule in rules)
+    assert any("machine.alignment" in rule for rule in rules)
+    assert "no byte of it is one of 260096 to 262143, where tiles are placed" in rules
