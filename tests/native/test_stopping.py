@@ -315,3 +315,10 @@ def test_an_error_in_an_early_block_ends_the_others() -> None:
 """.replace("KIND", KIND).replace("LOOP", LOOPS["empty"])
     found = {problem(body, e, 2, timeout=30).slug for e in ENGINES}
     assert found == {"window-out-of-bounds"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_time_may_end_at_an_op_that_nobody_knows(engine: str) -> None:
+    with pytest.raises(pto.PtoError) as caught:
+        pto.loads("pto.tunheard\n").run(engine=engine, timeout=1e-9)
+    assert caught.value.diagnostics[0].slug in ("time-limit", "unknown-op")

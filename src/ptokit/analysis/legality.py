@@ -142,7 +142,7 @@ def _perhaps_overlapping(func: Func, facts: Facts, numbers: Mapping[Value, Any])
             if number is UNKNOWN or (low(number) < end and start < high(number) + kind.nbytes):
                 rule = f"no byte of it is one of {start} to {end - 1}, where tiles are placed"
                 why = f"%{address.name} is known only when it runs"
-                yield Left(op.spans.get("addr"), op.page.mnemonic(), rule, why)
+                yield Left(op.spans.get("addr"), op.name, rule, why)
 
 
 def _numbers(facts: Facts) -> dict[Value, Any]:  # Any: int or float

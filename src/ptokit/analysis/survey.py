@@ -122,7 +122,7 @@ def same_value(op: Op, formula: Expr) -> bool:
 
 
 def left(op: Op, rule: Rule, why: str) -> Left:
-    return Left(blamed(op, rule), op.page.mnemonic(), str(rule), why)
+    return Left(blamed(op, rule), op.name, str(rule), why)
 
 
 def unknowns(op: Op, rule: Rule, env: Mapping[str, Any]) -> str:

@@ -127,7 +127,7 @@ class FirstTurns(Search):
             self.found.append(found)
         else:
             why = f"{found.message}, and {GUARDED}"
-            self.left.append(Left(found.span, op.page.mnemonic(), found.slug, why))
+            self.left.append(Left(found.span, op.name, found.slug, why))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn

@@ -69,6 +69,11 @@ class Op:
     comments: Comments = NO_COMMENTS
 
     @property
+    def name(self) -> str:
+        """The mnemonic, as of an op that is not known."""
+        return self.page.mnemonic()
+
+    @property
     def span(self) -> Span | None:
         return self.spans.get("")
 

@@ -88,8 +88,7 @@ class _Conversion:
             return
         for value in uses_of(op):
             if value in self.buffers:
-                name = op.name if isinstance(op, OpaqueOp) else op.page.mnemonic()
-                message = f"{name} refers to the bytes of %{value.name}, which are written"
+                message = f"{op.name} refers to the bytes of %{value.name}, which are written"
                 note = Note(f"%{value.name} is defined here", value.span)
                 raise refuse(message, op.span, "a value has no bytes to refer to", note)
 
@@ -97,13 +96,13 @@ class _Conversion:
         """What regions pass on shares a tile when it is written again: a view cannot."""
         for name, value in op.values():
             if value in self.views:
-                message = f"{op.page.mnemonic()} passes on %{value.name}, a view of other bytes"
+                message = f"{op.name} passes on %{value.name}, a view of other bytes"
                 raise refuse(message, op.span_of(name), "copy it to a tile of its own")
 
     def _require_no_view(self, op: Op, tile: Value) -> None:
         """Old content and new share one tile: that cannot be a view, but for its extents."""
         if tile in self.views and not is_dynamic(tile):
-            message = f"{op.page.mnemonic()} changes a part of %{tile.name}, a view of other bytes"
+            message = f"{op.name} changes a part of %{tile.name}, a view of other bytes"
             raise refuse(message, op.span, "change the tile itself, or a copy of the part")
 
     def _write_of(self, buffer: Value) -> Span | None:
@@ -129,7 +128,7 @@ class _Conversion:
             return self._loop(op, now, live) if is_loop(op) else self._branch(op, now, live)
         targets = written(op)
         if len({*targets.values()}) < len(targets):
-            message = f"{op.page.mnemonic()} writes two outputs to one tile"
+            message = f"{op.name} writes two outputs to one tile"
             raise refuse(message, op.span, "give each output a tile of its own")
         for name, tile in targets.items():
             self._require_unshared(op, name, tile, live)

@@ -6,7 +6,7 @@ import math
 import time
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.ir.module import Op
+from ptokit.ir.module import AnyOp
 
 MOST_INSTRUCTIONS = 2**63 - 1  # compiled programs count in 64 bits
 
@@ -26,12 +26,12 @@ class RunLimits:
         self.ran = 0  # in the reference; compiled programs have counters of their own
         self.idle = 0  # iterations that executed no instruction
 
-    def before(self, op: Op) -> None:
+    def before(self, op: AnyOp) -> None:
         """An instruction is about to run."""
         self._room(op)
         self.ran += 1
 
-    def after(self, op: Op, used: int) -> None:
+    def after(self, op: AnyOp, used: int) -> None:
         """An iteration of a loop ends that began when so much was used."""
         if self.used == used:
             self._room(op)
@@ -42,7 +42,7 @@ class RunLimits:
         """What counts."""
         return self.ran + self.idle
 
-    def _room(self, op: Op) -> None:
+    def _room(self, op: AnyOp) -> None:
         if self.used == self.most:
             raise self.counted(op, self.ran)
         if self.late():
@@ -52,26 +52,26 @@ class RunLimits:
         """The time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    def counted(self, op: Op, ran: int) -> PtoError:
+    def counted(self, op: AnyOp, ran: int) -> PtoError:
         """The limit is reached before `op`, after `ran` instructions and idle iterations."""
         assert self.most is not None
         idle = f" and {self.most - ran} iterations without any" if self.most > ran else ""
         return PtoError(
             Diagnostic(
                 "instruction-limit",
-                f"{op.page.mnemonic()}: the run ends here, at its limit of {self.most}",
+                f"{op.name}: the run ends here, at its limit of {self.most}",
                 op.span,
                 seen=f"{ran} instructions ran{idle}",
                 help="a larger max-instructions lets it go on",
             )
         )
 
-    def timed_out(self, op: Op, ran: int) -> PtoError:
+    def timed_out(self, op: AnyOp, ran: int) -> PtoError:
         """The time is over at `op`, after `ran` instructions."""
         return PtoError(
             Diagnostic(
                 "time-limit",
-                f"{op.page.mnemonic()}: the run ends here, after {self.seconds:g} seconds",
+                f"{op.name}: the run ends here, after {self.seconds:g} seconds",
                 op.span,
                 seen=f"{ran} instructions ran",
                 help="a larger timeout lets it go on; a loop that never ends needs another bound",

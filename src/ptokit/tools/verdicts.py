@@ -61,7 +61,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
             if isinstance(op, Op) and not op.page.handle and op.span is not None:
                 mine = [d for d in found if d.is_error and _inside(d.span, op.span)]
                 reasons = (_reason(target, mine) for target in targets)
-                rows.append((str(_line(op.span)), op.page.mnemonic(), *reasons))
+                rows.append((str(_line(op.span)), op.name, *reasons))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -158,9 +158,7 @@ class Compiler:
         last = body[-1] if body else None
         if isinstance(last, Op) and last.page.terminator:
             body.pop()
-        counted = Counter(
-            op.page.mnemonic() for op in body if isinstance(op, Op) and not op.page.handle
-        )
+        counted = Counter(op.name for op in body if isinstance(op, Op) and not op.page.handle)
         if counted:
             slot = self.slot()
             self.counts.append((slot, counted))
@@ -367,7 +365,7 @@ class Compiler:
         except NotNative as reason:
             if self.alone or op.page.aliases or self.views.touched(op):
                 raise
-            code.note(f"{op.page.mnemonic()}: by the reference, {reason}")
+            code.note(f"{op.name}: by the reference, {reason}")
             self._ask(op, env)
             self.initial.unknown(env[v] for _, v in op.values())
             touched = _arrays(
@@ -375,12 +373,12 @@ class Compiler:
             )
             self.read_arrays |= touched
             self.written_arrays |= touched
-            self.by_reference.add((op.page.mnemonic(), str(reason)))
+            self.by_reference.add((op.name, str(reason)))
 
     def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         page, values = op.page, self._values(op, env)
-        env_of_rules = environment(page, values, op.attrs, self.facts.target)
-        condition = self._open_rules(env_of_rules, pending)
+        seen = environment(page, values, op.attrs, self.facts.target)
+        condition = self._open_rules(seen, pending)
         size = size_of_output(op, values)
         if size is False and not page.aliases:
             self._require(op, env, condition)
@@ -458,7 +456,7 @@ class Compiler:
         if body not in self.functions:
             self.functions[body] = f"op{len(self.functions)}"
             self.kernels |= function.kernels
-        uses = self.shown.setdefault(op.page.mnemonic(), {})
+        uses = self.shown.setdefault(op.name, {})
         if body not in uses:
             operands = {n: copy(env[v]) for n, v in op.values()}
             uses[body] = Use(self.functions[body], function, op, operands)

@@ -38,11 +38,11 @@ def code_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, name: s
 def _mnemonics(func: Func, name: str) -> list[str]:
     """The mnemonics of the function's instructions that `name` may mean."""
     ops = [op for op in func.body.walk() if isinstance(op, Op)]
-    present = dict.fromkeys(op.page.mnemonic() for op in ops)
+    present = dict.fromkeys(op.name for op in ops)
     found = {page.mnemonic() for page in lookup(name)}
     wanted = [m for m in present if m in found]
     if not wanted:
-        counted = dict.fromkeys(op.page.mnemonic() for op in ops if not op.page.handle)
+        counted = dict.fromkeys(op.name for op in ops if not op.page.handle)
         listed = ", ".join(counted) or "none that move data"
         message = f"@{func.name} has no instruction {name!r}; it has {listed}"
         raise call_error("no-such-instruction", message)

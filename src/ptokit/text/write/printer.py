@@ -130,7 +130,7 @@ class Writer:
         if (op.ssa and self.form == "dps") or (op.dps and self.form != "dps"):
             where = f" at {op.span}" if op.span else ""
             wrong = "SSA" if op.ssa else "destination-passing"
-            raise ValueError(f"{op.page.mnemonic()}{where} is in {wrong} form: convert first")
+            raise ValueError(f"{op.name}{where} is in {wrong} form: convert first")
 
     def opaque(self, op: OpaqueOp) -> None:
         """The text as it was, with its regions."""
