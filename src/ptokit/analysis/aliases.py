@@ -1,92 +1,202 @@
-"""Which values may name the same bytes: handles, views, loop-carried tiles, equal addresses.
+"""Alias analysis: the storage that handles may name, through windows, reshapes, loops and branches.
 
-Flow-insensitive may-alias classes by union-find: values of different classes share no byte at any
-time, if tiles that ptokit places avoid those that the program places.
+`PointsTo` is a forward data-flow analysis over the regions of a function, flow-sensitive. Built on
+it, `AliasClasses` forgets where in the program a handle names what, and adds equal addresses; other
+analyses hook into the walk (`liveness.Interference`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
-from ptokit.analysis.known import Facts
-from ptokit.ir.module import Func, Op, Value
+from ptokit.analysis.known import DATA_KINDS, Facts
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
+Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle, and the storage it may name
+NONE: frozenset[Value] = frozenset()
 
-class AliasClasses:
-    """The classes of a function's values; `of` gives the value that stands for a class."""
 
-    def __init__(self, func: Func, facts: Facts) -> None:
+class PointsTo:
+    """Walks a function, with what each handle may name.
+
+    Storage is called by the value that brings it: an argument, a tile that is allocated or given an
+    address, an output in SSA form. Subclasses are told where it is `defined`, and what a handle is
+    `named` for, several times where there are loops.
+    """
+
+    def __init__(self, func: Func) -> None:
+        self.ends: dict[Block, Names] = {}  # what handles may name at the end of each region
+        names: Names = {}
+        for arg in func.args:
+            self._define(arg, names, None)
+        self.grown = True
+        while self.grown:  # until no region's end gives its beginning something new
+            self.grown = False
+            self._block(func.body, dict(names))
+
+    def defined(self, value: Value, op: Op | None, names: Names) -> None:
+        """New storage: an argument, or the result of an op."""
+
+    def named(self, handle: Value, storage: frozenset[Value]) -> None:
+        """A handle begins to name one of these."""
+
+    def _name(self, handle: Value, storage: frozenset[Value], names: Names) -> None:
+        names[handle] = storage
+        self.named(handle, storage)
+
+    def _block(self, block: Block, names: Names) -> None:
+        for op in block.ops:
+            if op.regions:
+                self._regions(op, names)
+            elif isinstance(op, Op):
+                self._op(op, names)
+
+    def _op(self, op: Op, names: Names) -> None:
+        if op.page.aliases:
+            source = union(names, op.bound(op.page.ins()[0].name))
+            for handle in redefined(op):
+                self._name(handle, source, names)
+            return
+        for result in op.results:
+            if op.bound("addr") or op.page.allocates or not op.page.handle:
+                self._define(result, names, op)
+            else:
+                self._name(result, union(names, _memory(op)), names)
+
+    def _define(self, value: Value, names: Names, op: Op | None) -> None:
+        self.defined(value, op, names)
+        names[value] = frozenset((value,))
+
+    def _regions(self, op: AnyOp, names: Names) -> None:
+        """Arguments name what goes in and comes round, results what goes in or comes out."""
+        carried = op.bound("carried") if isinstance(op, Op) else ()
+        _join(names, [self.ends[r] for r in op.regions if r in self.ends])
+        given = [names.get(v, NONE) for v in carried]
+        for region in op.regions:
+            inside, end = dict(names), self.ends.get(region)
+            again = [] if end is None else [end.get(v, NONE) for v in passed(region)]
+            args = region.args[len(region.args) - len(carried) :]
+            for arg, first, back in zip(args, given, again or given, strict=False):
+                self._name(arg, first | back, inside)
+            self._block(region, inside)
+            if inside != end:
+                self.ends[region], self.grown = inside, True
+        for number, result in enumerate(op.results):
+            back = [union(self.ends[r], passed(r)[number : number + 1]) for r in op.regions]
+            self._name(result, NONE.union(*given[number : number + 1], *back), names)
+        _join(names, [self.ends[r] for r in op.regions])
+
+
+def redefined(op: AnyOp) -> Iterator[Value]:
+    """The handles that an op defines, or makes handles of something else."""
+    yield from op.results
+    if isinstance(op, Op) and op.page.aliases:
+        yield from op.bound(op.page.outs()[0].name)
+
+
+def passed(region: Block) -> tuple[Value, ...]:
+    """What a region's terminator passes on."""
+    last = region.ops[-1] if region.ops else None
+    return last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
+
+
+def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
+    """All that these handles may name."""
+    return NONE.union(*(names.get(v, NONE) for v in handles))
+
+
+def _memory(op: Op) -> Iterator[Value]:
+    """The operands that are memory: no numbers."""
+    return (v for name, v in op.values() if op.page.operand(name).kind.name in DATA_KINDS)
+
+
+def _join(names: Names, ways: Iterable[Names]) -> None:
+    """Control may come from here or from these ends of regions."""
+    for way in ways:
+        for handle in names.keys() & way.keys():
+            names[handle] |= way[handle]
+
+
+class Written(PointsTo):
+    """The storage that instructions write.
+
+    A flat program's free names are written, too, where they become handles of something else.
+    """
+
+    def __init__(self, func: Func) -> None:
+        self.flat, self.found = func.flat, set[Value]()
+        super().__init__(func)
+
+    def _op(self, op: Op, names: Names) -> None:
+        if self.flat or not op.page.aliases:
+            outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
+            self.found |= union(names, outs)
+        super()._op(op, names)
+
+
+def written(func: Func) -> tuple[Value, ...]:
+    """Arguments that some instruction writes, through whatever views and handles lead there."""
+    found = Written(func).found
+    return tuple(arg for arg in func.args if arg in found)
+
+
+class AliasClasses(PointsTo):
+    """Values that may name the same bytes at some time: `of` gives the value that stands for all.
+
+    Values of different classes share no byte, if tiles that ptokit places avoid those that the
+    program places. Addresses count as far as `facts` tell them; without facts not at all.
+    """
+
+    def __init__(self, func: Func, facts: Facts | None = None) -> None:
         self.facts = facts
         self.parent: dict[Value, Value] = {}
         self.placed: dict[str, list[tuple[int, int, Value]]] = {}
         self.anywhere: dict[str, Value] = {}  # memory -> a tile at an address nobody knows yet
-        for op in func.body.walk():
-            if isinstance(op, Op):
-                self._op(op)
+        super().__init__(func)
         for places in self.placed.values():
             self._join_overlapping(sorted(places, key=lambda place: place[:2]))
-        if self.anywhere:
-            for value in func.named():
-                space = self._space(value)
-                if space in self.anywhere:
-                    self._join((value, self.anywhere[space]))
+        for value in func.named() if self.anywhere else ():
+            space = self._space(value)
+            if space in self.anywhere:
+                self._unite((value, self.anywhere[space]))
 
     def of(self, value: Value) -> Value:
         while value in self.parent:
             value = self.parent[value]
         return value
 
-    def _join(self, values: Iterable[Value]) -> None:
+    def defined(self, value: Value, op: Op | None, names: Names) -> None:
+        address = op.bound("addr") if op is not None else ()
+        space = self._space(value)
+        if self.facts is None or space is None or not address:
+            return
+        start, kind = self.facts.numbers.get(address[0]), self.facts.type_of(value)
+        assert isinstance(kind, TileType | ConvTileType)
+        if isinstance(start, int):
+            self.placed.setdefault(space, []).append((start, start + kind.nbytes, value))
+        else:
+            self.anywhere[space] = value
+
+    def named(self, handle: Value, storage: frozenset[Value]) -> None:
+        self._unite((handle, *storage))
+
+    def _unite(self, values: Iterable[Value]) -> None:
         first, *others = [self.of(value) for value in values]
         for other in others:
             root = self.of(other)
             if root is not self.of(first):
                 self.parent[root] = self.of(first)
 
-    def _op(self, op: Op) -> None:
-        page = op.page
-        if page.aliases:
-            self._join([*(v for _, v in op.values()), *op.results])
-        addresses = op.bound("addr")
-        if page.allocates or page.readdresses:
-            if addresses:
-                self._place(op.results[0], self.facts.numbers.get(addresses[0]))
-        elif op.regions:
-            self._regions(op)
-        elif page.handle and op.results:
-            tiles = [v for _, v in op.values() if self._space(v) is not None]
-            self._join([op.results[0], *tiles])
-
-    def _regions(self, op: Op) -> None:
-        """What goes round a loop, or comes out of a region, are the same bytes."""
-        carried = op.bound("carried")
-        for region in op.regions:
-            last = region.ops[-1] if region.ops else None
-            passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
-            around = region.args[len(region.args) - len(carried) :]
-            for group in (carried, around, passed):
-                for one, other in zip(op.results, group, strict=False):
-                    self._join((one, other))
-
-    def _place(self, value: Value, address: object) -> None:
-        space, kind = self._space(value), self.facts.type_of(value)
-        if space is None or not isinstance(kind, TileType | ConvTileType):
-            return
-        if isinstance(address, int):
-            end = address + kind.nbytes
-            self.placed.setdefault(space, []).append((address, end, value))
-        else:
-            self.anywhere[space] = value
-
     def _join_overlapping(self, places: list[tuple[int, int, Value]]) -> None:
         _, end, last = places[0]
         for start, stop, value in places[1:]:
             if start < end:
-                self._join((last, value))
+                self._unite((last, value))
             end, last = max(end, stop), value
 
     def _space(self, value: Value) -> str | None:
-        kind = self.facts.type_of(value)
+        kind = value.type if self.facts is None else self.facts.type_of(value)
         return SPACES[kind.loc] if isinstance(kind, TileType | ConvTileType) else None

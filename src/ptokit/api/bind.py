@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from ptokit.analysis.aliases import written
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op, Value
@@ -15,7 +16,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
-from ptokit.sim.arguments import Bound, mismatch, written
+from ptokit.sim.arguments import Bound, mismatch
 
 
 def bind(
@@ -38,7 +39,7 @@ def bind(
     _require(func, arrays)
     _require_types(func)
     converted = func_to_dps(func)
-    return Bound(converted, arrays, _by_name(converted, numbers))
+    return Bound(converted, arrays, _by_name(converted, numbers), written(converted))
 
 
 def _by_name(func: Func, numbers: Mapping[Value, Any]) -> dict[Value, Any]:

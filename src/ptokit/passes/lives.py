@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ptokit.analysis.liveness import Liveness
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role
-from ptokit.passes.shared import is_loop, is_tile, uses_of
+from ptokit.passes.shared import is_tile, uses_of
 
 Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
 
@@ -39,15 +40,14 @@ class Lives:
         start = Point(0, (), func.body, 0)
         self.defined |= dict.fromkeys(func.args, start)
         self._block(func.body, ())
+        self.live = Liveness(func, self._uses, lambda op: op.results).after
 
     def _block(self, block: Block, frames: tuple[Frame, ...]) -> None:
         for index, op in enumerate(block.ops):
             self.clock += 1
             here = Point(self.clock, frames, block, index)
-            for value in self._needed(op):
+            for value in self._uses(op):
                 self.used.setdefault(value, []).append(here)
-                if value in self.source:
-                    self.used.setdefault(self.source[value], []).append(here)
             for number, region in enumerate(op.regions):
                 self.defined |= dict.fromkeys(region.args, here)
                 self._block(region, (*frames, (op, number)))
@@ -57,6 +57,13 @@ class Lives:
             self.defined |= dict.fromkeys(op.results, here)
             if isinstance(op, Op):
                 self._results(op)
+
+    def _uses(self, op: AnyOp) -> Iterator[Value]:
+        """The values an op uses, and the tiles whose bytes they name."""
+        for value in self._needed(op):
+            yield value
+            if value in self.source:
+                yield self.source[value]
 
     def _needed(self, op: AnyOp) -> Iterator[Value]:
         """The values an op uses; a blank tile that it only writes to has no content to need."""
@@ -80,28 +87,5 @@ class Lives:
                 self.source |= {v: root for v in op.results if is_tile(v)}
 
     def needed_after(self, value: Value, write: Value) -> bool:
-        """Whether `value` is used after the op that defines `write` has run."""
-        at, born = self.defined[write], self.defined[value]
-        if born.position > at.position or value is write:
-            return False
-        return any(_reaches(at, use, born) for use in self.used.get(value, ()))
-
-
-def _reaches(at: Point, use: Point, born: Point) -> bool:
-    """Whether control can pass from `at` to `use` without passing where the value is born."""
-    for one, other in zip(at.frames, use.frames, strict=False):
-        if one[0] is not other[0]:
-            break
-        if not isinstance(one[0], Op):
-            continue  # what an unknown op does with its regions is taken to follow the text
-        if one[1] != other[1]:
-            return False  # the other side of a branch
-        inside = any(f[0] is one[0] for f in born.frames) or _argument_of(born, one[0])
-        if is_loop(one[0]) and not inside:
-            return True
-    return use.position > at.position
-
-
-def _argument_of(born: Point, op: AnyOp) -> bool:
-    """Whether the value is born where `op` begins: each iteration has its own."""
-    return born.index < len(born.block.ops) and born.block.ops[born.index] is op
+        """Whether `value` is used after the op that writes `write` has run."""
+        return value is not write and value in self.live[self.written[write]]

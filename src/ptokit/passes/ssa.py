@@ -6,30 +6,29 @@ is carried by the loop; one written in a branch whose content matters afterwards
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from ptokit.analysis.aliases import AliasClasses
+from ptokit.analysis.liveness import Liveness
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
-from ptokit.passes.content import Effect, first_effect, keeps, writes_inside, written
+from ptokit.passes.content import keeps, overwritten, read, writes_inside, written
 from ptokit.passes.shared import (
     FreshNames,
-    carried_by,
     is_dynamic,
     is_loop,
     is_tile,
     refuse,
     terminator_of,
     uses_of,
-    yielded,
+    values_of,
 )
 from ptokit.text.read.comments import spaced, trimmed
 
 Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
-Live: TypeAlias = "Callable[[Value], bool]"  # whether a tile's content matters from here on
 
 
 def is_ssa(func: Func) -> bool:
@@ -42,9 +41,7 @@ def func_to_ssa(func: Func) -> Func:
     if is_ssa(func):
         return func
     conversion = _Conversion(func)
-    # what a flat program leaves in its tiles is its result
-    body = conversion.block(func.body, {}, lambda tile: func.flat)
-    return conversion.finished(body)
+    return conversion.finished(conversion.block(func.body, {}))
 
 
 class _Conversion:
@@ -54,7 +51,9 @@ class _Conversion:
         self.func = func
         self.buffers = {v: None for op in func.body.walk() for v in written(op).values()}
         self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
-        self.shared = _shared_bytes(func)
+        # what a flat program leaves in its tiles is its result
+        self.live = Liveness(func, read, overwritten, func.named() if func.flat else ())
+        self.classes, self.tiles = AliasClasses(func), [v for v in values_of(func) if is_tile(v)]
         aliases = (op for op in func.body.walk() if isinstance(op, Op) and op.page.aliases)
         self.views = {v for op in aliases for v in (*written(op).values(), *op.results)}
         self._require_values()
@@ -114,24 +113,23 @@ class _Conversion:
 
     # rewriting
 
-    def block(self, block: Block, now: Current, live: Live) -> Block:
+    def block(self, block: Block, now: Current) -> Block:
         """The block; `now` holds the contents at its start and becomes those at its end."""
         result = Block(block.args, trailing=block.trailing)
-        for index, op in enumerate(block.ops):
-            result.ops.append(self.op(op, now, _live_after(block, index, live)))
+        result.ops = [self.op(op, now) for op in block.ops]
         return result
 
-    def op(self, op: AnyOp, now: Current, live: Live) -> AnyOp:
+    def op(self, op: AnyOp, now: Current) -> AnyOp:
         if isinstance(op, OpaqueOp):
             return self._opaque(op)
         if op.regions:
-            return self._loop(op, now, live) if is_loop(op) else self._branch(op, now, live)
+            return self._loop(op, now) if is_loop(op) else self._branch(op, now)
         targets = written(op)
         if len({*targets.values()}) < len(targets):
             message = f"{op.name} writes two outputs to one tile"
             raise refuse(message, op.span, "give each output a tile of its own")
         for name, tile in targets.items():
-            self._require_unshared(op, name, tile, live)
+            self._require_unshared(op, name, tile)
         operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
         old = any(self._old_shows(op, n, t, now) for n, t in targets.items())  # of one: all named
         for name, tile in targets.items():
@@ -146,11 +144,11 @@ class _Conversion:
         written_before = tile in now or tile in self.func.args
         return is_dynamic(tile) or (written_before and keeps(op, name))
 
-    def _require_unshared(self, op: Op, name: str, tile: Value, live: Live) -> None:
+    def _require_unshared(self, op: Op, name: str, tile: Value) -> None:
         """Writing a tile must not change another that names the same bytes and is still needed."""
-        for other in self.shared.get(tile, ()):
-            needed = live(other) or other in self.func.args  # the caller sees its tiles
-            if other is not tile and not op.page.aliases and needed:
+        needed = self.live.after[op] | {*self.func.args}  # the caller sees its tiles
+        for other in (v for v in self.tiles if self.classes.of(v) is self.classes.of(tile)):
+            if other is not tile and not op.page.aliases and other in needed:
                 message = (
                     f"writing %{tile.name} changes %{other.name}, which is a view of its bytes"
                 )
@@ -167,10 +165,11 @@ class _Conversion:
             raise refuse(message, op.span, "convert the parts around it by hand")
         return op
 
-    def _loop(self, op: Op, now: Current, live: Live) -> Op:
+    def _loop(self, op: Op, now: Current) -> Op:
         body = op.regions[0]
         changed = _outer(op)
-        tiles = [t for t in changed if first_effect(body.ops, t) is Effect.READ or live(t)]
+        needed = self.live.needs(body) | self.live.after[op]
+        tiles = [t for t in changed if t in needed]
         carried = next(o.name for o in op.page.operands if o.many)
         operands = {n: _mapped(b, now) for n, b in op.operands.items()}
         for tile in tiles:
@@ -182,11 +181,7 @@ class _Conversion:
             )
         inner = {t: v for t, v in now.items() if t not in changed}
         args = [self._new(t, inner) for t in tiles]
-
-        def again(tile: Value) -> bool:
-            return first_effect(body.ops, tile) is Effect.READ or live(tile)
-
-        new = self.block(body, inner, again)
+        new = self.block(body, inner)
         new.args = [*body.args, *args]
         _pass_on(op, new, [inner.get(t, t) for t in tiles])
         for tile in changed:
@@ -194,16 +189,16 @@ class _Conversion:
         results = [*op.results, *(self._new(t, now) for t in tiles)]
         return replace(op, operands=operands, results=results, regions=[new])
 
-    def _branch(self, op: Op, now: Current, live: Live) -> Op:
+    def _branch(self, op: Op, now: Current) -> Op:
         changed = _outer(op)
-        tiles = [t for t in changed if live(t)]
+        tiles = [t for t in changed if t in self.live.after[op]]
         for tile in tiles:
             self._require_no_view(op, tile)
         sources = [*op.regions, *([Block()] if tiles and len(op.regions) < 2 else [])]
         regions: list[Block] = []
         for source in sources:
             inner = dict(now)
-            regions.append(self.block(source, inner, live))
+            regions.append(self.block(source, inner))
             _pass_on(op, regions[-1], [inner.get(t, t) for t in tiles])
         operands = {n: _mapped(b, now) for n, b in op.operands.items()}
         for tile in changed:
@@ -226,40 +221,6 @@ class _Conversion:
             for value in values:
                 value.name = names.name(tile.name)
         return func
-
-
-def _shared_bytes(func: Func) -> dict[Value, set[Value]]:
-    """For each tile that views another, is viewed or passed on by a region: all tiles that may
-    name the same bytes."""
-    shared: dict[Value, set[Value]] = {}
-    for op in func.body.walk():
-        for group in _same_bytes(op):
-            for value in tuple(group):
-                group |= shared.get(value, set())
-            shared |= dict.fromkeys(group, group)
-    return shared
-
-
-def _same_bytes(op: AnyOp) -> Iterator[set[Value]]:
-    """Values that an op makes names of the same bytes."""
-    if not isinstance(op, Op):
-        return
-    if op.page.aliases:
-        yield {v for _, v in op.values() if is_tile(v)} | {*op.results}
-    carried = carried_by(op)
-    for number, result in enumerate(op.results if op.regions else ()):
-        if is_tile(result):
-            passed = {yielded(region)[number] for region in op.regions}
-            around = {r.args[len(r.args) - len(carried) + number] for r in op.regions if carried}
-            yield {result} | passed | around | {*carried[number : number + 1]}
-
-
-def _live_after(block: Block, index: int, live: Live) -> Live:
-    def after(tile: Value) -> bool:
-        effect = first_effect(block.ops[index + 1 :], tile)
-        return live(tile) if effect is Effect.NONE else effect is Effect.READ
-
-    return after
 
 
 def _mapped(binding: Binding, now: Current) -> Binding:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Func, Value
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.model.types import Kind, PtrType
+from ptokit.isa.model.types import PtrType
 from ptokit.numerics.host import codes_of, values_of
 from ptokit.sim.memory import Memory, copied
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
@@ -43,10 +43,11 @@ class Bound:
     func: Func
     arrays: Mapping[str, Any]  # Any: arrays and numbers
     numbers: dict[Value, Any]
+    written: tuple[Value, ...]  # the arguments that some instruction may write
 
     def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The same function on other arrays of the same types."""
-        other = Bound(self.func, arrays, self.numbers)
+        other = Bound(self.func, arrays, self.numbers, self.written)
         other.__dict__.update(tiles=self.tiles, candidate_outputs=self.candidate_outputs)
         return other
 
@@ -84,7 +85,7 @@ class Bound:
     @cached_property
     def candidate_outputs(self) -> tuple[Value, ...]:
         """Values that may be outputs: arguments that are written, a flat program's results."""
-        return (*written(self.func), *(_results(self.func) if self.func.flat else ()))
+        return (*self.written, *(_results(self.func) if self.func.flat else ()))
 
     def outputs(self, env: Env) -> dict[str, AnyArray]:
         """Arrays by name: pointers and tiles that were written, and a flat program's results."""
@@ -164,31 +165,6 @@ def _array(pointer: Pointer, given: Any) -> AnyArray:
         return values.reshape(np.asarray(given).shape)
     shape = pointer.memory.shape
     return values.reshape(shape) if shape and int(np.prod(shape)) == values.size else values
-
-
-def written(func: Func) -> list[Value]:
-    """Arguments that some instruction writes, through whatever views and handles lead there."""
-    roots: dict[Value, set[Value]] = {arg: {arg} for arg in func.args}
-    found = set[Value]()
-    for op in func.body.walk():
-        if not isinstance(op, Op):
-            continue
-        outs = [v for operand in op.page.outs() for v in op.bound(operand.name)]
-        if func.flat or not op.page.aliases:  # a handle that becomes another writes no byte
-            found.update(*(roots[v] for v in outs if v in roots))
-        if op.page.aliases or (op.page.handle and op.results):
-            sources = [roots[v] for _, v in op.values() if v in roots and _names_memory(op, v)]
-            for handle in (*op.results, *outs):
-                roots[handle] = roots.get(handle, set()).union(*sources)
-    return [arg for arg in func.args if arg in found]
-
-
-def _names_memory(op: Op, value: Value) -> bool:
-    return any(
-        op.page.operand(name).kind in (Kind.PTR, Kind.GLOBAL, Kind.TILE, Kind.CONV)
-        for name, used in op.values()
-        if used is value
-    )
 
 
 def _results(func: Func) -> list[Value]:

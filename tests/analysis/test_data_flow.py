@@ -1,0 +1,101 @@
+"""Aliases and liveness on small programs: what text order alone does not tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ptokit.analysis.aliases import AliasClasses, written
+from ptokit.analysis.checker import learned
+from ptokit.analysis.liveness import storages
+from ptokit.analysis.placement import plan
+from ptokit.api.program import loads
+from ptokit.ir.module import Func, Value
+from ptokit.isa.model.targets import TARGETS
+from ptokit.text.read.reader import read
+
+HEAD = "!t = !pto.tile_buf<vec, 16x32xf32>\nfunc.func @f(%a: !t, %b: !t, %n: index, %if: i1) {\n"
+COUNTS = """
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+"""
+LATE = """
+  %v = pto.alloc_tile : !t
+  scf.for %i = %zero to %two step %one {
+    pto.tadd ins(%b, %b : !t, !t) outs(%v : !t)
+    pto.treshape ins(%a : !t) outs(%v : !t)
+  }"""
+
+
+def func(body: str) -> Func:
+    (found,) = read(f"{HEAD}{COUNTS}{body}\n}}\n", "t.pto").funcs
+    return found
+
+
+def value(of: Func, name: str) -> Value:
+    return next(v for v in of.named() if v.name == name)
+
+
+def interfering(of: Func, name: str) -> set[str]:
+    tiles = storages(of, learned(of, TARGETS["cpu"], {}))
+    return {v.name for v in tiles[value(of, name)].interferes}
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_an_argument_is_written_through_a_view_of_the_iteration_before(engine: str) -> None:
+    assert [v.name for v in written(func(LATE))] == ["a"]
+    a, b = np.zeros((16, 32), np.float32), np.ones((16, 32), np.float32)
+    program = loads(f"{HEAD}{COUNTS}{LATE}\n}}\n")
+    given = {"a": a, "b": b, "n": 0, "if": 0}
+    done = program.execute(given, engine=engine).outputs
+    assert (done["a"] == 2).all()
+
+
+def test_a_choice_of_two_views_does_not_make_them_one() -> None:
+    """Only what is written is an output: a handle that may name either says so of both."""
+    choice = """
+      %c = scf.if %if -> (!t) {
+        scf.yield %a : !t
+      } else {
+        scf.yield %b : !t
+      }
+      %d = pto.alloc_tile : !t
+      pto.tmov ins(%c : !t) outs(%d : !t)
+      pto.tmov ins(%d : !t) outs(%WRITTEN : !t)"""
+    assert [v.name for v in written(func(choice.replace("WRITTEN", "a")))] == ["a"]
+    assert [v.name for v in written(func(choice.replace("WRITTEN", "c")))] == ["a", "b"]
+    found = func(choice.replace("WRITTEN", "d"))
+    classes = AliasClasses(found)
+    assert classes.of(value(found, "a")) is classes.of(value(found, "b"))
+    assert classes.of(value(found, "d")) is not classes.of(value(found, "c"))
+
+
+def test_tiles_of_two_branches_share_bytes() -> None:
+    """What one branch needs is not live in the other."""
+    found = func("""
+      %x = pto.alloc_tile : !t
+      pto.tmov ins(%b : !t) outs(%x : !t)
+      scf.if %if {
+        %y = pto.alloc_tile : !t
+        pto.tmov ins(%b : !t) outs(%y : !t)
+        pto.tmov ins(%y : !t) outs(%a : !t)
+      } else {
+        pto.tmov ins(%x : !t) outs(%a : !t)
+      }""")
+    assert interfering(found, "y") == {"a", "b"}
+    addresses = plan(found, learned(found, TARGETS["cpu"], {})).addresses
+    assert addresses[value(found, "x")] == addresses[value(found, "y")]
+
+
+def test_a_tile_needed_in_the_next_iteration_interferes_with_those_of_this_one() -> None:
+    found = func("""
+      %x = pto.alloc_tile : !t
+      pto.tmov ins(%b : !t) outs(%x : !t)
+      scf.for %i = %zero to %two step %one {
+        pto.tmov ins(%x : !t) outs(%a : !t)
+        %y = pto.alloc_tile : !t
+        pto.tmov ins(%a : !t) outs(%y : !t)
+        pto.tmov ins(%y : !t) outs(%a : !t)
+      }""")
+    assert "x" in interfering(found, "y")
