@@ -145,6 +145,24 @@ pto.tmov ins(%a : !t) outs(%b : !v)
     ]
 
 
+@pytest.mark.parametrize("stray", ["/ a comment\n", "!s !pto.tile_buf<...>\n", "} }\n"])
+@pytest.mark.parametrize("opened", ["module {\n", ""])
+def test_what_stands_below_a_stray_line_is_read(stray: str, opened: str) -> None:
+    text = f"""{stray}!t = !pto.tile_buf<vec, 16x16xf32>
+{opened}func.func @f(: index, %n: index) {{
+  %a = pto.alloc_tile : !t
+  %b = pto.alloc_tile : !s
+  %c = arith.addi %n, %m : index
+  %d = arith.addi %n : index
+  return
+}}
+{"}" if opened else ""}
+"""
+    row = 3 + bool(opened)
+    expected = [(1, "syntax-error"), (row, "syntax-error"), (row + 4, "operand-count")]
+    assert [(line, slug) for line, slug, _ in found(text) if slug != "unknown-type"] == expected
+
+
 def test_twenty_at_most() -> None:
     text = "%a = arith.addi %b\n" * 50
     assert len(found(text)) == MOST

@@ -117,18 +117,9 @@ class Parser(Cursor):
 
     def statement(self, block: Block, before: list[str]) -> list[str]:
         """Read one op into `block`; gives the comments on lines of their own that follow it."""
-        first, depth, scopes = self.i, self.depth, len(self.names.scopes)
-        try:
-            op = self.operation()
-        except Lost:
-            raise
-        except PtoError as problem:
-            self.depth = depth
-            while len(self.names.scopes) > scopes:
-                self.names.close()
-            self.broken.append(block)
-            self.note(problem)
-            skip(self, first)
+        first = self.i
+        op = self._readable(block)
+        if op is None:
             return []
         inner = self._inside(first) if isinstance(op, Op) and not op.regions else ()
         block.ops.append(op)
@@ -142,6 +133,22 @@ class Parser(Cursor):
             head = op.comments.after
             op.comments = Comments((*before, *inner), after or head)
         return following
+
+    def _readable(self, block: Block) -> AnyOp | None:
+        """The op at the cursor; a broken one is noted and left behind."""
+        first, depth, scopes = self.i, self.depth, len(self.names.scopes)
+        try:
+            return self.operation()
+        except Lost:
+            raise
+        except PtoError as problem:
+            self.depth = depth
+            while len(self.names.scopes) > scopes:
+                self.names.close()
+            self.broken.append(block)
+            self.note(problem)
+            skip(self, first)
+            return None
 
     def note(self, problem: PtoError) -> None:
         """Report it at the end; one diagnostic for a place."""

@@ -16,7 +16,7 @@ from ptokit.text.read.cursor import UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
 from ptokit.text.read.names import Names, constant_page
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.recovery import FUNC, begins_region, guess, skip
+from ptokit.text.read.recovery import FUNC, begins_region, skip
 from ptokit.text.read.shapes import SHAPES
 
 FLAT = "main"
@@ -52,15 +52,19 @@ def _program(p: Parser) -> Module:
     while comments and not comments[0]:
         del comments[0]
     aliases, comments = _aliases(p, comments)
-    if p.texts[p.i] == "module":
-        module = _module(p, comments)
-    elif p.texts[p.i] == FUNC:
-        funcs, trailing = _functions(p, comments, "")
-        module = Module(funcs, wrapped=False, trailing=trailing)
-    else:
-        module = _flat(p, comments)
+    module = _top(p, comments)
     module.aliases = (*aliases, *module.aliases)
     return module
+
+
+def _top(p: Parser, comments: list[str]) -> Module:
+    """What stands below the aliases."""
+    if p.texts[p.i] == "module":
+        return _module(p, comments)
+    if p.texts[p.i] == FUNC:
+        funcs, trailing = _functions(p, comments, "")
+        return Module(funcs, wrapped=False, trailing=trailing)
+    return _flat(p, comments)
 
 
 def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]]:
@@ -158,8 +162,7 @@ def _body_alone(p: Parser, first: int) -> None:
     i = first
     while p.texts[i] not in ("", FUNC) and not (p.texts[i] == "{" and begins_region(p, i)):
         i += 1
-    p.i, p.names = i, Names(p, flat=False)
-    guess(p, first, i)
+    p.i, p.names = i, Names(p, flat=True)  # any name may be an argument
     if p.texts[i] == "{":
         try:
             p.region([])
@@ -273,13 +276,10 @@ def _flat(p: Parser, before: list[str]) -> Module:
     func = Func(FLAT, Block(), flat=True)
     while p.texts[p.i]:
         first = p.i
+        if p.problems and p.texts[first] in (FUNC, "module"):
+            return _top(p, [])  # what stood before was no statement
         try:
-            if p.texts[first] in ("}", FUNC, "module"):
-                p.fail("expected an operation")
-            if p.texts[first][:1] == ".":
-                before = _directive(p, func.body, before)
-            else:
-                before = p.statement(func.body, before)
+            before = _line(p, func.body, before)
         except Lost:
             raise
         except PtoError as problem:
@@ -289,6 +289,16 @@ def _flat(p: Parser, before: list[str]) -> Module:
     if not p.problems:
         p.names.finish(func.body)
     return Module([func], wrapped=False)
+
+
+def _line(p: Parser, block: Block, before: list[str]) -> list[str]:
+    """What may stand outside of functions; gives the comments that follow it."""
+    text = p.texts[p.i]
+    if text in ("}", FUNC, "module"):
+        p.fail("expected an operation")
+    if p.problems and text[:1] == "!" and p.texts[p.i + 1] == "=":
+        return _aliases(p, before)[1]
+    return (_directive if text[:1] == "." else Parser.statement)(p, block, before)
 
 
 def _directive(p: Parser, block: Block, before: list[str]) -> list[str]:

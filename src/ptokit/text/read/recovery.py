@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptokit.isa.index import lookup
-from ptokit.text.read.cursor import CLOSING
+from ptokit.text.read.cursor import CLOSING, UNKNOWN, Lost
 
 if TYPE_CHECKING:
     from ptokit.text.read.parser import Parser
@@ -21,21 +21,14 @@ ENDS = ("=", ",", ":", ")", "]", "}")  # after a word that is no mnemonic
 def skip(p: Parser, first: int) -> None:
     """Leave the broken statement that starts at token `first`; regions on the way are read."""
     define_results(p, first)
-    start = i = max(first + 1, p.reached)
+    start = p.i = max(first + 1, p.reached)
     opened: list[str] = []
-    while text := p.texts[i]:
-        if text == FUNC or (not opened and text == ";"):
+    while text := p.texts[p.i]:
+        if _ended(p, opened):
             break
-        if p.begins_line(i) and begins(p, i, sure=bool(opened)):
-            break
-        if text == "{" and begins_region(p, i):
-            p.names.open()
-            guess(p, start, i)
-            p.i = i
-            p.region([])
-            p.names.close()
-            start = i = p.i
-            opened = []
+        if text == "{" and begins_region(p, p.i):
+            _region(p, start)
+            start, opened = p.i, []
             continue
         if text in ("(", "[", "{"):
             opened.append(text)
@@ -43,10 +36,28 @@ def skip(p: Parser, first: int) -> None:
             text in (")", "]", "}") and not _closed(opened, text) and (p.depth or not p.names.flat)
         ):
             break
-        i += 1
-    p.i = i
+        p.i += 1
     while p.accept(";"):
         pass
+
+
+def _ended(p: Parser, opened: list[str]) -> bool:
+    """Whether another statement or a function begins at the cursor."""
+    text = p.texts[p.i]
+    if text == FUNC or (text == ";" and not opened):
+        return True
+    return p.begins_line() and (text == "module" or begins(p, p.i, sure=bool(opened)))
+
+
+def _region(p: Parser, start: int) -> None:
+    """The region at the cursor, of a head that begins at token `start`."""
+    p.names.open()
+    guess(p, start, p.i)
+    try:
+        p.region([])
+    except Lost:  # the brace may be wrong as well
+        raise Lost(()) from None
+    p.names.close()
 
 
 def _closed(opened: list[str], text: str) -> bool:
@@ -59,7 +70,9 @@ def _closed(opened: list[str], text: str) -> bool:
 
 
 def define_results(p: Parser, first: int) -> None:
-    """The names before `=`, or of a directive: each stands for a value of unknown type."""
+    """The names before `=`, of a directive or an alias: what they stand for is unknown."""
+    if p.texts[first][:1] == "!":
+        p.aliases.setdefault(p.texts[first], UNKNOWN)
     i = first + (p.texts[first][:1] == ".")
     while p.texts[i][:1] == "%":
         name, width = p.texts[i][1:], 1
