@@ -13,6 +13,7 @@ from ptokit.text.types.parts import BadType
 from ptokit.text.types.typereader import SPELLED, type_named
 
 DEEPEST = 100
+MOST_OPTIONS = 500  # a wrong word is compared with that many, the last ones
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
 BUILTIN_TYPES = ("index", "dtype", "none")
@@ -117,8 +118,7 @@ class Cursor:
             span = Span(self.tokens.source, base + bad.start, base + bad.end)
             help = bad.help
             if text[:1] == "!" and "." not in text:
-                close = get_close_matches(text, self.aliases, 1)
-                help = f"did you mean {close[0]}?" if close else help
+                help = did_you_mean(text, list(self.aliases)) or help
                 self.aliases[text] = UNKNOWN  # one error is enough
             raise error(bad.slug, bad.message, span, help=help) from None
 
@@ -162,5 +162,5 @@ def _names_type(text: str) -> bool:
 
 def did_you_mean(word: str, options: list[str]) -> str | None:
     """Advice for a word that is none of `options`: the nearest one."""
-    close = get_close_matches(word, options, 1)
+    close = get_close_matches(word, options[-MOST_OPTIONS:], 1)
     return f"did you mean {close[0]}?" if close else None
