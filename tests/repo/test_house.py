@@ -26,7 +26,7 @@ HOUSE = {
     "isa/pages": 4_080,
     "ir": 320,
     "text/types": 600,
-    "text/read": 3_050,
+    "text/read": 3_080,
     "text/write": 730,
     "text": 20,
     "sim": 1_370,
