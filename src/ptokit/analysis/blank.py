@@ -13,7 +13,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, TileType
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.execute import Core, fetch, given, run_body
+from ptokit.sim.execute import Core, ReadyOp
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
 
@@ -47,11 +47,9 @@ def _values(op: Op) -> Iterator[Value]:
 
 
 def _run(op: Op, handles: Mapping[Value, Any], facts: Facts) -> None:  # Any: handles and numbers
-    page, core = op.page, Core(facts.target, CPU_READING)
-    bound = ((o, op.bound(o.name)) for o in page.operands)
-    values = {o.name: fetch(page, o, found, handles) for o, found in bound if found}
+    ready, core = ReadyOp(op), Core(facts.target, CPU_READING)
     results = {name: handles[value] for name, value in op.named_results()}
-    run_body(page, {**given(op), **values, **results}, core.offer())
+    ready.run(ready.values(handles) | results, core.offer())
 
 
 def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle or a number

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from ptokit.analysis.placement import memory_errors
 from ptokit.analysis.violation import violation
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
-from ptokit.api.settings import current_core, current_target
+from ptokit.api.settings import current_core
 from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.ir.builder import instance
+from ptokit.ir.module import Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
@@ -27,8 +30,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
-from ptokit.sim.evaluation import scalar
-from ptokit.sim.execute import run_body
+from ptokit.sim.execute import ReadyOp
 from ptokit.sim.tile import Matrix
 
 EVENTS = "events"
@@ -108,28 +110,99 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
 
 def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words
     """Check the rules of the current target and run the body."""
-    name = page.python()
+    name, core = page.python(), current_core()
     operands = {
-        o.name: _operand(o, given[o.name], name)
-        for o in page.operands
-        if o.required or given.get(o.name) is not None
+        own: _operand(o, given[own], name)
+        for o, own in _fields(page)
+        if o.required or given.get(own) is not None
     }
+    ready, homeless = _ready(page, core.target, operands, given)
+    if ready.open or homeless:
+        _check(ready, operands, core.target)
+    for own, value in operands.items():
+        if isinstance(value, Matrix):
+            value.label = own
+    try:
+        ready.run(ready.values(_bound(ready.op, operands)), core.offer())
+    except PtoError as problem:
+        raise problem.at(caller()) from None
+
+
+@cache
+def _fields(page: type[Instr]) -> tuple[tuple[Operand, str], ...]:
+    """The operands with their names."""
+    return tuple((o, o.name) for o in page.operands)
+
+
+def _bound(op: Op, operands: Mapping[str, Any]) -> dict[Value, Any]:  # Any: handles and numbers
+    """What the values of an op stand for."""
+    env: dict[Value, Any] = {}
+    for name, bound in op.operands.items():
+        if isinstance(bound, tuple):
+            env.update(zip(bound, operands[name], strict=True))
+        else:
+            env[bound] = operands[name]
+    return env
+
+
+Made: TypeAlias = "tuple[ReadyOp, bool]"
+_made: dict[object, Made] = {}  # by page, target, types and words
+MOST_MADE = 512
+
+
+def _ready(
+    page: type[Instr], target: Target, operands: Mapping[str, Any], given: Mapping[str, Any]
+) -> Made:  # Any: handles, numbers, words
+    """The op of such a call, ready to run, and whether a tile has no memory on the target.
+
+    It is made once for operands of the same types. The op holds them, so their ids stay theirs.
+    """
+    if any(isinstance(value, tuple) for value in operands.values()):
+        return _make(page, target, operands, given)
+    kinds = [id(getattr(value, "type", None)) for value in operands.values()]
+    words = [(v.__class__, v) for v in (given[a.name] for a in page.attrs)]
+    key = page, id(target), *operands, *kinds, *words
+    try:
+        found = _made.get(key)
+    except TypeError:  # a list in the place of a word
+        return _make(page, target, operands, given)
+    if found is None:
+        found = _make(page, target, operands, given)
+        if len(_made) >= MOST_MADE:
+            _made.clear()
+        _made[key] = found
+    return found
+
+
+def _make(
+    page: type[Instr], target: Target, operands: Mapping[str, Any], given: Mapping[str, Any]
+) -> Made:  # Any: as above
     attrs = {a.name: _word(a, given[a.name]) for a in page.attrs}
-    target = current_target()
-    env = environment(page, operands, attrs, target)
-    problems = [
-        violation(page, rule, env, caller())
-        for rule in page.rules_on(target)
-        if rule.holds(env) is False
-    ]
+    op, _ = instance(page, operands, {k: v for k, v in attrs.items() if v is not None})
+    static = environment(page, {k: _static(v) for k, v in operands.items()}, attrs, target)
+    rules = (r for r in page.rules_on(target) if r.holds(static) is not True)
+    return ReadyOp(op, rules), any(True for _ in _homeless(operands, target))
+
+
+def _static(value: Any) -> Any:  # Any: a handle or a number
+    """What all calls with operands of these types have in common."""
+    if isinstance(value, tuple):
+        return tuple(_static(v) for v in value)  # type: ignore[misc]
+    return value.type if isinstance(value, Matrix) else UNKNOWN
+
+
+def _check(ready: ReadyOp, operands: Mapping[str, Any], target: Target) -> None:  # Any: as above
+    """The rules that these very operands may break."""
+    page = ready.page
+    env = environment(page, operands, ready.op.attrs, target)
+    problems = [violation(page, rule, env, caller()) for rule in ready.broken(env)]
     if not problems:
         problems = list(_homeless(operands, target))
     if any(p.is_error for p in problems):
         raise PtoError(problems)
-    _run(page, operands, attrs)
 
 
-def _homeless(operands: dict[str, Any], target: Target) -> Iterator[Diagnostic]:
+def _homeless(operands: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
     """Tiles in memories that the target lacks. Any: handles and numbers."""
     for name, value in operands.items():
         if isinstance(value, Matrix) and isinstance(value.type, TileType | ConvTileType):
@@ -142,39 +215,32 @@ def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enum
     return word(attr.kind, value, attr.name)
 
 
-def _run(page: type[Instr], operands: dict[str, Any], attrs: dict[str, Any]) -> None:
-    available: dict[str, Any] = {**attrs}
-    for operand in page.operands:
-        value = operands.get(operand.name, operand.default)
-        kind = ScalarType(operand.scalar or "").dtype
-        if kind is not None and value is not None:
-            value = scalar(value, kind)
-        if isinstance(value, Matrix):
-            value.label = operand.name
-        available[operand.name] = value
-    try:
-        run_body(page, available, current_core().offer())
-    except PtoError as problem:
-        raise problem.at(caller()) from None
-
-
 def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
     signatures = [signature(page) for page in forms]
+    # by the types of arguments: a form, the places of positional ones, the defaults of others
+    shapes: dict[object, tuple[type[Instr], tuple[str, ...], dict[str, Any]]] = {}
 
     def call(*args: Any, events: Sequence[Event] = (), **names: Any) -> None:  # Any: a user's
         for event in events:
             event.wait()
-        chosen = [
-            (page, form)
-            for page, form in zip(forms, signatures, strict=True)
-            if _fits(form, page, args, names)
-        ]
-        page, form = chosen[0] if chosen else (forms[0], signatures[0])
+        shape = (*map(type, args), *names, *map(type, names.values()))
+        known = shapes.get(shape)
+        if known is not None:
+            page, places, defaults = known
+            execute(page, {**defaults, **dict(zip(places, args, strict=True)), **names})
+            return
+        both = zip(forms, signatures, strict=True)
+        fitting = ((p, f) for p, f in both if _fits(f, p, args, names))
+        page, form = next(fitting, (forms[0], signatures[0]))
         try:
             bound = form.bind(*args, **names)
         except TypeError as problem:
             raise TypeError(f"{name}{form}: {problem}") from None
         bound.apply_defaults()
+        if not any(o.many for o in page.operands):
+            places = tuple(form.parameters)[: len(args)]
+            rest = form.parameters.keys() - names.keys() - {*places}
+            shapes[shape] = page, places, {n: form.parameters[n].default for n in rest}
         execute(page, bound.arguments)
 
     call.__name__ = call.__qualname__ = name

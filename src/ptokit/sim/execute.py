@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ptokit.ir.module import Op, Value
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, arguments, call, none_if_unknown
-from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import CORE, FIXPIPE, GATHERS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import ScalarType
@@ -56,18 +57,6 @@ class Core:
         return {**readings, **self.state.offer(), CORE: self}
 
 
-def run_body(page: type[Instr], values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as given
-    """Run a page's body on operands and attributes. If its output is empty, it does nothing."""
-    for operand in page.operands:
-        if operand.role is Role.OUT and not page.aliases:  # a handle moves nothing
-            valid = getattr(values.get(operand.name), "valid", None)
-            if valid is not None and not (valid.rows and valid.cols):
-                return None
-    core: Core = offer[CORE]
-    require_registers(page, core.target, core.state, values)
-    return page.run(**arguments(page, values, offer))
-
-
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
     """What a body gets of the text: attributes, defaults of operands, types of results."""
     page = op.page
@@ -82,20 +71,55 @@ def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: 
     return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))
 
 
-def fetch(
-    page: type[Instr], operand: Operand, bound: tuple[Value, ...], env: Mapping[Value, Any]
-) -> Any:  # Any: handles and numbers
-    """The operand's value; a body that computes gets a scalar as a 1x1 array."""
-    if operand.many:
-        return tuple(env[v] for v in bound)
-    value = env[bound[0]]
-    dtype = None if page.handle else ScalarType(operand.scalar or "").dtype
-    return value if dtype is None else scalar(value, dtype)
+class ReadyOp:
+    """An op made ready to run again and again: where operands come from, which rules are open.
+
+    Programs, eager calls and replays run instructions this way.
+    """
+
+    def __init__(self, op: Op, rules: Iterable[Rule] = ()) -> None:
+        """`rules` are those that depend on values."""
+        page = op.page
+        self.op, self.page = op, page
+        self.open = tuple(rules)
+        self.fixed = given(op)
+        self.inputs = [
+            (o.name, bound if o.many else bound[0], ScalarType(o.scalar or "").dtype)
+            for o in page.operands
+            if (bound := op.bound(o.name))
+        ]
+        # a handle moves nothing
+        self.outs = [o.name for o in page.operands if o.role is Role.OUT and not page.aliases]
+
+    def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
+        """The operands by name; a body that computes gets a scalar as a 1x1 array."""
+        found: dict[str, Any] = {}
+        raw = self.page.handle
+        for name, bound, dtype in self.inputs:
+            if isinstance(bound, tuple):
+                found[name] = tuple(env[v] for v in bound)
+            else:
+                value = env[bound]
+                found[name] = value if dtype is None or raw else scalar(value, dtype)
+        return found
+
+    def broken(self, seen: Mapping[str, Any]) -> Iterator[Rule]:  # Any: what a rule sees
+        """The open rules that do not hold."""
+        return (rule for rule in self.open if rule.holds(seen) is False)
+
+    def run(self, values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as above
+        """Run the body on the operands. If its output is empty, it does nothing."""
+        every = {**self.fixed, **values}
+        for name in self.outs:
+            valid = getattr(every.get(name), "valid", None)
+            if valid is not None and not (valid.rows and valid.cols):
+                return None
+        core: Core = offer[CORE]
+        require_registers(self.page, core.target, core.state, every)
+        return self.page.run(**arguments(self.page, every, offer))
 
 
-def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as in `fetch`
+def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
     """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
-    page = op.page
-    bound = ((o, op.bound(o.name)) for o in page.operands)
-    values = {o.name: fetch(page, o, found, env) for o, found in bound if found}
-    run_body(page, {**given(op), **values}, core.offer())
+    ready = ReadyOp(op)
+    ready.run(ready.values(env), core.offer())

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.api.settings import Engine, engine_named
+from ptokit.ir.builder import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.index import replayed
-from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import SPELLINGS, DType
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
-from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.numerics.formats import decode
@@ -142,27 +142,11 @@ def one_op(
 ) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
     """The case as one instruction, and what its operands are bound to."""
     renamed = page.recorded[case["form"]]
-    op, env = Op(page), dict[Value, Any]()
-    for operand in page.operands:
-        name = renamed.get(operand.name, operand.name)
-        given = handles[name] if name in handles else case["scalars"].get(name)
-        if given is not None:
-            value = Value(operand.name, _type(operand, given))
-            op.operands[operand.name] = value
-            env[value] = given
-    for attr in page.attrs:
-        word = case["attrs"].get(renamed.get(attr.name, attr.name))
-        if word is not None:
-            op.attrs[attr.name] = _attribute(attr.kind, word)
-    return op, env
-
-
-def _type(operand: Operand, given: Handle | float) -> Type:
-    if isinstance(given, Tile | GlobalView | ConvTile):
-        return given.type
-    if operand.kind is Kind.INDEX:
-        return INDEX
-    return ScalarType(operand.scalar or ("f32" if isinstance(given, float) else "i64"))
+    names = {o.name: renamed.get(o.name, o.name) for o in page.operands}
+    known = {**case["scalars"], **handles}
+    words = {a: case["attrs"].get(renamed.get(a.name, a.name)) for a in page.attrs}
+    attrs = {a.name: _attribute(a.kind, word) for a, word in words.items() if word is not None}
+    return instance(page, {own: known.get(name) for own, name in names.items()}, attrs)
 
 
 def _attribute(kind: type[Word | int | str], word: object) -> object:

@@ -22,7 +22,7 @@ from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.sim.arguments import Env
-from ptokit.sim.execute import Core, fetch, given, refined, run_body
+from ptokit.sim.execute import Core, ReadyOp, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
@@ -144,13 +144,13 @@ class _Execution:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
         rules = op.page.rules_on(run.facts.target)
-        self.pending = [r for r in rules if r.holds(static) is not True and not r.warning]
+        pending = (r for r in rules if r.holds(static) is not True and not r.warning)
+        self.ready = ReadyOp(op, pending)
         run.facts.learn(op, static)
         self.refine = op.page.type_of
         self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(op, r) for r in op.regions)
-        self.inputs = [(o, op.bound(o.name)) for o in op.page.operands if op.bound(o.name)]
-        self.fixed, self.offer = given(op), self._offer()
+        self.offer = self._offer()
 
     def _offer(self) -> Offer:
         """What the body may use, whatever the operands are."""
@@ -161,8 +161,8 @@ class _Execution:
     def __call__(self, env: Env) -> None:
         if not self.page.handle:
             self.run.limits.before(self.op)
-        values = {o.name: fetch(self.page, o, bound, env) for o, bound in self.inputs}
-        if self.pending or self.refine is not None:
+        values = self.ready.values(env)
+        if self.ready.open or self.refine is not None:
             values |= self._checked(values)
         outcome = self._execute(values, tuple(partial(r, env) for r in self.regions))
         if not self.page.handle:
@@ -176,10 +176,9 @@ class _Execution:
         seen = environment(self.page, values, self.op.attrs, target)
         if self.result is not None:
             seen[self.result] = target.resolve_any(self.op.results[0].type)
-        for rule in self.pending:
-            if rule.holds(seen) is False:
-                where = blamed(self.op, rule)
-                raise PtoError(violation(self.page, rule, seen, where))
+        for rule in self.ready.broken(seen):
+            where = blamed(self.op, rule)
+            raise PtoError(violation(self.page, rule, seen, where))
         if self.refine is None or self.result is None:
             return {}
         return {self.result: refined(self.refine, seen, target)}
@@ -187,7 +186,7 @@ class _Execution:
     def _execute(self, values: Mapping[str, Any], regions: tuple[Region, ...]) -> Any:  # Any: above
         offer = {**self.offer, REGIONS: regions} if regions else self.offer
         try:
-            return run_body(self.page, {**self.fixed, **values}, offer)
+            return self.ready.run(values, offer)
         except ZeroDivisionError:
             name = self.page.mnemonic()
             raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
+from ptokit.ir.builder import F32
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type
+from ptokit.isa.model.types import INDEX, Elided, Kind, Type
 from ptokit.text.read.attributes import Typed, attribute_of
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot
 
-F32 = ScalarType("f32")
 Pairs: TypeAlias = "list[tuple[Slot, list[Item]]]"
 Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"
 

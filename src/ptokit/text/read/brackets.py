@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptokit.ir.module import Op
+from ptokit.ir.builder import new_op, type_of
+from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, read_value
-from ptokit.text.read.build import Named, expect_results, literal_type
+from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import read_item
 from ptokit.text.read.signature import Slot, signature
 
@@ -23,7 +24,8 @@ def bracket_parts(page: type[Instr]) -> list[Attr | Slot]:
 
 
 def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> Op:
-    op = Op(page, spans={"": p.span(at)})
+    operands: dict[str, list[Value]] = {}
+    spans = {"": p.span(at)}
     given: list[Given] = []
     for number, part in enumerate(bracket_parts(page)):
         if number:
@@ -33,12 +35,13 @@ def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> 
         else:
             item = read_item(p, p.names)
             if item.value is None:
-                value = p.names.literal(item.number, literal_type(part, item), item.at)
+                value = p.names.literal(item.number, type_of(part.operand, item.number), item.at)
             else:
                 value = item.value
                 p.names.serve(value, part.operand, item.at)
-            op.operands[part.name] = value
-            op.spans[part.name] = p.span(item.at)
+            operands[part.name] = [value]
+            spans[part.name] = p.span(item.at)
+    op = new_op(page, operands, spans=spans)
     bind_attributes(p, op, given)
     if results:
         expect_results(p, page, 0, results)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import ELISIONS, I64, INDEX, Elided, Kind, OpaqueType, Type
+from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
-from ptokit.text.read.binding import F32
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import bind
@@ -23,8 +23,8 @@ def build(
 ) -> Op:
     """The op that `call` writes."""
     sig, pairs = bind(cursor, forms, call, len(results))
-    op = Op(sig.page)
-    op.spans[""] = cursor.span(call.at)
+    operands: dict[str, tuple[Value, ...]] = {}
+    spans = {"": cursor.span(call.at)}
     rebound: Value | None = None
     for slot, items in pairs:
         values = tuple(_value(names, slot, item) for item in items)
@@ -32,13 +32,13 @@ def build(
             rebound = values[0]
             continue
         if items:
-            op.operands[slot.name] = values if slot.many else values[0]
-            op.spans[slot.name] = cursor.span(items[0].at, items[-1].at)
+            operands[slot.name] = values
+            spans[slot.name] = cursor.span(items[0].at, items[-1].at)
     keyed = {s.key or s.name for s, _ in pairs}
     given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]
+    op = new_op(sig.page, operands, regions=call.regions, spans=spans)
     if given:
         bind_attributes(cursor, op, given)
-    op.regions = call.regions
     op.results = _results(cursor, names, op, sig, call, results, rebound)
     return op
 
@@ -53,7 +53,7 @@ def _value(names: Names, slot: Slot, item: Item) -> Value:
     value = item.value
     if value is None:
         given = item.type is not None and not isinstance(item.type, Elided)
-        kind = item.type if given and item.type else literal_type(slot, item)
+        kind = item.type if given and item.type else type_of(slot.operand, item.number)
         return names.literal(item.number, kind, item.at)
     if item.type is not None and item.type is not value.type:
         names.agree(value, item.type, item.type_at)
@@ -62,15 +62,6 @@ def _value(names: Names, slot: Slot, item: Item) -> Value:
     elif names.flat:  # its type may have come only from this line
         names.require(value, slot.operand, item.at)
     return value
-
-
-def literal_type(slot: Slot, item: Item) -> Type:
-    """The type of a number where the text gives none."""
-    if slot.kind is Kind.INDEX:
-        return INDEX
-    if slot.scalar is not None:
-        return slot.scalar
-    return F32 if isinstance(item.number, float) else I64
 
 
 def _results(

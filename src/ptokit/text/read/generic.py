@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.text.read.attributes import bind_attributes, dictionary
@@ -105,15 +106,15 @@ def _of_groups(
     results: list[Named],
     groups: list[tuple[Slot, list[Item]]],
 ) -> Op:
-    op = Op(page, spans={"": p.span(call.at)})
+    operands: dict[str, tuple[Value, ...]] = {}
+    spans = {"": p.span(call.at)}
     for slot, items in groups:
-        values = tuple(i.value for i in items if i.value is not None)
+        operands[slot.name] = values = tuple(i.value for i in items if i.value is not None)
         for value in values:
             p.names.serve(value, slot.operand)
         if values:
-            op.operands[slot.name] = values if slot.many else values[0]
-            op.spans[slot.name] = p.span(items[0].at, items[-1].at)
-    return _completed(p, op, call, results)
+            spans[slot.name] = p.span(items[0].at, items[-1].at)
+    return _completed(p, new_op(page, operands, spans=spans), call, results)
 
 
 def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
@@ -125,17 +126,15 @@ def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op
     if len(values) < len(fixed) or (len(values) > len(fixed) and len(fixed) == len(slots)):
         message = f"{page.mnemonic()} takes {len(fixed)} operands; {len(values)} given"
         raise p.wrong("operand-count", message, call.at)
-    op = Op(page, spans={"": p.span(call.at)})
     _agree(p, call)
-    for slot, value, item in zip(fixed, values, items, strict=False):
-        op.operands[slot.name] = value
-        op.spans[slot.name] = p.span(item.at)
-    rest: tuple[Value, ...] = tuple(values[len(fixed) :])
-    if rest:
+    operands = {slot.name: [value] for slot, value in zip(fixed, values, strict=False)}
+    spans = {"": p.span(call.at)}
+    spans |= {slot.name: p.span(item.at) for slot, item in zip(fixed, items, strict=False)}
+    if values[len(fixed) :]:
         name = next(s.name for s in slots if s.many)
-        op.operands[name] = rest
-        op.spans[name] = p.span(items[len(fixed)].at, items[-1].at)
-    return _completed(p, op, call, results)
+        operands[name] = values[len(fixed) :]
+        spans[name] = p.span(items[len(fixed)].at, items[-1].at)
+    return _completed(p, new_op(page, operands, spans=spans), call, results)
 
 
 def _agree(p: Parser, call: Call) -> None:

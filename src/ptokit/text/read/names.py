@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, OpaqueOp, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand
@@ -126,7 +127,8 @@ class Names:
             page, span = constant_page(), self.cursor.span(at)
             value = Value("", kind, span, literal=True)
             name = page.attrs[0].name
-            op = Op(page, attrs={name: number}, results=[value], spans={"": span, name: span})
+            where = {"": span, name: span}
+            op = new_op(page, {}, {name: number}, results=[value], spans=where)
             self.literals[key] = op
         return op.results[0]
 

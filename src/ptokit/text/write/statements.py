@@ -7,13 +7,12 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import UNIT, Raw, quoted
-from ptokit.text.read.build import literal_type
-from ptokit.text.read.call import Item
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
 
@@ -257,4 +256,4 @@ WRITERS: dict[str, Write] = {
 
 def is_default_literal(value: Value, slot: Slot, number: float) -> bool:
     """Whether the number alone, in place of `value`, would be read with the same type."""
-    return literal_type(slot, Item(0, None, number)) == value.type
+    return type_of(slot.operand, number) == value.type

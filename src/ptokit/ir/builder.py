@@ -1,0 +1,66 @@
+"""The builder: from a page, operands and attributes by name to an op, whoever asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.model.types import I64, INDEX, Elided, Kind, ScalarType, Type
+
+F32 = ScalarType("f32")
+
+
+def new_op(
+    page: type[Instr],
+    operands: Mapping[str, Sequence[Value]],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    results: Sequence[Value] = (),
+    regions: Sequence[Block] = (),
+    spans: Mapping[str, Span] | None = None,
+) -> Op:
+    """The op of `page` on these values; an operand without any is absent."""
+    declared = {o.name: o for o in page.operands}
+    bound = {
+        name: tuple(values) if declared[name].many else values[0]
+        for name, values in operands.items()
+        if values
+    }
+    lacking = [o.name for o in page.operands if _needed(o) and o.name not in bound]
+    assert not lacking, f"{page.mnemonic()} without {lacking}"
+    return Op(page, bound, dict(attrs or {}), [*results], [*regions], dict(spans or {}))
+
+
+def _needed(operand: Operand) -> bool:
+    return operand.role is Role.IN and operand.required and not operand.many
+
+
+def instance(
+    page: type[Instr], given: Mapping[str, Any], attrs: Mapping[str, object]
+) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
+    """An op on handles and numbers by operand name, and what its values stand for."""
+    env: dict[Value, Any] = {}
+    bound: dict[str, list[Value]] = {}
+    for operand in page.operands:
+        known = given.get(operand.name)
+        for number, thing in enumerate(known if operand.many and known else (known,)):
+            if thing is not None:
+                name = f"{operand.name}{number}" if operand.many else operand.name
+                value = Value(name, type_of(operand, thing))
+                env[value] = thing
+                bound.setdefault(operand.name, []).append(value)
+    return new_op(page, bound, attrs), env
+
+
+def type_of(operand: Operand, given: Any) -> Type:  # Any: as above
+    """The type of what an operand is given: a handle's own, a number's as the operand has it."""
+    if not isinstance(given, int | float):
+        return getattr(given, "type", Elided(""))
+    if operand.kind is Kind.INDEX:
+        return INDEX
+    if operand.scalar is not None:
+        return ScalarType(operand.scalar)
+    return F32 if isinstance(given, float) else I64
