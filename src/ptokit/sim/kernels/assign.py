@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
+from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.lowering import Leaf, leaves
 from ptokit.sim.kernels.walk import Access, Point, address
 from ptokit.sim.record.code import Num, text
 from ptokit.sim.record.trace import Apply, Store, Traced
-
-if TYPE_CHECKING:
-    from ptokit.sim.kernels.emit import Function
 
 COPY = 32768  # bytes from which the library's memcpy is as good as our loops
 
@@ -24,7 +21,7 @@ class Assign:
     """Store an expression; `targets` are the elements and, where tracked, their shadow."""
 
     def __init__(
-        self, function: Function, store: Store, targets: list[Access], used: dict[Leaf, Access]
+        self, function: Emitter, store: Store, targets: list[Access], used: dict[Leaf, Access]
     ) -> None:
         self.function, self.store, self.targets, self.used = function, store, targets, used
         self.accesses = [*targets, *used.values()]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
+from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
 from ptokit.sim.kernels.walk import (
@@ -21,9 +21,6 @@ from ptokit.sim.kernels.walk import (
 )
 from ptokit.sim.record.trace import Apply, Store, Traced
 
-if TYPE_CHECKING:
-    from ptokit.sim.kernels.emit import Function
-
 GROUPS = 4  # accumulators that wait for each other's additions
 TURNED = 2  # of operands that are turned: each takes many instructions
 
@@ -32,7 +29,7 @@ class Fold:
     """A sequential fold along one axis; the other lies in the lanes, in several accumulators."""
 
     def __init__(
-        self, function: Function, out: Store, x: Traced, axis: int, word: str, start: float | None
+        self, function: Emitter, out: Store, x: Traced, axis: int, word: str, start: float | None
     ) -> None:
         self.function, self.code, self.x = function, function.code, x
         self.axis, self.word, self.start = axis, word, start

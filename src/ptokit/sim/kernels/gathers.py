@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.isa.model.words import GatherOOB
+from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, leaves
 from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
 from ptokit.sim.record.code import Int, Num
 from ptokit.sim.record.trace import Apply, Known, Traced
 
-if TYPE_CHECKING:
-    from ptokit.sim.kernels.emit import Function
-
 
 class Gathers:
     """Instructions that gather; quick ways for plain tables of 32-bit elements."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Emitter) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
         self.held: dict[Gather, list[str]] = {}  # tables in registers
         self.runs = Runs()

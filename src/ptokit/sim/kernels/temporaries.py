@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels import matmul
+from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
@@ -16,14 +16,11 @@ from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, text
 from ptokit.sim.record.trace import Read, Store, Traced, Whole, spans
 
-if TYPE_CHECKING:
-    from ptokit.sim.kernels.emit import Function
-
 
 class Temporaries:
     """Called with a product, a fold, a compaction or a window to copy: where the result is."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Emitter) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
 
     def __call__(self, node: Whole | Read) -> Read:

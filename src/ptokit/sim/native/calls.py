@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Role
-from ptokit.sim.kernels.emit import Function, numbered
+from ptokit.sim.kernels.emit import Function
+from ptokit.sim.kernels.emitter import numbered
 from ptokit.sim.record.code import Condition, every, text
 
 if TYPE_CHECKING:

@@ -30,7 +30,8 @@ from ptokit.isa.model.words import Loc
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
 from ptokit.sim.execute import Core, given, refined
-from ptokit.sim.kernels.emit import Function, Host
+from ptokit.sim.kernels.emit import Function
+from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
