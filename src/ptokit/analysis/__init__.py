@@ -1,1 +1,1 @@
-"""Questions about a program, answered from its text: what its numbers are, what it surely does."""
+"""Questions about a program, answered once for all: numbers, aliases, liveness, effects, legality."""

@@ -253,7 +253,7 @@ def _size(kind: Type) -> int | None:
 
 
 def overwrites(op: Op, name: str) -> bool:
-    """Whether the op surely writes every byte of the tile that its output `name` is.
+    """Whether the op writes every byte of its output `name`, on each way through its body.
 
     False where it may leave some: elements that no window has or no condition selects, an empty
     valid region, extents known only when the program runs, a body that cannot be recorded. Numbers

@@ -48,7 +48,7 @@ class Search(Survey):
         super().__init__(target, numbers)
         self.wanted = wanted
         self.path = slice_of(func, wanted)
-        self.exact = True  # one iteration of every loop around, and it surely runs
+        self.exact = True  # one iteration of every loop around, and it runs on every path
         self.frames: list[Frame] = []
         self.steps = 0
 

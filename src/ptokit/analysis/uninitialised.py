@@ -1,8 +1,8 @@
-"""Definite initialisation: tiles that are surely read before anything was written to them.
+"""Definite initialisation: tiles that are always read before anything was written to them.
 
 A read is suspect where no instruction before it in the text writes a value that may name the same
 bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
-is an error if the first iteration of every loop around it surely gets there, and if the
+is an error if the first iteration of every loop around it gets there on every path, and if the
 instruction's body, run on blank memory, says so: scratch operands are named and not read. A part
 of a tile that was never written while another was is left to the run.
 """
@@ -31,7 +31,7 @@ Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 def uninitialised(
     func: Func, facts: Facts, dead: Container[Block], trial: Trial
 ) -> tuple[list[Diagnostic], list[Left]]:
-    """The tiles that are surely read first, and those that are if a condition holds.
+    """The tiles that are always read first, and those that are if a condition holds.
 
     `dead` are the regions that never run.
     """

@@ -14,7 +14,7 @@ from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
 from ptokit.passes.content import keeps, written
-from ptokit.passes.lives import Lives, Point
+from ptokit.passes.defuse import DefUse, Point
 from ptokit.passes.shared import (
     allocation,
     carried_by,
@@ -43,7 +43,7 @@ class _Conversion:
 
     def __init__(self, func: Func) -> None:
         self.func = func
-        self.lives = Lives(func)
+        self.chains = DefUse(func)
         self.parent: dict[Value, Value] = {}
         self.tile: dict[Value, Value] = {}  # the value that stands for the class of another
         self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before
@@ -85,15 +85,15 @@ class _Conversion:
         formulas = (rule.formula for rule in op.page.all_rules)
         for same in (f for f in formulas if isinstance(f, SameStorage)):
             old, new = op.bound(same.left.operand), results.get(same.right.operand)
-            if not old or new is None or old[0] not in self.lives.written | self.lives.blank:
+            if not old or new is None or old[0] not in self.chains.written | self.chains.blank:
                 continue
             fits = old[0].type == new.type and not self._is_view(old[0])
-            if fits and not self.lives.needed_after(old[0], new):
+            if fits and not self.chains.needed_after(old[0], new):
                 self._unite(old[0], new)
 
     def _is_view(self, value: Value) -> bool:
         """Whether the value names bytes of another tile."""
-        maker = self.lives.written.get(value)
+        maker = self.chains.written.get(value)
         return maker is not None and maker.page.aliases
 
     def _unite_region(self, op: Op) -> None:
@@ -112,8 +112,8 @@ class _Conversion:
 
     def _choose_tiles(self) -> None:
         classes: dict[Value, list[Value]] = {}
-        for value in self.lives.defined:
-            if value in self.lives.written or value in self.parent or value in self._roots():
+        for value in self.chains.defined:
+            if value in self.chains.written or value in self.parent or value in self._roots():
                 classes.setdefault(self._find(value), []).append(value)
         for members in classes.values():
             self._choose(members)
@@ -123,25 +123,25 @@ class _Conversion:
 
     def _choose(self, members: list[Value]) -> None:
         """The tile for a class: one that exists, or a new one before the first write."""
-        lives = self.lives
-        flowing = {v for v in members if v in lives.written or self._flows(v)}
+        chains = self.chains
+        flowing = {v for v in members if v in chains.written or self._flows(v)}
         given = [v for v in members if v not in flowing]
         self._require_apart(members)
         if len(given) > 1:
             raise self._conflict(given[0], given[1], "two different tiles meet here")
         if given:
             tile = given[0]
-            if tile in self.func.args and any(v in lives.written for v in members):
+            if tile in self.func.args and any(v in chains.written for v in members):
                 message = f"%{tile.name} is an argument, and its content would be overwritten"
                 raise refuse(message, tile.span, "load or move it to a tile of its own first")
         else:
-            tile = min(members, key=lambda v: lives.defined[v].position)
+            tile = min(members, key=lambda v: chains.defined[v].position)
             self._allocate(tile, members)
         self.tile |= dict.fromkeys(members, tile)
 
     def _flows(self, value: Value) -> bool:
         """Whether the value is an argument or result of an op with regions."""
-        at = self.lives.defined[value]
+        at = self.chains.defined[value]
         if not at.block.ops or value in self.func.args:
             return False
         return bool(at.block.ops[at.index].regions)
@@ -155,13 +155,13 @@ class _Conversion:
                 op = direct[write]
                 message = f"%{write.name} is written in place and passed on as a value"
                 raise refuse(message, getattr(op, "span", None), "use one form for this tile")
-            if write not in self.lives.written:
+            if write not in self.chains.written:
                 continue
-            others = [v for v in members if v is not write and v not in self.lives.blank]
+            others = [v for v in members if v is not write and v not in self.chains.blank]
             if others and self._is_view(write):
                 raise self._conflict(write, others[0], "the first is a view of other bytes")
             for value in members:
-                if self.lives.needed_after(value, write):
+                if self.chains.needed_after(value, write):
                     raise self._conflict(write, value, "its old content is still needed")
             if write.type != members[0].type:
                 raise self._conflict(write, members[0], "their types differ")
@@ -175,8 +175,8 @@ class _Conversion:
 
     def _allocate(self, tile: Value, members: list[Value]) -> None:
         """A new tile before the first write, in a block around all of the class."""
-        points = [self.lives.defined[v] for v in members]
-        points += [p for v in members for p in self.lives.used.get(v, ()) if len(members) > 1]
+        points = [self.chains.defined[v] for v in members]
+        points += [p for v in members for p in self.chains.used.get(v, ()) if len(members) > 1]
         block, index = _common(self.func, points)
         page = allocation()
         span = tile.span
@@ -190,7 +190,7 @@ class _Conversion:
 
     def _extents(self, op: Op, tile: Value) -> None:
         """The valid extents of a dynamic tile: those it starts from, or of an input of its type."""
-        writer = self.lives.written.get(tile)
+        writer = self.chains.written.get(tile)
         inputs = [] if writer is None else [v for _, v in writer.values() if v.type == tile.type]
         for source in (self._start(tile), *inputs):
             maker = self.makers.get(source)
@@ -203,8 +203,8 @@ class _Conversion:
 
     def _start(self, value: Value) -> Value:
         """The tile at the start of the writes that give `value`, each of which names the last."""
-        while value in self.lives.written:
-            writer = self.lives.written[value]
+        while value in self.chains.written:
+            writer = self.chains.written[value]
             name = next(n for n, v in writer.named_results() if v is value)
             if not writer.bound(name):
                 break

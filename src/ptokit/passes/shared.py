@@ -36,7 +36,7 @@ def is_loop(op: AnyOp) -> bool:
 
 
 def carried_by(op: Op) -> tuple[Value, ...]:
-    """What goes round a loop; nothing for any other op."""
+    """The initial values of a loop's carried values; nothing for any other op."""
     return next((op.bound(o.name) for o in op.page.operands if o.many), ()) if is_loop(op) else ()
 
 

@@ -18,6 +18,7 @@ from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
+from ptokit.sim.kernels.overlap import MAY_ALIAS
 from ptokit.sim.kernels.temporaries import Temporaries
 from ptokit.sim.kernels.walk import FAR, LINE, Access, Point, Walk
 from ptokit.sim.record.code import NotNative, Undecided, text
@@ -38,9 +39,9 @@ class Function(Emitter):
 
     @property
     def crossing(self) -> bool:
-        """Whether operands lie over one another."""
+        """Whether operands may alias but for element by element."""
         cells = [c for (_, _, shadow), (_, c) in self.pointers.items() if not shadow]
-        return any(self.related(a, b) == "over" for a, b in combinations(cells, 2))
+        return any(self.related(a, b) is MAY_ALIAS for a, b in combinations(cells, 2))
 
     # what it does
 

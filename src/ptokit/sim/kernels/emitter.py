@@ -19,6 +19,7 @@ from ptokit.sim.kernels.lanes import Lanes, Words
 from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
 from ptokit.sim.kernels.lowering import Leaf, Preparation, leaves
+from ptokit.sim.kernels.overlap import Overlap
 from ptokit.sim.kernels.walk import STILL, Access, Point, counters
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Code, Int, NotNative, Num, text
@@ -77,11 +78,11 @@ def bound(count: Num) -> int:
 class Emitter(ABC):
     """Parameters and accesses of a function under construction.
 
-    `related` tells how two operands lie: apart, same (one address and layout) or over.
+    `related` tells how two operands lie.
     """
 
     host: Host
-    related: Callable[[Elements, Elements], str]
+    related: Callable[[Elements, Elements], Overlap]
     tracked: Callable[[Elements], bool]
     code: Code = field(default_factory=Code)
     pointers: dict[tuple[Any, ...], tuple[str, Elements]] = field(default_factory=dict[Any, Any])

@@ -99,7 +99,7 @@ class Fold:
         for slot, point in zip(slots, groups, strict=True):
             total = self.code.let(f"load {kinds}, ptr {slot}")
             if self.dtype == t.f32:
-                total = lanes.quiet(total) if self.word in ("add", "sub", "mul") else total
+                total = lanes.canonical(total) if self.word in ("add", "sub", "mul") else total
             where = address(self.code, self.target, point.positions[self.target])
             self.code.do(f"store {kinds} {total}, ptr {where}, align {self.dtype.size}")
 
@@ -152,7 +152,7 @@ class Fold:
         self.code.do(f"store {kinds} {new}, ptr {slot}")
 
     def _combined(self, lanes: Lanes, words: Words, old: str) -> str:
-        if self.dtype == t.f32 and self.word == "add":  # a NaN stays one: made quiet at the end
+        if self.dtype == t.f32 and self.word == "add":  # a NaN stays one: made canonical at the end
             return lanes.op("fadd", "float", old, words.value(self.x))
         total = Traced(self.dtype, 2, 2)
         words.done[total] = old

@@ -1,9 +1,9 @@
 """Handles and the numbers in them: between the compiled program and the reference.
 
 `mapped` rebuilds a handle with every number replaced. With the values of a stopped program it gives
-the reference's own handle on the same bytes; with numbers from slots, a handle that goes round a
-loop. A template is the reference's handle with slots for numbers and places for memories: it can be
-kept on disk.
+the reference's own handle on the same bytes; with numbers from slots, a loop-carried handle. A
+template is the reference's handle with slots for numbers and places for memories: it can be kept on
+disk.
 """
 
 from __future__ import annotations

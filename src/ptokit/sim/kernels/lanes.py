@@ -105,7 +105,7 @@ class Lanes:
         """The same bits as another type of lane."""
         return value if kind == target else self.convert("bitcast", kind, value, target)
 
-    def quiet(self, value: str) -> str:
+    def canonical(self, value: str) -> str:
         """Every NaN as the positive quiet one: payloads differ between processors."""
         nan = self.op("fcmp uno", "float", value, value)
         return self.select(nan, "float", self.splat("float", NAN), value)
@@ -141,25 +141,25 @@ class Words:
         self.lanes, self.leaf = lanes, leaf
         self.used = used  # leaf -> access
         self.done: dict[Traced, str] = {}
-        self.loud: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
+        self.deferred: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
 
     def value(self, node: Traced) -> str:
         """The lanes of an expression."""
         if node not in self.done:
             result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
-            self.done[node] = self.lanes.quiet(result) if node in self.loud else result
+            self.done[node] = self.lanes.canonical(result) if node in self.deferred else result
         return self.done[node]
 
     def raw(self, node: Traced) -> str:
-        """Lanes for a word that asks not which NaN it gets: arithmetic made quiet only later."""
+        """Lanes for a word that asks not which NaN it gets: it is made canonical only later."""
         if node in self.done or not isinstance(node, Apply):
             return self.value(node)
-        if node not in self.loud:
+        if node not in self.deferred:
             result = self._apply(node)
-            if node not in self.loud:
+            if node not in self.deferred:
                 self.done[node] = result
             return result
-        return self.loud[node]
+        return self.deferred[node]
 
     def _apply(self, node: Apply) -> str:
         word = getattr(self, f"_{node.word}", None)
@@ -233,10 +233,10 @@ class Words:
         return lanes.select(nan, "i32", quiet, lanes.op("add", "i32", total, odd))
 
     def _arithmetic_result(self, node: Apply, result: str) -> str:
-        """f32 lanes, whose NaN are made quiet when somebody looks at their bits."""
+        """f32 lanes, whose NaN are made canonical when somebody looks at their bits."""
         if node.dtype != t.f32:
             return self.encoded(result, node.dtype)
-        self.loud[node] = result
+        self.deferred[node] = result
         return result
 
     _add = _sub = _mul = _arithmetic

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.isa.model.layouts import Axis, IndexMap, known
+from ptokit.sim.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import NotNative, text
 from ptokit.sim.record.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
@@ -68,7 +69,7 @@ class Preparation:
     `written` are the stores of the instruction up to the one that is prepared.
     """
 
-    related: Callable[[Elements, Elements], str]
+    related: Callable[[Elements, Elements], Overlap]
     temporary: Callable[[Whole | Read], Read]  # emits the loops that fill it
     written: list[Store]
 
@@ -77,12 +78,10 @@ class Preparation:
         self.made: dict[Traced, Read] = {}  # temporaries, made before the first store
 
     def stores(self, stores: Sequence[Store]) -> list[Store]:
-        """The stores with prepared values; one without elements is none."""
+        """The stores with lowered values; empty and dead ones are dropped."""
         ready: list[Store] = []
         stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
-        stores = [
-            s for n, s in enumerate(stores) if not any(_buries(o, s) for o in stores[n + 1 :])
-        ]
+        stores = [s for n, s in enumerate(stores) if not any(_kills(o, s) for o in stores[n + 1 :])]
         for number, store in enumerate(stores):
             store = _unfolded(store)
             self.written, self.done = [*stores[:number], store], {}
@@ -123,7 +122,7 @@ class Preparation:
 
     def _table(self, node: Taken) -> Elements:
         """What a gather reads: a copy if the instruction writes there."""
-        if all(self.related(s.cells, node.cells) == "apart" for s in self.written):
+        if all(self.related(s.cells, node.cells) is NO_ALIAS for s in self.written):
             return node.cells
         rows, cols = node.over
         return self.temporary(Read(node.cells, Span(0, rows), Span(0, cols))).cells
@@ -131,11 +130,11 @@ class Preparation:
     def _overwritten(self, node: Read, swap: bool) -> bool:
         """Whether a store of the instruction may change what is read before it is read."""
         *before, store = self.written
-        if any(self.related(s.cells, node.cells) != "apart" for s in before):
+        if any(self.related(s.cells, node.cells) is not NO_ALIAS for s in before):
             return True
         relation = self.related(store.cells, node.cells)
-        pointwise = relation == "same" and not swap and _pointwise(store, node)
-        return relation != "apart" and not pointwise
+        pointwise = relation is MUST_ALIAS and not swap and _pointwise(store, node)
+        return relation is not NO_ALIAS and not pointwise
 
 
 def _pointwise(store: Store, node: Read) -> bool:
@@ -146,7 +145,7 @@ def _pointwise(store: Store, node: Read) -> bool:
     return same and mine.dtype.bits == theirs.dtype.bits
 
 
-def _buries(later: Store, store: Store) -> bool:
+def _kills(later: Store, store: Store) -> bool:
     """A later store writes every element of the storage that this one fills."""
     cells, spans = later.cells, (later.rows, later.cols)
     whole = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)

@@ -52,7 +52,7 @@ class Block:
                 start = self._at("%c", each * Int(code, "%ldc") + col)
                 for place in self._vectors(start):
                     value = next(sums)
-                    value = self.lanes.quiet(value) if self.kind == "float" else value
+                    value = self.lanes.canonical(value) if self.kind == "float" else value
                     code.do(f"store {kinds} {value}, ptr {place}, align {self.lanes.count * 4}")
 
     def _depth(self, left: list[str], right: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from ptokit.sim.memory import Elements
@@ -9,32 +10,43 @@ from ptokit.sim.record.code import Truth, text
 from ptokit.sim.record.definite import settled
 
 
-def related(a: Elements, b: Elements, guards: list[Truth]) -> str:
-    """How two operands lie: apart, same (one address and layout), or over one another."""
+class Overlap(Enum):
+    """How two operands lie in memory; MUST_ALIAS: at one address, in one layout."""
+
+    NO_ALIAS = "no byte in common"
+    MUST_ALIAS = "element by element the same"
+    MAY_ALIAS = "perhaps some bytes in common"
+
+
+NO_ALIAS, MUST_ALIAS, MAY_ALIAS = Overlap.NO_ALIAS, Overlap.MUST_ALIAS, Overlap.MAY_ALIAS
+
+
+def related(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
+    """How two operands lie; what is assumed of open addresses is left in `guards`."""
     first: Any = a.memory
     second: Any = b.memory
     if first.number < 0 or second.number < 0:
-        return "over" if first is second and a.address == b.address else "apart"
+        return MAY_ALIAS if first is second and a.address == b.address else NO_ALIAS
     if first.number != second.number:
-        return "apart"
+        return NO_ALIAS
     here, there = _extent(a), _extent(b)
     one = text(a.address) == text(b.address) and text(a.origin) == text(b.origin)
     if one and repr(a.map) == repr(b.map) and a.dtype.bits == b.dtype.bits:
-        return "same"
+        return MUST_ALIAS
     if here is None or there is None:
-        return "over" if one else _held_apart(a, b, guards)
-    return "apart" if here[1] <= there[0] or there[1] <= here[0] else "over"
+        return MAY_ALIAS if one else _assumed(a, b, guards)
+    return NO_ALIAS if here[1] <= there[0] or there[1] <= here[0] else MAY_ALIAS
 
 
-def _held_apart(a: Elements, b: Elements, guards: list[Truth]) -> str:
-    """Operands at addresses the program knows: compiled as if apart, which is checked."""
+def _assumed(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
+    """Operands at addresses the program knows: compiled as no aliases, which is checked."""
     if not (settled(a) and settled(b)):
-        return "over"
+        return MAY_ALIAS
     ends: list[Any] = [c.address + c.dtype.nbytes(c.map.span) for c in (a, b)]
     apart = (ends[0] <= b.address) | (ends[1] <= a.address)
     if isinstance(apart, Truth):
         guards.append(apart)
-    return "apart" if apart is not False else "over"
+    return NO_ALIAS if apart is not False else MAY_ALIAS
 
 
 def _extent(cells: Elements) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Loops and branches of a program, and the values that go round or come out of them."""
+"""Loops and branches of a program, loop-carried values and branch results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Flow:
         code.jump(body)
         code.start(done)
         known = all(isinstance(n, int) for n in (lower, upper))
-        initial.leave_loop(surely=known and lower < upper)  # type: ignore[operator]
+        initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]
         return tuple(one.now() for one in held)
 
     def branch(self, condition: Num, regions: Sequence[Any]) -> tuple[Any, ...]:

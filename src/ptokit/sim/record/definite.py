@@ -1,4 +1,4 @@
-"""What is surely written, found before the program runs.
+"""Definite initialisation: the bytes that are written on every path.
 
 The shadow of the reference tells for each byte whether it was written. A compiled program keeps no
 shadow of a memory where every read is proven here, on a shadow that only knows what is written on
@@ -94,10 +94,10 @@ class Initial:
                 kind, address = made
                 self.forget(SPACES[kind.loc], address, kind.nbytes)
 
-    def leave_loop(self, *, surely: bool) -> None:
+    def leave_loop(self, *, runs: bool) -> None:
         """After the loop; it may have had no turn."""
         before = self.entered.pop()
-        if not surely:
+        if not runs:
             self.meet(before, self.copy())
 
     def copy(self) -> Shadows:

@@ -1,4 +1,4 @@
-"""Where values are written and used in a structured program, and whether two can share bytes."""
+"""Where values are defined and used in a structured program, and what is live after each write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Point:
 
 
 @dataclass
-class Lives:
+class DefUse:
     """Definitions and uses of every value of a function."""
 
     defined: dict[Value, Point] = field(default_factory=dict[Value, Point])
