@@ -33,7 +33,7 @@ HOUSE = {
     "sim/record": 1_220,  # below analysis: effects come from recorded bodies
     "analysis": 2_110,
     "sim/reference": 300,
-    "sim/kernels": 2_590,
+    "sim/kernels": 2_605,
     "sim/native": 2_010,
     "passes": 1_130,
     "api": 2_070,

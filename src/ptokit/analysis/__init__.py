@@ -1,1 +1,1 @@
-"""Questions about a program, answered once for all: numbers, aliases, liveness, effects, legality."""
+"""Questions about a program, each asked in one place: numbers, aliases, liveness, effects, rules."""
