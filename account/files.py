@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from account.seeds import seeds_page
 from account.stubs import stub
+from ptokit.isa.index import SPELLINGS, spelling_table
 
 ROOT = Path(__file__).parents[1]
 
@@ -15,6 +17,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "src" / "ptokit" / "api" / "intrinsics.pyi": stub(),
         ROOT / "docs" / "seeds.md": seeds_page(),
+        SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",
     }
 
 

@@ -23,7 +23,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.builder import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.index import pages
+from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.targets import Target
@@ -284,7 +284,10 @@ def function_names() -> tuple[str, ...]:
     return (*instructions(), *(page.python() for page in pages() if page.readdresses))
 
 
-def function(name: str) -> Callable[..., None]:
-    """The function of that name: one of `function_names`."""
-    forms = instructions().get(name)
-    return place_at if forms is None else _function(name, forms)
+def function(name: str) -> Callable[..., None] | None:
+    """The function of that name; None if it is none of `function_names`."""
+    named = [page for page in lookup(name) if page.python() == name]
+    forms = [page for page in named if not page.handle]
+    if forms:
+        return _function(name, forms)
+    return place_at if any(page.readdresses for page in named) else None

@@ -8,11 +8,8 @@ from ptokit.api.eager import function, function_names
 
 def __getattr__(name: str) -> object:
     """The function called `name`; `__all__` lists them."""
-    if name == "__all__":
-        found = list(function_names())
-    elif name in function_names():
-        found = function(name)
-    else:
+    found = list(function_names()) if name == "__all__" else function(name)
+    if found is None:
         raise AttributeError(f"ptokit has no instruction {name!r}")
     globals()[name] = found
     return found

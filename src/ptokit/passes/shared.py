@@ -8,7 +8,7 @@ from functools import cache
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.index import pages
+from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
@@ -17,12 +17,12 @@ from ptokit.isa.model.types import Kind
 @cache
 def allocation() -> type[Instr]:
     """The page whose result is a new tile."""
-    return next(page for page in pages() if page.allocates)
+    return next(page for page in walk() if page.allocates)
 
 
 def terminator_of(op: Op) -> type[Instr]:
     """The page that ends the regions of `op`: the terminator of its dialect."""
-    return next(p for p in pages() if p.terminator and p.asm.dialect == op.page.asm.dialect)
+    return next(p for p in walk() if p.terminator and p.asm.dialect == op.page.asm.dialect)
 
 
 def is_tile(value: Value) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, OpaqueOp, Value
-from ptokit.isa.index import pages
+from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import (
@@ -37,7 +37,7 @@ CONCRETE: dict[Kind, type] = {
 
 def constant_page() -> type[Instr]:
     """The page of an op that is a number; without one, numbers stand in no text."""
-    for page in pages():
+    for page in walk():
         if page.asm.shape == "constant":
             return page
     raise error("unknown-op", "no instruction defines a number", help="name a value instead")
