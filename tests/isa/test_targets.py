@@ -129,6 +129,13 @@ def test_a_target_pickles_and_its_code_is_kept_apart() -> None:
     assert repr(other) != repr(LEAST), "the key of kept code holds the text of the target"
 
 
+def test_pages_name_targets_of_the_table() -> None:
+    named = {n for p in pages() for n in p.targets or ()}
+    named |= {n for p in pages() for r in p.all_rules for n in r.targets or ()}
+    named |= {n for p in pages() for path in p.paths for n in path.on}
+    assert named <= TARGETS.keys() - {LESS.name, LEAST.name}
+
+
 def test_what_the_targets_of_the_table_lack_exists() -> None:
     names = {n for p in pages() for n in (p.name, p.__name__)}
     assert {x for t in TARGETS.values() for x in t.lacks if isinstance(x, str)} <= names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -44,7 +44,9 @@ SPACES: dict[Loc, str] = {
 
 INHERITED: Any = object()  # stands for a value of any type until the target is made
 # the facts of a target that is like no other one, where it does not give them
-DEFAULTS: dict[str, object] = {
+DEFAULTS: dict[str, Any] = {
+    "lacks": (),
+    "capacity": dict.fromkeys(SPACES.values(), 0),
     "left": NZ,
     "wide4": False,
     "alignment": 32,
@@ -80,17 +82,12 @@ class Target:
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
 
     def __post_init__(self) -> None:
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        base = self.like
-        for f in fields(self):
-            if given[f.name] is INHERITED:
-                given[f.name] = DEFAULTS[f.name] if base is None else getattr(base, f.name)
-        if base is not None:
-            given["lacks"] = tuple(dict.fromkeys((*base.lacks, *self.lacks)))
-            given["capacity"] = base.capacity | given["capacity"]
-        none = {SPACES[loc]: 0 for loc in given["lacks"] if isinstance(loc, Loc)}
-        given["capacity"] = given["capacity"] | none
-        self.__dict__.update(given)
+        base = DEFAULTS if self.like is None else vars(self.like)
+        facts = {k: base[k] if v is INHERITED else v for k, v in vars(self).items()}
+        facts["lacks"] = tuple(dict.fromkeys((*base["lacks"], *self.lacks)))
+        none = {SPACES[loc]: 0 for loc in self.lacks if isinstance(loc, Loc)}
+        facts["capacity"] = base["capacity"] | facts["capacity"] | none
+        self.__dict__.update(facts)
 
     def __str__(self) -> str:
         return self.name
