@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ptokit.api.eager import instructions, public_signature
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.lang.traits import READDRESSES
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
@@ -25,7 +26,7 @@ TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "Tensor", Kind.CONV: "ConvTile"}
 def stub() -> str:
     """The text of intrinsics.pyi."""
     forms = instructions()
-    moved = [page.python() for page in pages() if page.readdresses]
+    moved = [page.python() for page in pages() if READDRESSES in page.traits]
     names = "".join(f'    "{name}",\n' for name in (*forms, *moved))
     lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
     for name, several in forms.items():

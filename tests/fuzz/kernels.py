@@ -36,7 +36,7 @@ from ptokit.isa.pages.grid import GetBlockIdx
 from ptokit.isa.pages.transfers import TLoad, TStore
 from ptokit.text.write.printer import print_module
 
-DATA = [p for p in pages() if p.outs() and not p.handle]
+DATA = [p for p in pages() if p.outs() and p.executes]
 MOST_BYTES = 8192  # of one tile
 SHARED = 200  # seeds in a row whose instructions begin from the same operands
 

@@ -18,12 +18,13 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Module
 from ptokit.ir.same import same
 from ptokit.isa.index import pages
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.passes import to_dps, to_ssa
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 
 FORMS = ("as", "ssa", "dps")
-PAGES = [p for p in pages() if not p.terminator]
+PAGES = [p for p in pages() if TERMINATOR not in p.traits]
 PROGRAMS = scaled(len(PAGES))
 
 

@@ -26,6 +26,7 @@ from ptokit.ir.module import (
 )
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
@@ -36,7 +37,7 @@ SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
 NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))
 NOWHERE = Span(Source("random", ""), 0, 0)
 DEEPEST = 2
-STATEMENTS = [p for p in pages() if not p.terminator]
+STATEMENTS = [p for p in pages() if TERMINATOR not in p.traits]
 REMARKS = ("", "// one", "# two", "// !a %b {", "// [<PIPE_V>]")
 
 
@@ -258,7 +259,9 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
     """A region of an op of `page` that gives values of these types."""
     block = Block(args, statements(scope, scope.random.randint(0, 3)), remarks(scope))
     if kinds:
-        end = next(p for p in pages() if p.terminator and p.asm.dialect == page.asm.dialect)
+        end = next(
+            p for p in pages() if TERMINATOR in p.traits and p.asm.dialect == page.asm.dialect
+        )
         block.ops.append(Op(end, {end.ins()[0].name: tuple(scope.of(k) for k in kinds)}))
     if not block.ops:
         block.trailing = tuple(line for line in block.trailing if line)
@@ -332,7 +335,7 @@ def function(scope: Scope, name: str, pages_first: list[type[Instr]]) -> Func:
     given = [
         scope.random.choice(scope.values) for _ in range(2) if scope.values and scope.chance(20)
     ]
-    end = next(p for p in pages() if p.terminator and p.asm.dialect == "func")
+    end = next(p for p in pages() if TERMINATOR in p.traits and p.asm.dialect == "func")
     last = Op(end, {end.ins()[0].name: tuple(given)} if given else {})
     attrs: dict[str, object] = {"pto.entry": True} if scope.chance(30) else {}
     func = Func(name, Block(scope.args, [*body, last]), tuple(v.type for v in given), attrs)

@@ -17,7 +17,7 @@ from ptokit.tools.cli import main
 from ptokit.tools.manual import explain, instruction_page
 from ptokit.tools.manual.topics import FUNCTIONS
 
-WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or p.handle}
+WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or not p.executes}
 
 
 def fill(kind: Type) -> Fill:

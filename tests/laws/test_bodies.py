@@ -32,7 +32,7 @@ from ptokit.isa.lang.instr import Instr, Role
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import Matrix, Tile
 
-DATA = [p for p in pages() if p.outs() and not p.handle]
+DATA = [p for p in pages() if p.outs() and p.executes]
 CASES = [(page, target) for page in DATA for target in HARDEST]
 
 

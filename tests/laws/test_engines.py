@@ -18,6 +18,7 @@ from ptokit.api.bind import bind
 from ptokit.api.program import loads
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.native.compile import compile_op, compile_program
@@ -25,7 +26,7 @@ from ptokit.sim.reference import launch
 from ptokit.text.write.printer import print_module
 
 LOOPS = scaled(1)
-DATA = [p for p in pages() if p.outs() and not p.handle]
+DATA = [p for p in pages() if p.outs() and p.executes]
 # What the seed documents and the kernels of matrices are about: no part of it is interpreted.
 DOCUMENTS = ("isa.layout", "isa.irregular", "isa.config", "isa.memory", "isa.matrix")
 
@@ -49,7 +50,7 @@ def test_both_engines_run_the_same_loops(page: type[Instr]) -> None:
 
 def _require_compiled(case: Case, text: str, arrays: Any) -> None:  # Any: as above
     """No part is left to the reference: neither alone nor in the program, which is cached."""
-    if case.page.aliases and outcome(case, launch.run_op).said:
+    if ALIASES in case.page.traits and outcome(case, launch.run_op).said:
         return  # a window that cannot be reread: the reference refuses it
     compile_op(*instruction(case, side := build(case)), side.core)
     target = TARGETS[case.target]

@@ -39,7 +39,7 @@ def complaints(space: Space, state: State, wanted: list[Rule]) -> Iterator[str]:
     decided = [said(r) for r in wanted if not _open(space, state, r)]
     if static != decided:
         yield f"the checker says {static}"
-    if wanted and not space.page.handle and not wanted[0].warning and not _empty(space, state):
+    if wanted and space.page.executes and not wanted[0].warning and not _empty(space, state):
         eager = [(d.rule, d.when) for d in refused(space, state)]
         open_rules = [said(r) for r in space.page.all_rules if _open(space, state, r)]
         if [e for e in eager if e not in open_rules or not decided] != [said(r) for r in wanted]:

@@ -19,7 +19,7 @@ from ptokit.sim.reference import launch
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
-DATA = [p for p in pages() if p.outs() and not p.handle]
+DATA = [p for p in pages() if p.outs() and p.executes]
 CASES = scaled(1)  # of each page
 OLDER = {
     "x86-64-v3": Processor("x86-64-v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma"),

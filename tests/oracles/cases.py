@@ -53,7 +53,7 @@ def check(page: type[Instr]) -> None:
 def missing(page: type[Instr]) -> str:
     """What to write, and where."""
     name, tiles = page.__name__, [o.name for o in page.operands]
-    if page.handle:
+    if not page.executes:
         return (
             f"{name} has no meaning. Say in {HERE / 'scalars_and_control.py'} what a program with "
             f"it gives: say({name!r}, Program(text, outputs, arguments)), or for numbers "

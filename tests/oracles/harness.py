@@ -21,6 +21,7 @@ from oracles.registry import (
     Undefined,
 )
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.words import Word
 from ptokit.sim import native
@@ -133,7 +134,7 @@ def wrong(case: Case, got: Outcome) -> list[str] | None:
 
 
 def _compared(case: Case, scene: Scene, got: Side, result: Result) -> Iterator[str]:
-    if case.page.aliases:
+    if ALIASES in case.page.traits:
         yield from _views(case, scene, got, result)
         result = None
     held = got.core.state.registers
@@ -148,7 +149,7 @@ def _result(case: Case, scene: Scene) -> Result:
     for operand in case.page.operands:
         valid = getattr(case.given.get(operand.name), "valid", None)
         empty = valid is not None and 0 in (valid.rows, valid.cols)
-        if operand.role is Role.OUT and empty and not case.page.aliases:
+        if operand.role is Role.OUT and empty and ALIASES not in case.page.traits:
             return None
     oracle: Any = MEANINGS[case.page.__name__]
     return oracle(scene.given())

@@ -14,6 +14,7 @@ from account.files import ROOT
 from ptokit.api.bind import bind
 from ptokit.ir.module import Op
 from ptokit.isa.index import pages
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
@@ -65,7 +66,7 @@ def test_the_document_lists_what_the_reference_executes() -> None:
         present |= here
         found |= there
     assert found == set(names)
-    data = {p.mnemonic() for p in pages() if not p.handle and not p.terminator}
+    data = {p.mnemonic() for p in pages() if p.executes and TERMINATOR not in p.traits}
     assert data - {"scf.for", "scf.if"} <= present, "add a program to MORE"
 
 

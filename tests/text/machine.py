@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ptokit.ir.module import STORED, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 
 UNDEFINED = "?"
 
@@ -40,7 +41,7 @@ class Toy:
     def block(self, block: Block, env: dict[Value, object]) -> tuple[object, ...]:
         for op in block.ops:
             assert isinstance(op, Op)
-            if op.page.terminator:
+            if TERMINATOR in op.page.traits:
                 return tuple(env[v] for _, v in op.values())
             self.op(op, env)
         return ()
@@ -54,9 +55,9 @@ class Toy:
             if side < len(op.regions):
                 passed = self.block(op.regions[side], env)
             env |= dict(zip(op.results, passed, strict=bool(op.results)))
-        elif op.page.allocates:
+        elif ALLOCATES in op.page.traits:
             env[op.results[0]] = Cell()
-        elif op.page.handle:
+        elif not op.page.executes:
             env[op.results[0]] = (op.page.name, tuple(op.attrs.values()))
         else:
             self.compute(op, env)

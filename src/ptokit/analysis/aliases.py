@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from ptokit.analysis.known import DATA_KINDS, Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -55,13 +56,13 @@ class PointsTo:
                 self._op(op, names)
 
     def _op(self, op: Op, names: Names) -> None:
-        if op.page.aliases:
+        if ALIASES in op.page.traits:
             source = union(names, op.bound(op.page.ins()[0].name))
             for handle in redefined(op):
                 self._name(handle, source, names)
             return
         for result in op.results:
-            if op.bound("addr") or op.page.allocates or not op.page.handle:
+            if op.bound("addr") or ALLOCATES in op.page.traits or op.page.executes:
                 self._define(result, names, op)
             else:
                 self._name(result, union(names, _memory(op)), names)
@@ -77,7 +78,7 @@ class PointsTo:
         given = [names.get(v, NONE) for v in carried]
         for region in op.regions:
             inside, end = dict(names), self.ends.get(region)
-            again = [] if end is None else [end.get(v, NONE) for v in passed(region)]
+            again = [] if end is None else [end.get(v, NONE) for v in region.passed]
             args = region.args[len(region.args) - len(carried) :]
             for arg, first, back in zip(args, given, again or given, strict=False):
                 self._name(arg, first | back, inside)
@@ -85,7 +86,7 @@ class PointsTo:
             if inside != end:
                 self.ends[region], self.grown = inside, True
         for number, result in enumerate(op.results):
-            back = [union(self.ends[r], passed(r)[number : number + 1]) for r in op.regions]
+            back = [union(self.ends[r], r.passed[number : number + 1]) for r in op.regions]
             self._name(result, NONE.union(*given[number : number + 1], *back), names)
         _join(names, [self.ends[r] for r in op.regions])
 
@@ -93,14 +94,8 @@ class PointsTo:
 def redefined(op: AnyOp) -> Iterator[Value]:
     """The handles that an op defines, or makes handles of something else."""
     yield from op.results
-    if isinstance(op, Op) and op.page.aliases:
+    if isinstance(op, Op) and ALIASES in op.page.traits:
         yield from op.bound(op.page.outs()[0].name)
-
-
-def passed(region: Block) -> tuple[Value, ...]:
-    """What a region's terminator passes on."""
-    last = region.ops[-1] if region.ops else None
-    return last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
 
 
 def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
@@ -131,7 +126,7 @@ class Written(PointsTo):
         super().__init__(func)
 
     def _op(self, op: Op, names: Names) -> None:
-        if self.flat or not op.page.aliases:
+        if self.flat or ALIASES not in op.page.traits:
             outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
             self.found |= union(names, outs)
         super()._op(op, names)

@@ -114,9 +114,7 @@ class Checker:
             self.value(arg)
         self.facts.numbers.update(zip(block.args, numbers, strict=False))
         self.block(block)
-        last = block.ops[-1] if block.ops else None
-        passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
-        return tuple(self.facts.numbers.get(value, UNKNOWN) for value in passed)
+        return tuple(self.facts.numbers.get(value, UNKNOWN) for value in block.passed)
 
     def value(self, value: Value) -> None:
         """Check the type of a newly defined value."""

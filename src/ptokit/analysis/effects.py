@@ -18,6 +18,7 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, Type
@@ -82,7 +83,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     if isinstance(op, OpaqueOp):
         return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))
     env = facts.environment(op)
-    if op.page.handle or op.page.aliases:  # they make handles, and numbers
+    if not op.page.executes or ALIASES in op.page.traits:  # they make handles, and numbers
         return Effects(pipe=op.page.pipe_of(env))
     values, signature = _signature(op, facts)
     attrs = tuple(sorted(op.attrs.items()))

@@ -68,7 +68,7 @@ class Facts:
                     self.types[op.results[0]] = kind
             if self.varies(op, env):
                 self.varying.add(op.results[0])
-        elif op.page.handle and len(op.results) == 1 and not op.regions:
+        elif op.page.folds:
             self._fold(op, env)
 
     def forget(self, value: Value) -> None:
@@ -85,10 +85,10 @@ class Facts:
 
     def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
         result = op.page.results()[0]
-        if result.kind.name in DATA_KINDS or isinstance(op.results[0].type, Elided | OpaqueType):
+        if isinstance(op.results[0].type, Elided | OpaqueType):
             return
         inputs = {k: v for k, v in env.items() if k != result.name}
-        if UNKNOWN in inputs.values() or op.page.uses:
+        if UNKNOWN in inputs.values():
             return
         try:
             values = {**inputs, result.name: op.results[0].type}

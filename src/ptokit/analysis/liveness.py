@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
@@ -110,5 +111,5 @@ def _used(op: AnyOp) -> Iterator[Value]:
         yield from op.uses
         return
     for name, value in op.values():
-        if not (op.page.aliases and name == op.page.outs()[0].name):
+        if not (ALIASES in op.page.traits and name == op.page.outs()[0].name):
             yield value

@@ -17,6 +17,7 @@ from ptokit.analysis.survey import Survey, counter, left, widened
 from ptokit.analysis.violation import blamed, violation
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
 
 STEPS = 10_000  # instructions looked at before the rest is left to the run
@@ -144,7 +145,9 @@ class Search(Survey):
         """Whether something open stands in a block, or it passes on what is needed."""
         ops = self.path.get(block, ())
         return any(
-            self.wanted.get(op) or op.page.terminator or any(map(self._matters, op.regions))
+            self.wanted.get(op)
+            or TERMINATOR in op.page.traits
+            or any(map(self._matters, op.regions))
             for op in ops
         )
 
@@ -196,8 +199,7 @@ def _placed(
         around[op] = outer
         yield block, op
         made |= dict.fromkeys(op.results, op)
-        last = [r.ops[-1] for r in op.regions if r.ops]
-        passing = [end for end in last if isinstance(end, Op) and end.page.terminator]
+        passing = [r.terminator for r in op.regions if r.terminator]
         for value in (*op.results, *(a for r in op.regions for a in r.args[1:])):
             if passing:
                 ends[value] = passing

@@ -22,6 +22,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
@@ -52,7 +53,7 @@ def _suspects(
     for op in _living(func.body, dead):
         if isinstance(op, OpaqueOp):
             return  # it may write anything
-        if op.page.handle or op.page.aliases:
+        if not op.page.executes or ALIASES in op.page.traits:
             continue
         blank = {n: v for n, v in _read(op) if storage.of(v) not in written}
         if blank:

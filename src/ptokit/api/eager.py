@@ -26,6 +26,7 @@ from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.lang.traits import READDRESSES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
@@ -273,7 +274,7 @@ def instructions() -> dict[str, list[type[Instr]]]:
     """Every instruction that moves or computes data, by its Python name: its forms."""
     forms: dict[str, list[type[Instr]]] = {}
     for page in pages():
-        if not page.handle:
+        if page.executes:
             forms.setdefault(page.python(), []).append(page)
     return forms
 
@@ -281,7 +282,7 @@ def instructions() -> dict[str, list[type[Instr]]]:
 @cache
 def function_names() -> tuple[str, ...]:
     """The name of each function."""
-    return (*instructions(), *(page.python() for page in pages() if page.readdresses))
+    return (*instructions(), *(page.python() for page in pages() if READDRESSES in page.traits))
 
 
 def function(name: str) -> Callable[..., None] | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import Elided, Kind, Type
 
 
@@ -135,6 +136,17 @@ class Block:
     args: list[Value] = field(default_factory=list[Value])
     ops: list[AnyOp] = field(default_factory=list[AnyOp])
     trailing: tuple[str, ...] = ()  # comments after the last op
+
+    @property
+    def terminator(self) -> Op | None:
+        """The op that ends it, if it is one that ends regions."""
+        last = self.ops[-1] if self.ops else None
+        return last if isinstance(last, Op) and TERMINATOR in last.page.traits else None
+
+    @property
+    def passed(self) -> tuple[Value, ...]:
+        """What its terminator gives."""
+        return self.terminator.bound("values") if self.terminator else ()
 
     def walk(self) -> Iterator[AnyOp]:
         """Every op, regions included, in text order."""

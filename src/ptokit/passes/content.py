@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ptokit.analysis.effects import overwrites
 from ptokit.ir.module import STORED, AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.passes.shared import uses_of
 
 
@@ -20,7 +21,9 @@ def written(op: AnyOp) -> dict[str, Value]:
 
 def keeps(op: Op, name: str) -> bool:
     """Whether the old content of an output may be seen in the new one."""
-    replaced = op.page.aliases or (op.page.operand(name).role is Role.OUT and overwrites(op, name))
+    replaced = ALIASES in op.page.traits or (
+        op.page.operand(name).role is Role.OUT and overwrites(op, name)
+    )
     return not replaced
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ptokit.analysis.liveness import Liveness
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 from ptokit.passes.shared import is_tile, uses_of
 
 Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
@@ -75,12 +76,12 @@ class DefUse:
                 yield value
 
     def _results(self, op: Op) -> None:
-        if op.page.allocates:
+        if ALLOCATES in op.page.traits:
             self.blank |= dict.fromkeys(op.results)
         if op.ssa:
             self.written |= dict.fromkeys(op.results[len(op.page.results()) :], op)
-        views = op.page.aliases or (op.page.handle and not op.regions and not op.page.allocates)
-        if views:
+        new = op.page.executes or op.regions or ALLOCATES in op.page.traits
+        if ALIASES in op.page.traits or not new:
             tiles = [v for v in uses_of(op) if is_tile(v)]
             if tiles:
                 root = self.source.get(tiles[0], tiles[0])

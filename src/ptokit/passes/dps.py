@@ -11,6 +11,7 @@ from dataclasses import replace
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.ir.module import STORED, AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import SameStorage
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
 from ptokit.passes.content import keeps, written
@@ -94,7 +95,7 @@ class _Conversion:
     def _is_view(self, value: Value) -> bool:
         """Whether the value names bytes of another tile."""
         maker = self.chains.written.get(value)
-        return maker is not None and maker.page.aliases
+        return maker is not None and ALIASES in maker.page.traits
 
     def _unite_region(self, op: Op) -> None:
         """What flows in, around and out of a loop, or out of a branch."""
@@ -194,7 +195,7 @@ class _Conversion:
         inputs = [] if writer is None else [v for _, v in writer.values() if v.type == tile.type]
         for source in (self._start(tile), *inputs):
             maker = self.makers.get(source)
-            if maker is not None and maker.page.allocates:
+            if maker is not None and ALLOCATES in maker.page.traits:
                 op.operands |= maker.operands
                 return
         message = f"%{tile.name}: its valid region is dynamic, and nothing here says what it is"
@@ -242,7 +243,7 @@ class _Conversion:
                 if op.page.operand(name).kind in STORED and op.page.operand(name).written:
                     operands[name] = self.tile[value]
         regions = [self._block(r) for r in op.regions]
-        if op.page.terminator and not operands and op.operands:
+        if TERMINATOR in op.page.traits and not operands and op.operands:
             return None
         return replace(op, operands=operands, results=results, regions=regions)
 
@@ -257,7 +258,7 @@ class _Conversion:
         """Operands by their tiles; tiles that flow in or out of a region are not passed."""
         if not isinstance(binding, tuple):
             return self.tile.get(binding, binding)
-        drops = op.regions or (op.page.terminator and self._inside(op))
+        drops = op.regions or (TERMINATOR in op.page.traits and self._inside(op))
         kept = (v for v in binding if not (drops and v in self.tile and is_tile(v)))
         return tuple(self.tile.get(v, v) for v in kept)
 

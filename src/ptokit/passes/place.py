@@ -9,6 +9,7 @@ from ptokit.analysis.liveness import storages
 from ptokit.analysis.placement import check_addresses, plan
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import I64
 from ptokit.passes.shared import FreshNames, refuse
@@ -40,7 +41,7 @@ def place(func: Func, target: Target) -> Func:
 
 def placed(func: Func) -> bool:
     """Whether every tile that the function allocates has an address."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.allocates)
+    ops = (op for op in func.body.walk() if isinstance(op, Op) and ALLOCATES in op.page.traits)
     return all(op.bound("addr") for op in ops)
 
 
@@ -49,7 +50,7 @@ def _block(block: Block, addresses: dict[Value, int], numbers: dict[int, Op]) ->
     for op in block.ops:
         if op.regions:
             op = replace(op, regions=[_block(r, addresses, numbers) for r in op.regions])
-        elif isinstance(op, Op) and op.page.allocates and op.results[0] in addresses:
+        elif isinstance(op, Op) and ALLOCATES in op.page.traits and op.results[0] in addresses:
             number = _number(addresses[op.results[0]], numbers)
             op = replace(op, operands={**op.operands, "addr": number})
         new.ops.append(op)

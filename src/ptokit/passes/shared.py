@@ -10,6 +10,7 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 
@@ -17,12 +18,14 @@ from ptokit.isa.model.types import Kind
 @cache
 def allocation() -> type[Instr]:
     """The page whose result is a new tile."""
-    return next(page for page in walk() if page.allocates)
+    return next(page for page in walk() if ALLOCATES in page.traits)
 
 
 def terminator_of(op: Op) -> type[Instr]:
     """The page that ends the regions of `op`: the terminator of its dialect."""
-    return next(p for p in walk() if p.terminator and p.asm.dialect == op.page.asm.dialect)
+    return next(
+        p for p in walk() if TERMINATOR in p.traits and p.asm.dialect == op.page.asm.dialect
+    )
 
 
 def is_tile(value: Value) -> bool:
@@ -52,8 +55,7 @@ def uses_of(op: AnyOp) -> list[Value]:
 
 def yielded(block: Block) -> list[Value]:
     """What the region passes on."""
-    last = block.ops[-1] if block.ops else None
-    return uses_of(last) if isinstance(last, Op) and last.page.terminator else []
+    return uses_of(block.terminator) if block.terminator else []
 
 
 def values_of(func: Func) -> Iterator[Value]:

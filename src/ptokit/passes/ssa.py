@@ -15,6 +15,7 @@ from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
 from ptokit.passes.content import keeps, overwritten, read, writes_inside, written
 from ptokit.passes.shared import (
     FreshNames,
@@ -54,7 +55,9 @@ class _Conversion:
         # what a flat program leaves in its tiles is its result
         self.live = Liveness(func, read, overwritten, func.named() if func.flat else ())
         self.classes, self.tiles = AliasClasses(func), [v for v in values_of(func) if is_tile(v)]
-        aliases = (op for op in func.body.walk() if isinstance(op, Op) and op.page.aliases)
+        aliases = (
+            op for op in func.body.walk() if isinstance(op, Op) and ALIASES in op.page.traits
+        )
         self.views = {v for op in aliases for v in (*written(op).values(), *op.results)}
         self._require_values()
 
@@ -64,14 +67,14 @@ class _Conversion:
         """Every tile that is written must be one that nothing else can see change."""
         local: set[Value] = set()
         for op in self.func.body.walk():
-            if isinstance(op, Op) and op.page.allocates and op.results:
+            if isinstance(op, Op) and ALLOCATES in op.page.traits and op.results:
                 addressed = next((v for n, v in op.values() if n == "addr"), None)
                 if addressed is None:
                     local.add(op.results[0])
                 elif op.results[0] in self.buffers:
                     message = f"%{op.results[0].name} has an address: memory, not a value"
                     raise refuse(message, op.span, "remove the address")
-            elif isinstance(op, OpaqueOp) or op.page.handle:
+            elif isinstance(op, OpaqueOp) or not op.page.executes:
                 self._require_unseen(op)
         for buffer in self.buffers:
             if buffer not in local and not (self.func.flat and buffer in self.func.args):
@@ -82,7 +85,7 @@ class _Conversion:
 
     def _require_unseen(self, op: AnyOp) -> None:
         """A handle op or an unknown op must not name the bytes of a tile that is written."""
-        if isinstance(op, Op) and (op.regions or op.page.terminator):
+        if isinstance(op, Op) and (op.regions or TERMINATOR in op.page.traits):
             self._require_no_views(op)
             return
         for value in uses_of(op):
@@ -148,7 +151,7 @@ class _Conversion:
         """Writing a tile must not change another that names the same bytes and is still needed."""
         needed = self.live.after[op] | {*self.func.args}  # the caller sees its tiles
         for other in (v for v in self.tiles if self.classes.of(v) is self.classes.of(tile)):
-            if other is not tile and not op.page.aliases and other in needed:
+            if other is not tile and ALIASES not in op.page.traits and other in needed:
                 message = (
                     f"writing %{tile.name} changes %{other.name}, which is a view of its bytes"
                 )
@@ -244,7 +247,7 @@ def _pass_on(op: Op, block: Block, values: list[Value]) -> None:
     if not values:
         return
     last = block.ops[-1] if block.ops else None
-    if not isinstance(last, Op) or not last.page.terminator:
+    if not isinstance(last, Op) or TERMINATOR not in last.page.traits:
         last = Op(terminator_of(op))
         block.ops.append(last)
     name = last.page.operands[0].name
@@ -256,7 +259,7 @@ def _without(block: Block, gone: set[Value]) -> None:
     ops: list[AnyOp] = []
     pending: tuple[str, ...] = ()
     for op in block.ops:
-        if isinstance(op, Op) and op.page.allocates and op.results[0] in gone:
+        if isinstance(op, Op) and ALLOCATES in op.page.traits and op.results[0] in gone:
             pending = (*pending, *op.comments.before)
             continue
         lines = spaced((*pending, *op.comments.before), not ops)

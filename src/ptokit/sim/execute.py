@@ -10,7 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, arguments, call, none_if_unknown
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import CORE, FIXPIPE, GATHERS
+from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, GATHERS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -89,12 +89,14 @@ class ReadyOp:
             if (bound := op.bound(o.name))
         ]
         # a handle moves nothing
-        self.outs = [o.name for o in page.operands if o.role is Role.OUT and not page.aliases]
+        self.outs = [
+            o.name for o in page.operands if o.role is Role.OUT and ALIASES not in page.traits
+        ]
 
     def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
         """The operands by name; a body that computes gets a scalar as a 1x1 array."""
         found: dict[str, Any] = {}
-        raw = self.page.handle
+        raw = not self.page.executes
         for name, bound, dtype in self.inputs:
             if isinstance(bound, tuple):
                 found[name] = tuple(env[v] for v in bound)

@@ -58,7 +58,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
     rows = [("line", "instruction", *targets)]
     for func in module.funcs:
         for op in func.body.walk():
-            if isinstance(op, Op) and not op.page.handle and op.span is not None:
+            if isinstance(op, Op) and op.page.executes and op.span is not None:
                 mine = [d for d in found if d.is_error and _inside(d.span, op.span)]
                 reasons = (_reason(target, mine) for target in targets)
                 rows.append((str(_line(op.span)), op.name, *reasons))

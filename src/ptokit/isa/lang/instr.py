@@ -23,7 +23,12 @@ from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, named, on, rules_of,
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.example import Example, program
 from ptokit.isa.lang.hooks import check_hooks, parameters
-from ptokit.isa.lang.traits import Resource
+from ptokit.isa.lang.traits import (
+    REGIONS,
+    TERMINATOR,
+    Resource,
+    Trait,
+)
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Pipe, Word
@@ -254,12 +259,7 @@ class Instr:
     type_of: Any = None  # the type of its result by what is known; Any: as `run`
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
-    handle: ClassVar[bool] = False  # makes handles, views or numbers: moves no data
-    terminator: ClassVar[bool] = False
-    aliases: ClassVar[bool] = False  # its output becomes a handle on its input's bytes
-    windows: ClassVar[bool] = False  # its output is a view of a part of its input
-    readdresses: ClassVar[bool] = False  # its result is its input at another address
-    allocates: ClassVar[bool] = False  # its result is new storage
+    traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
     disputes: ClassVar[tuple[str, ...]] = ()
     recorded: ClassVar[dict[str, dict[str, str]]] = {}  # recorded form -> operand renames
     recorded_op: ClassVar[str] = ""  # the operation recordings file it under, where not the name
@@ -269,6 +269,15 @@ class Instr:
     attrs: ClassVar[tuple[Attr, ...]]
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
+    )
+    # the machine executes it: reports count it, Python has a function for it, and its body gets
+    # scalars as arrays. Else it defines a handle or a number, or is control flow.
+    executes: ClassVar[Derived[bool]] = Derived(
+        lambda page: not (page.results() or REGIONS in page.uses or TERMINATOR in page.traits)
+    )
+    # its result is a number that follows from its operands alone
+    folds: ClassVar[Derived[bool]] = Derived(
+        lambda page: [r.kind for r in page.results()] == [Kind.SCALAR] and not page.uses
     )
     body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: parameters(page.run))
 

@@ -5,6 +5,19 @@ from __future__ import annotations
 from enum import Enum
 
 
+class Trait(Enum):
+    """What analyses and passes know of an instruction besides its operands."""
+
+    ALLOCATES = "its result is new storage"
+    READDRESSES = "its result is its input at another address"
+    ALIASES = "its output becomes a handle on the bytes of its input"
+    WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
+    TERMINATOR = "ends a region: its operands are what the region gives"
+
+
+ALLOCATES, READDRESSES, ALIASES, WINDOW, TERMINATOR = Trait
+
+
 class Resource(Enum):
     """What a body takes of the machine besides operands and attributes, by its parameter's name.
 

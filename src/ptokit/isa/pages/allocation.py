@@ -10,7 +10,7 @@ from ptokit.isa.formula.rules import both, named, warns, when
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
-from ptokit.isa.lang.traits import MACHINE
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, MACHINE, READDRESSES, WINDOW
 from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import Index, Scalar, Tile
@@ -19,7 +19,7 @@ from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.windows import inside, on_a2a3
 
 
-class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), handle=True, allocates=True, pipe=S):
+class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """A new tile. Its content is undefined.
 
     `addr` is the byte offset in the memory of its location; without one ptokit places the tile.
@@ -65,8 +65,7 @@ class SubView(
     Instr,
     name="subview",
     asm=Asm(spellings=("tsubview", "subset")),
-    aliases=True,
-    windows=True,
+    traits=(ALIASES, WINDOW),
     pipe=S,
 ):
     """`dst` becomes a view of the part of `src` that starts at (`row`, `col`): nothing is copied.
@@ -104,7 +103,7 @@ class SubView(
         dst.alias(src, row, col)
 
 
-class SubSet(Instr, name="subset", handle=True, windows=True, pipe=S):
+class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
     """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
 
     The window keeps the strides of `src`, so it may be smaller than its declared lines.
@@ -154,7 +153,7 @@ class SubSet(Instr, name="subset", handle=True, windows=True, pipe=S):
         return src.part(dst, row, col)
 
 
-class TReshape(Instr, aliases=True, pipe=S):
+class TReshape(Instr, traits=(ALIASES,), pipe=S):
     """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
 
     dst = Out(Tile, doc="the new reading")
@@ -183,7 +182,7 @@ class TReshape(Instr, aliases=True, pipe=S):
         dst.alias(src)
 
 
-class TAssign(Instr, uses=(MACHINE,), handle=True, readdresses=True, pipe=S):
+class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.

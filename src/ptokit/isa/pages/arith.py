@@ -32,7 +32,7 @@ def in_type(value: int, kind: ScalarType) -> int:
     return wrapped(value, WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits)
 
 
-class Constant(Instr, name="constant", handle=True, pipe=S):
+class Constant(Instr, name="constant", pipe=S):
     """A number known before the program runs.
 
     An integer of 64 bits stands for the signed number of the same bits.
@@ -48,7 +48,7 @@ class Constant(Instr, name="constant", handle=True, pipe=S):
         return value if isinstance(value, float) else in_type(value, result)
 
 
-class Binary(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), handle=True, pipe=S):
+class Binary(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
     """result = lhs f rhs on values of one type, in two's complement: what overflows wraps.
 
     `index` has 64 bits. Every intermediate result of `f` but the last must fit, or be a sum or
@@ -161,7 +161,7 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), handle=True, pipe=S):
+class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), pipe=S):
     """result (i1) = lhs compared with rhs."""
 
     example = LESSER
@@ -178,7 +178,7 @@ class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), handle
         return truth(COMPARE[word[-2:]](lhs, rhs))
 
 
-class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), handle=True, pipe=S):
+class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), pipe=S):
     """result = yes where condition is 1, else no."""
 
     example = LESSER
@@ -192,7 +192,7 @@ class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), han
         return choice(condition, yes, no)
 
 
-class Cast(Instr, abstract=True, handle=True, pipe=S):
+class Cast(Instr, abstract=True, pipe=S):
     """The same number in another type."""
 
     asm = Asm(dialect="arith", shape="cast", cpp_text="const {type} {result} = ({type}){value};")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr
-from ptokit.isa.lang.traits import FLOW, REGIONS
+from ptokit.isa.lang.traits import FLOW, REGIONS, TERMINATOR
 from ptokit.isa.model.types import Any_, Index, Scalar
 from ptokit.isa.model.words import S
 from ptokit.isa.pages.samples import VEC_F32
@@ -42,7 +42,7 @@ func.func @example(%x: {VEC_F32}) {{
 }}"""
 
 
-class Control(Instr, abstract=True, asm=Asm(dialect="scf"), handle=True, pipe=S):
+class Control(Instr, abstract=True, asm=Asm(dialect="scf"), pipe=S):
     """An op with regions: `run` receives them as functions."""
 
     uses = (REGIONS, FLOW)
@@ -97,7 +97,7 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
         return flow.branch(condition, regions)
 
 
-class Terminator(Instr, abstract=True, handle=True, terminator=True, pipe=S):
+class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
     """Ends a region; its operands are what the region gives."""
 
     asm = Asm(shape="yield", cpp_text="")

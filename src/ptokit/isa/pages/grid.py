@@ -35,7 +35,7 @@ def asking(function: str) -> Asm:
     return Asm(cpp_text=f"const {{type}} {{result}} = {function}();")
 
 
-class Query(Instr, abstract=True, uses=(CORE,), handle=True, pipe=S):
+class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
     """A number known when the program is launched."""
 
     result = Result(Scalar, scalar="i64")

@@ -16,7 +16,7 @@ from ptokit.isa.pages.samples import VIEW_OF_X
 STATED = "let the result's type state these extents, or ? for them"
 
 
-class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
+class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
     asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape}}}, {{{strides}}});")
@@ -53,7 +53,7 @@ class MakeTensorView(Instr, name="make_tensor_view", handle=True, pipe=S):
         return ptr.view(result)
 
 
-class PartitionView(Instr, name="partition_view", handle=True, pipe=S):
+class PartitionView(Instr, name="partition_view", pipe=S):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
     asm = Asm(cpp_text="auto {result} = {view}.partition({{{offsets}}}, {{{sizes}}});")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.sim.execute import Core
 from ptokit.sim.native.compile import CompiledFunction, compile_op
 from ptokit.sim.record.code import NotNative
@@ -26,7 +27,7 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
         return
     after, _ = session.run(1)
     for value, handle in after.items():
-        if op.page.aliases and isinstance(handle, Tile):
+        if ALIASES in op.page.traits and isinstance(handle, Tile):
             env[value].elements = handle.elements
 
 

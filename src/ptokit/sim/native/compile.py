@@ -12,6 +12,7 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned, plan
 from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
@@ -130,7 +131,7 @@ def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
 
 def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
     """One instruction as something to compile."""
-    shown, known = [v for v in env if op.page.aliases], Facts(core.target)
+    shown, known = [v for v in env if ALIASES in op.page.traits], Facts(core.target)
 
     def generate(compiler: Compiler, env: Env) -> None:
         compiler.single(op, env)

@@ -23,7 +23,15 @@ from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, arguments, environment
 from ptokit.isa.lang.instr import Operand
-from ptokit.isa.lang.traits import CORE, FIXPIPE, FLOW, GATHERS, MACHINE, REGIONS
+from ptokit.isa.lang.traits import (
+    ALIASES,
+    CORE,
+    FIXPIPE,
+    FLOW,
+    GATHERS,
+    MACHINE,
+    REGIONS,
+)
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -156,24 +164,22 @@ class Compiler:
 
     def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
         body = list(block.ops)
-        last = body[-1] if body else None
-        if isinstance(last, Op) and last.page.terminator:
+        if block.terminator:
             body.pop()
-        counted = Counter(op.name for op in body if isinstance(op, Op) and not op.page.handle)
+        counted = Counter(op.name for op in body if isinstance(op, Op) and op.page.executes)
         if counted:
             slot = self.slot()
             self.counts.append((slot, counted))
             self.add(slot, 1)
         self.ahead += counted.total()
         for op in body:
-            if isinstance(op, Op) and not op.page.handle:
+            if isinstance(op, Op) and op.page.executes:
                 spend(self, op)
                 self._op(op, env)
                 self.ahead -= 1
             else:
                 self._op(op, env)
-        passed = last.bound("values") if isinstance(last, Op) and last.page.terminator else ()
-        return tuple(env[v] for v in passed)
+        return tuple(env[v] for v in block.passed)
 
     @contextmanager
     def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
@@ -226,7 +232,7 @@ class Compiler:
         pending = [r for r in rules if r.holds(static) is not True and not r.warning]
         self.facts.learn(op, static)
         self.recording, self.code.unproven = Recording(), {}
-        if not op.results and not op.regions and not op.page.handle:
+        if not op.results and not op.regions and op.page.executes:
             self._data(op, env, pending)
             return
         self._handles(op, env, pending)
@@ -257,7 +263,7 @@ class Compiler:
             return tuple(self.now(env[v]) for v in bound)
         value: Any = self.now(env[bound[0]])
         self.views.mark(bound[0], value)
-        dtype = None if op.page.handle else ScalarType(operand.scalar or "").dtype
+        dtype = None if not op.page.executes else ScalarType(operand.scalar or "").dtype
         if dtype is None:
             return value
         if isinstance(value, Int):
@@ -364,7 +370,7 @@ class Compiler:
             self.initial.meet(*ends)
             code.start(after)
         except NotNative as reason:
-            if self.alone or op.page.aliases or self.views.touched(op):
+            if self.alone or ALIASES in op.page.traits or self.views.touched(op):
                 raise
             code.note(f"{op.name}: by the reference, {reason}")
             self._ask(op, env)
@@ -381,7 +387,7 @@ class Compiler:
         seen = environment(page, values, op.attrs, self.facts.target)
         condition = self._open_rules(seen, pending)
         size = size_of_output(op, values)
-        if size is False and not page.aliases:
+        if size is False and ALIASES not in page.traits:
             self._require(op, env, condition)
             return
         if page.needs is not None and self.facts.target.registers:
@@ -395,7 +401,7 @@ class Compiler:
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
         page.run(**arguments(page, values, offer))
-        if page.aliases:
+        if ALIASES in page.traits:
             self.views.follow(op)
         moved = [v for v, elements in before if v.elements is not elements]
         apart = partial(related, guards=self.recording.guards)

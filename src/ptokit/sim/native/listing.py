@@ -42,7 +42,7 @@ def _mnemonics(func: Func, name: str) -> list[str]:
     found = {page.mnemonic() for page in lookup(name)}
     wanted = [m for m in present if m in found]
     if not wanted:
-        counted = dict.fromkeys(op.name for op in ops if not op.page.handle)
+        counted = dict.fromkeys(op.name for op in ops if op.page.executes)
         listed = ", ".join(counted) or "none that move data"
         message = f"@{func.name} has no instruction {name!r}; it has {listed}"
         raise call_error("no-such-instruction", message)

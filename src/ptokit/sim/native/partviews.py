@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES, WINDOW
 from ptokit.sim.record.trace import TracedTile
 
 
@@ -37,7 +38,7 @@ class Views:
     def follow(self, op: Op) -> None:
         """The output is a view where the instruction makes one or its input is one."""
         (output, *_), (source, *_) = op.page.outs(), op.page.ins()
-        if op.page.windows or not self.known.isdisjoint(op.bound(source.name)):
+        if WINDOW in op.page.traits or not self.known.isdisjoint(op.bound(source.name)):
             self.known.update(op.bound(output.name))
 
     def touched(self, op: Op) -> bool:
@@ -48,7 +49,7 @@ class Views:
 def _viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
     """Tiles that become views of others inside a loop or branch."""
     for op in block.ops:
-        if inside and isinstance(op, Op) and op.page.aliases:
+        if inside and isinstance(op, Op) and ALIASES in op.page.traits:
             yield from op.bound(op.page.outs()[0].name)
         for region in op.regions:
             yield from _viewed(region, inside=True)
@@ -57,10 +58,10 @@ def _viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
 def _possible_views(func: Func) -> set[Value]:
     """Tiles that are views of parts on some paths only: of which the text does not tell."""
     found = set[Value]()
-    windows = [op for op in func.body.walk() if isinstance(op, Op) and op.page.windows]
+    windows = [op for op in func.body.walk() if isinstance(op, Op) and WINDOW in op.page.traits]
     if windows:
         for block, op in _placed(func.body):
-            if op.page.aliases:
+            if ALIASES in op.page.traits:
                 targets = op.bound(op.page.outs()[0].name)
                 found.update(v for v in targets if not _defined_in(block, v))
             if op.regions:

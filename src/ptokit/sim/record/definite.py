@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptokit.ir.module import Block, Op
+from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.sim.memory import Codes, Elements, Memory
 from ptokit.sim.record.trace import Recorded, Recording, Span
@@ -89,7 +90,7 @@ class Initial:
         """What a turn finds: what was there before, without tiles that each turn makes anew."""
         self.entered.append(self.copy())
         for op in block.walk():
-            made = self.fresh(op) if isinstance(op, Op) and op.page.allocates else None
+            made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
             if made is not None:
                 kind, address = made
                 self.forget(SPACES[kind.loc], address, kind.nbytes)

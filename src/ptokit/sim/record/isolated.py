@@ -79,7 +79,7 @@ class Isolated:
         values, offer = given(self.op), Core(self.target, CPU_READING).offer()
         for operand in page.operands:
             bound = tuple(handles[v] for v in self.op.bound(operand.name))
-            dtype = None if page.handle else ScalarType(operand.scalar or "").dtype
+            dtype = None if not page.executes else ScalarType(operand.scalar or "").dtype
             if bound and dtype is not None:
                 bound = tuple(Scalar(self._number(), dtype) for _ in bound)
             if bound:

@@ -98,10 +98,8 @@ class Interpreter:
 
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
         """A function that runs the block and returns what its terminator passes on."""
-        body = list(block.ops)
-        last = body.pop() if body and _terminates(body[-1]) else None
-        steps = [self._step(op) for op in body]
-        passed = last.bound("values") if isinstance(last, Op) else ()
+        steps = [self._step(op) for op in block.ops if op is not block.terminator]
+        passed = block.passed
 
         def run(env: Env) -> tuple[Any, ...]:
             for step in steps:
@@ -159,13 +157,13 @@ class _Execution:
         return {**core.offer(), MACHINE: machine, FLOW: Flow}
 
     def __call__(self, env: Env) -> None:
-        if not self.page.handle:
+        if self.page.executes:
             self.run.limits.before(self.op)
         values = self.ready.values(env)
         if self.ready.open or self.refine is not None:
             values |= self._checked(values)
         outcome = self._execute(values, tuple(partial(r, env) for r in self.regions))
-        if not self.page.handle:
+        if self.page.executes:
             self.run.count[self.page.mnemonic()] += 1
         if self.op.results:
             self._define(env, outcome)
@@ -199,10 +197,6 @@ class _Execution:
             env[result] = value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
-
-
-def _terminates(op: AnyOp | None) -> bool:
-    return isinstance(op, Op) and op.page.terminator
 
 
 def _refuse(op: OpaqueOp) -> Step:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Op, Value
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import dictionary, generic
 from ptokit.text.read.comments import trimmed
@@ -260,7 +261,7 @@ def _check_return(p: Parser, func: Func) -> None:
     last = func.body.ops[-1] if func.body.ops else None
     values: list[Value] = []
     at = p.i - 1
-    if isinstance(last, Op) and last.page.terminator:
+    if isinstance(last, Op) and TERMINATOR in last.page.traits:
         values = [v for _, v in last.values()]
         at = p.token_of(last.span, at)
     if len(values) != len(func.results):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item
@@ -136,7 +137,7 @@ def _check_yield(p: Parser, block: Block, kinds: list[Type], at: int) -> None:
     if p.is_broken(block):
         return
     last = block.ops[-1] if block.ops else None
-    if not isinstance(last, Op) or not last.page.terminator:
+    if not isinstance(last, Op) or TERMINATOR not in last.page.traits:
         if not kinds:
             return
         message = (

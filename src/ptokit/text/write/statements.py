@@ -28,7 +28,7 @@ def write_op(w: Writer, op: Op) -> None:
     if op.dps:
         w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
-    if w.form == "dps" and not sig.outs and not sig.results and not op.page.handle:
+    if w.form == "dps" and not sig.outs and not sig.results and op.page.executes:
         w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op)}")
         return
     if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory

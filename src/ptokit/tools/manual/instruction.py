@@ -106,7 +106,7 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
         yield "PTO-AS", f"{page.asm.name or page.name}{inside}"
         yield "others", f"{page.mnemonic()}{inside}"
         yield "C++", page.asm.cpp_text or page.cpp
-    elif not page.handle:
+    elif page.executes:
         yield "PTO-AS", f"{results}{page.name.replace('_', '.')} {', '.join(plain)}{brackets}"
         yield "SSA", f"{results}{page.mnemonic()} {', '.join(f'%{o.name}' for o in ins)} : ..."
         names = ", ".join(f"%{o.name}" for o in ins)
