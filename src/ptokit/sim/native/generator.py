@@ -23,15 +23,7 @@ from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, arguments, environment
 from ptokit.isa.lang.instr import Operand
-from ptokit.isa.lang.traits import (
-    ALIASES,
-    CORE,
-    FIXPIPE,
-    FLOW,
-    GATHERS,
-    MACHINE,
-    REGIONS,
-)
+from ptokit.isa.lang.traits import ALIASES, Resource
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -253,10 +245,16 @@ class Compiler:
 
     def _offer(self, op: Op, env: Env) -> Offer:
         """What a body may use: the state of the core is the reference's."""
-        readings = {FIXPIPE: self.core.fixpipe, GATHERS: self.core.target.gathers}
+        readings = {Resource.FIXPIPE: self.core.fixpipe, Resource.GATHERS: self.core.target.gathers}
         machine = Machine(self, next(iter(op.results), None))
         regions = tuple(Region(self, r, env) for r in op.regions)
-        return {**readings, CORE: machine, MACHINE: machine, FLOW: Flow(self, op), REGIONS: regions}
+        return {
+            **readings,
+            Resource.CORE: machine,
+            Resource.MACHINE: machine,
+            Resource.FLOW: Flow(self, op),
+            Resource.REGIONS: regions,
+        }
 
     def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
         if operand.many:
