@@ -288,7 +288,7 @@ def function_names() -> tuple[str, ...]:
 def function(name: str) -> Callable[..., None] | None:
     """The function of that name; None if it is none of `function_names`."""
     named = [page for page in lookup(name) if page.python() == name]
-    forms = [page for page in named if not page.handle]
+    forms = [page for page in named if page.executes]
     if forms:
         return _function(name, forms)
-    return place_at if any(page.readdresses for page in named) else None
+    return place_at if any(READDRESSES in page.traits for page in named) else None

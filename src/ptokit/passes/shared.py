@@ -23,9 +23,8 @@ def allocation() -> type[Instr]:
 
 def terminator_of(op: Op) -> type[Instr]:
     """The page that ends the regions of `op`: the terminator of its dialect."""
-    return next(
-        p for p in walk() if TERMINATOR in p.traits and p.asm.dialect == op.page.asm.dialect
-    )
+    ends = (p for p in walk() if TERMINATOR in p.traits)
+    return next(p for p in ends if p.asm.dialect == op.page.asm.dialect)
 
 
 def is_tile(value: Value) -> bool:

@@ -21,9 +21,9 @@ from ptokit.analysis.placement import Planned
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import Offer, arguments, environment
+from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import Operand
-from ptokit.isa.lang.traits import ALIASES, Resource
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -37,8 +37,8 @@ from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import Use, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
-from ptokit.sim.native.flow import Flow, Region, look, spend
-from ptokit.sim.native.machine import Machine
+from ptokit.sim.native.flow import look, spend
+from ptokit.sim.native.machine import offer
 from ptokit.sim.native.partviews import Views
 from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places
 from ptokit.sim.record.code import (
@@ -243,19 +243,6 @@ class Compiler:
                 values[operand.name] = self._fetch(op, operand, bound, env)
         return values
 
-    def _offer(self, op: Op, env: Env) -> Offer:
-        """What a body may use: the state of the core is the reference's."""
-        readings = {Resource.FIXPIPE: self.core.fixpipe, Resource.GATHERS: self.core.target.gathers}
-        machine = Machine(self, next(iter(op.results), None))
-        regions = tuple(Region(self, r, env) for r in op.regions)
-        return {
-            **readings,
-            Resource.CORE: machine,
-            Resource.MACHINE: machine,
-            Resource.FLOW: Flow(self, op),
-            Resource.REGIONS: regions,
-        }
-
     def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
         if operand.many:
             return tuple(self.now(env[v]) for v in bound)
@@ -293,7 +280,7 @@ class Compiler:
             raise NotNative(f"{page.mnemonic()} changes the state of the core")
         of_rules = dict(self.code.unproven)
         try:
-            outcome = page.run(**arguments(page, values, self._offer(op, env)))
+            outcome = page.run(**arguments(page, values, offer(self, op, env)))
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
         number: object = outcome
@@ -392,13 +379,13 @@ class Compiler:
             self._leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
-        offer = self._offer(op, env)
-        missing = [u.value for u in page.uses if u not in offer]
+        offered = offer(self, op, env)
+        missing = [u.value for u in page.uses if u not in offered]
         if missing:
             raise NotNative(f"it works on the core's {', '.join(missing)}")
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
-        page.run(**arguments(page, values, offer))
+        page.run(**arguments(page, values, offered))
         if ALIASES in page.traits:
             self.views.follow(op)
         moved = [v for v, elements in before if v.elements is not elements]

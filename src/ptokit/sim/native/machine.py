@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptokit.ir.module import Value
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import Offer
+from ptokit.isa.lang.traits import CORE, FIXPIPE, FLOW, GATHERS, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.grid import LARGEST_GRID
+from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
+from ptokit.sim.native.flow import Flow, Region
 from ptokit.sim.native.plan import BLOCK, BLOCKS
 from ptokit.sim.record.code import Int, Num, Truth
 from ptokit.sim.record.trace import Recorded, TracedConv, TracedTile
@@ -68,3 +72,11 @@ class Machine:
             arguments = f"ptr {where}, i8 0, i64 {kind.nbytes}, i1 false"
             self.compiler.code.do(f"call void @llvm.memset.p0.i64({arguments})")
         return handle
+
+
+def offer(compiler: Compiler, op: Op, env: Env) -> Offer:
+    """What a body may use while it is compiled: the state of the core is the reference's."""
+    core, machine = compiler.core, Machine(compiler, next(iter(op.results), None))
+    readings = {FIXPIPE: core.fixpipe, GATHERS: core.target.gathers}
+    regions = tuple(Region(compiler, r, env) for r in op.regions)
+    return {**readings, CORE: machine, MACHINE: machine, FLOW: Flow(compiler, op), REGIONS: regions}
