@@ -9,7 +9,7 @@ thread. An alias leaves no code behind, so it has none, and less than a nanoseco
 The last columns are what the public C++ CPU simulator took on another machine, as recorded there:
 no figure of this run is comparable with them.
 
-    python bench/run.py [PART OF A ROW'S NAME | grid | start]... [--quick] [--json FILE]
+    python bench/run.py [PART OF A ROW'S NAME | grid | calls | start]... [--quick] [--json FILE]
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ def main() -> None:
 def options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="What instructions and programs cost.")
     parser.add_argument(
-        "rows", nargs="*", help="only rows with one of these in their name; also: grid, start"
+        "rows",
+        nargs="*",
+        help="only rows with one of these in their name; also: grid, calls, start",
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
@@ -130,14 +132,18 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
 
     clock = Clock(passes=1, runs=2, seconds=0.002) if chosen.quick else Clock()
     selected = [row for row in rows() if wanted(row.name)]
-    grid, start = wanted("grid"), wanted("start")
-    if not (selected or grid or start):
+    grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
+    if not (selected or grid or calls or start):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
     prepare(clock, selected)
     if grid:
         whole.add_grid(clock)
+    if calls:
+        whole.add_calls(clock)
     clock.take_turns()
     record = recorded(RECORD)
+    if calls:
+        print_calls(clock)
     lines = [line_of(row, clock, record) for row in selected]
     if lines:
         print_table(lines)
@@ -215,6 +221,15 @@ def grid_limits(clock: Clock) -> Iterator[Limit]:
         many = clock.best[key]
         times = f"{one / 1e6:.2f} ms over {many / 1e6:.2f} ms on {os.cpu_count()} threads"
         yield Limit(f"gemm_grid.pto, {name}: {times}", one / many, SPEEDUP, least=True)
+
+
+def print_calls(clock: Clock) -> None:
+    """What a call costs besides the work itself, in microseconds of the same run."""
+    for what, other in ((whole.EAGER, whole.SUMS), (whole.CHAIN, whole.ENTRY)):
+        ours, theirs = clock.best[what] / 1e3, clock.best[other] / 1e3
+        ratio = ours / theirs
+        print(f"{what}: {ours:.1f} us; {other}: {theirs:.1f} us; {ratio:.1f} times as long")
+    print()
 
 
 def print_starts(repeats: int) -> Iterator[whole.Start]:

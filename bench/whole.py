@@ -16,9 +16,10 @@ from threading import Barrier
 from unittest.mock import patch
 
 import numpy as np
-from clock import Clock, Measure, median, random
-from kernel import Kernel, compiled
+from clock import Clock, Measure, median, random, sums
+from kernel import Kernel, compiled, timed
 
+import ptokit as pto
 from ptokit.sim.native.session import Session, Worker
 
 ROOT = Path(__file__).parents[1]
@@ -71,6 +72,39 @@ def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+EAGER, CHAIN, ENTRY = "eager tadd", "warm program of nine instructions", "its machine code"
+SUMS = "add 64x64"
+
+
+def add_calls(clock: Clock) -> None:
+    """A warm eager call beside NumPy's, and a warm executable beside the machine code in it."""
+    first, second = (pto.tile("vec", "f32", 64, 64, data=random(np.float32, 64, 64)) for _ in "ab")
+    total = pto.tile("vec", "f32", 64, 64)
+    clock.add(EAGER, clock.calling(lambda: pto.tadd(total, first, second)))
+    clock.add(SUMS, clock.calling(sums(64).make()))
+    kernel = chain()
+    executable = pto.loads(kernel.text()).compile(engine="native")
+    clock.add(CHAIN, clock.calling(lambda: executable.run(**kernel.arrays)))
+    clock.add(ENTRY, timed(compiled(kernel.text(), kernel.arrays)))
+
+
+def chain() -> Kernel:
+    """Nine instructions on 16 x 16: two loads, six sums, a store."""
+    kernel = Kernel()
+    for name in ("a", "b", "c"):
+        kernel.matrix(name, "f32", 16, 16)
+    for name in ("x", "y"):
+        kernel.tile(name, "vec", "f32", 16, 16, local=True)
+    for op, ins, outs in (
+        ("tload", "a", "x"),
+        ("tload", "b", "y"),
+        *[("tadd", "x y", "x")] * 6,
+        ("tstore", "x", "c"),
+    ):
+        kernel.op(op, ins, outs)
+    return kernel
 
 
 def part(kernel: Kernel, n: int) -> None:

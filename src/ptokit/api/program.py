@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from ptokit.analysis.blank import first_blank_read
 from ptokit.analysis.legality import Verdict, merged, verdicts
-from ptokit.api.executable import Executable, Options, Recent, Run
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
@@ -21,6 +21,9 @@ from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Type
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.text.read.reader import read
+
+if TYPE_CHECKING:
+    from ptokit.api.executable import Executable, Recent, Run
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
@@ -32,7 +35,12 @@ class Program:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self._executables = Recent[Executable]()
+
+    @cached_property
+    def _executables(self) -> Recent[Executable]:
+        from ptokit.api.executable import Recent  # what runs is not needed to check
+
+        return Recent()
 
     def __reduce__(self) -> tuple[object, ...]:
         return Program, (self.module,)
@@ -144,6 +152,8 @@ class Program:
     ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
+        from ptokit.api.executable import Executable, Options
+
         options = Options(chosen, engine, reading(fixpipe), blocks, stated)
         key = func, *options.key
         return self._executables.get(key, lambda: Executable(self.func(func), options))

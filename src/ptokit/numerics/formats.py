@@ -130,6 +130,7 @@ def _table(dtype: DType) -> Values:
     return np.where(code > number, -value, value).astype(np.float32)
 
 
+@cache
 def _native(dtype: DType) -> np.dtype[Any]:  # Any: the type is only known at run time
     letter = {Kind.FLOAT: "f", Kind.INT: "i", Kind.UINT: "u"}[dtype.kind]
     return np.dtype(f"{letter}{dtype.size}")
@@ -196,7 +197,10 @@ def _cast(floats: Floats, dtype: DType, saturate: bool) -> Codes:
     """RINT to a format that NumPy itself has, and casts to with one rounding."""
     fitted = np.clip(floats, -_largest(dtype), _largest(dtype)) if saturate else floats
     codes = fitted.astype(_native(dtype)).view(dtype.storage)
-    return np.where(np.isnan(floats), dtype.storage.type(_nan(dtype, saturate)), codes)
+    nan = np.isnan(floats)
+    return (
+        codes if not nan.any() else np.where(nan, dtype.storage.type(_nan(dtype, saturate)), codes)
+    )
 
 
 def _number(

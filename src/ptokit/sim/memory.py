@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.layouts import Axis, Digits, IndexMap
+from ptokit.isa.model.layouts import Axis, IndexMap, Piece
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
@@ -136,14 +136,11 @@ class Elements:
 
     def reach(self, rows: range, cols: range) -> tuple[int, int]:
         """The half-open range of element offsets a window touches; strides are not negative."""
-        if not rows or not cols:
+        boxes = _boxes(self.map, rows, cols, 1)
+        if not boxes:
             return self.origin, self.origin
-        low = high = self.origin
-        for axis, indices in ((self.map.rows, rows), (self.map.cols, cols)):
-            parts = list(axis.pieces(indices.start, indices.stop))
-            low += min(p.base for p in parts)
-            high += max(p.base + sum((n - 1) * s for n, s in p.digits) for p in parts)
-        return low, high + 1
+        low, high = min(b.base for b in boxes), max(b.last for b in boxes)
+        return self.origin + low, self.origin + high + 1
 
     def read(self, rows: range, cols: range) -> Codes:
         """The codes of a window, in logical order, one array element each."""
@@ -178,11 +175,14 @@ class Elements:
 
     def write(self, rows: range, cols: range, codes: Codes) -> None:
         """Store the codes of a window and mark them written."""
-        ones = np.broadcast_to(np.array(-1).astype(self.dtype.storage), codes.shape)
-        for memory, values in ((self.memory.data, codes), (self.memory.shadow, ones)):
-            view = self._view(memory)
-            _write(view, self.map, self.origin, rows, cols, values)
-            self._put_back(view, memory)
+        data, shadow = self._view(self.memory.data), self._view(self.memory.shadow)
+        boxes = _boxes(self.map, rows, cols, data.itemsize)
+        ones = shadow.dtype.type((1 << 8 * shadow.itemsize) - 1)
+        for box in boxes:
+            box.of(data, self.origin)[...] = codes[box.down, box.across].reshape(box.counts)
+            box.of(shadow, self.origin)[...] = ones
+        self._put_back(data, self.memory.data)
+        self._put_back(shadow, self.memory.shadow)
 
     def write_where(self, rows: range, cols: range, codes: Codes, keep: NDArray[np.bool_]) -> None:
         """Store the codes of a window where `keep` holds; other elements and their shadow stay."""
@@ -208,7 +208,7 @@ class Elements:
         """Row and column of the first element of a window that was never written."""
         low, high = self.reach(rows, cols)
         first, last = low * self.dtype.bits // 8, self.dtype.nbytes(high)
-        if self.memory.shadow[self.address + first : self.address + last].all():
+        if 0 not in self.memory.shadow[self.address + first : self.address + last].tobytes():
             return None
         missing = np.argwhere(~self.written(rows, cols))
         if not missing.size:
@@ -237,37 +237,51 @@ def _along(axis: Axis, index: Index) -> Index:
     return total + index * axis.digits[0][1]
 
 
-def _counts(row: Digits, col: Digits) -> list[int]:
-    return [n for n, _ in (*row, *col)]
+class Box(NamedTuple):
+    """A part of a window whose elements lie at even steps: offsets in elements, steps in bytes."""
+
+    down: slice
+    across: slice
+    base: int
+    last: int
+    counts: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def of(self, flat: Codes, origin: int) -> Codes:
+        """The elements of the part."""
+        start = (origin + self.base) * flat.itemsize
+        return np.ndarray(self.counts, flat.dtype, flat, start, self.strides)
 
 
-def _rectangles(axis: Axis, indices: range) -> list[tuple[slice, int, Digits]]:
-    """The parts of an index range as (slice of the window, base offset, digits)."""
-    return [
-        (slice(p.start - indices.start, p.stop - indices.start), p.base, p.digits)
-        for p in axis.pieces(indices.start, indices.stop)
-    ]
+@lru_cache(maxsize=1024)  # windows repeat
+def _boxes(where: IndexMap, rows: range, cols: range, size: int) -> tuple[Box, ...]:
+    """The parts of a window whose elements take `size` bytes."""
+    return tuple(
+        _box(rows, cols, row, col, size)
+        for row in where.rows.pieces(rows.start, rows.stop)
+        for col in where.cols.pieces(cols.start, cols.stop)
+    )
 
 
-def _strided(flat: Codes, base: int, row: Digits, col: Digits) -> Codes:
-    size = flat.itemsize
-    strides = [s * size for _, s in (*row, *col)]
-    return np.ndarray(_counts(row, col), flat.dtype, flat, base * size, strides)
+def _box(rows: range, cols: range, row: Piece, col: Piece, size: int) -> Box:
+    down = slice(row.start - rows.start, row.stop - rows.start)
+    across = slice(col.start - cols.start, col.stop - cols.start)
+    digits = (*row.digits, *col.digits)
+    base = row.base + col.base
+    last = base + sum((n - 1) * s for n, s in digits)
+    counts, steps = tuple(n for n, _ in digits), tuple(s * size for _, s in digits)
+    return Box(down, across, base, last, counts, steps)
 
 
 def _read(flat: Codes, where: IndexMap, origin: int, rows: range, cols: range) -> Codes:
     out = np.empty((len(rows), len(cols)), flat.dtype)
-    for down, row_base, row in _rectangles(where.rows, rows):
-        for across, col_base, col in _rectangles(where.cols, cols):
-            box = out[down, across].reshape(_counts(row, col))
-            box[...] = _strided(flat, origin + row_base + col_base, row, col)
+    for box in _boxes(where, rows, cols, flat.itemsize):
+        out[box.down, box.across].reshape(box.counts)[...] = box.of(flat, origin)
     return out
 
 
 def _write(
     flat: Codes, where: IndexMap, origin: int, rows: range, cols: range, codes: Codes
 ) -> None:
-    for down, row_base, row in _rectangles(where.rows, rows):
-        for across, col_base, col in _rectangles(where.cols, cols):
-            box = codes[down, across].reshape(_counts(row, col))
-            _strided(flat, origin + row_base + col_base, row, col)[...] = box
+    for box in _boxes(where, rows, cols, flat.itemsize):
+        box.of(flat, origin)[...] = codes[box.down, box.across].reshape(box.counts)

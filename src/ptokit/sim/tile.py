@@ -173,8 +173,10 @@ class Matrix:
 
     def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
         rows, cols = self._window(window)
-        codes = self._codes(value)
-        self.elements.write(rows, cols, np.broadcast_to(codes, (len(rows), len(cols))))
+        codes, shape = self._codes(value), (len(rows), len(cols))
+        if codes.shape != shape:
+            codes = np.broadcast_to(codes, shape)
+        self.elements.write(rows, cols, codes)
 
     def _codes(self, value: Term) -> Codes:
         if isinstance(value, NumpyArray):
@@ -184,7 +186,8 @@ class Matrix:
         return scalar(value, self.dtype).codes
 
     def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
-        rows, cols = (_bounds(w, n) for w, n in zip(window, self.extent, strict=True))
+        down, across = window
+        rows, cols = _bounds(down, self.extent.rows), _bounds(across, self.extent.cols)
         if self.elements.end is not None and rows and cols:
             self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
         return rows, cols

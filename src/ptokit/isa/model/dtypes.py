@@ -45,6 +45,12 @@ class DType:
     def __repr__(self) -> str:
         return self.name
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, DType) and vars(self) == vars(other))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __reduce__(self) -> str | tuple[object, ...]:
         """A copy of a type of the table is that type itself: bodies compare by identity."""
         known = SPELLINGS.get(self.name) is self

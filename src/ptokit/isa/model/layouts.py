@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
@@ -134,6 +135,13 @@ class IndexMap:
 
     rows: Axis
     cols: Axis
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.rows, self.cols))
 
     @property
     def span(self) -> int:
