@@ -8,7 +8,7 @@ from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import Offer, arguments, call, none_if_unknown
+from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, GATHERS
 from ptokit.isa.model.targets import SPACES, Target
@@ -88,6 +88,8 @@ class ReadyOp:
             for o in page.operands
             if (bound := op.bound(o.name))
         ]
+        used = {resource.value for resource in page.uses}
+        self.names = tuple(name for name in page.body_names if name not in used)
         # a handle moves nothing
         self.outs = [
             o.name for o in page.operands if o.role is Role.OUT and ALIASES not in page.traits
@@ -118,7 +120,10 @@ class ReadyOp:
                 return None
         core: Core = offer[CORE]
         require_registers(self.page, core.target, core.state, every)
-        return self.page.run(**arguments(self.page, every, offer))
+        return self.page.run(
+            **{resource.value: offer[resource] for resource in self.page.uses},
+            **{name: every[name] for name in self.names},
+        )
 
 
 def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
