@@ -13,7 +13,7 @@ from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Phase, SLayout
 from ptokit.isa.pages.samples import L0A, L0B, L0C_64
 
-FP8 = (f8e4m3, f8e5m2)
+PRODUCT_FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
 
 
@@ -38,7 +38,7 @@ class MatMul(Instr, abstract=True, pipe=M):
         either(
             both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
             both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
-            both(a.dtype.isin(*FP8), b.dtype.isin(*FP8), c.dtype == f32),
+            both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8), c.dtype == f32),
             both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
         ),
         on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),

@@ -31,8 +31,8 @@ FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
 CUBE_A2A3 = (i8, f16, bf16, f32)
 CUBE_A5 = (*CUBE_A2A3, *FP8, *FP4)
 ON_A2A3 = (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32)  # fp8, hif8, fp4: A5 only
-VEC_A2A3 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
-VEC_A5 = (*CUBE_A5, i32)
+WINDOW_A2A3 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
+WINDOW_A5 = (*CUBE_A5, i32)
 
 # fix-pipe conversions out of the accumulator: (source, destinations), table of 3.2
 CAST_A2A3 = ((f32, (f16, bf16)),)

@@ -33,7 +33,7 @@ MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
 INDEX_A5 = (i16, u16, i32, u32, f16, f32)
 
 
-def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
+def each_in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
 
 
@@ -55,7 +55,7 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
         dst.dtype == src0.dtype,
         named("element-type", indices.dtype.isin(i16, u16, i32, u32), help="indices are integers"),
         named("shape", same, help="give one index for each element of dst"),
-        in_vec(dst, src0, indices),
+        each_in_vec(dst, src0, indices),
         on(
             A2A3,
             named("element-type", dst.size.isin(2, 4), indices.size == 4),
@@ -105,7 +105,7 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
         named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
         named("element-type", dst.size == src.size),
         named("layout", both(dst.blayout == ROW_MAJOR, src.blayout == ROW_MAJOR)),
-        in_vec(dst, src),
+        each_in_vec(dst, src),
         on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
         on(A5, src.dtype.isin(*MASK_A5), dst.dtype.isin(*MASK_A5)),
         when(axis == GatherAxis.ROW, named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS)),
@@ -188,7 +188,7 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
         one_each(k_value, src0),
         one_each(cdst, src0),
         named("shape", dst.valid.rows >= src0.valid.rows, dst.valid.cols >= src0.valid.cols),
-        in_vec(dst, src0, k_value, cdst),
+        each_in_vec(dst, src0, k_value, cdst),
         on(
             A2A3,
             named("element-type", src0.dtype.isin(f32, f16, i32), k_value.dtype.isin(i32, u32)),
@@ -248,7 +248,7 @@ class TGatherB(Instr, pipe=V):
             offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1),
             help="give an offset for each block",
         ),
-        in_vec(dst, src, offsets),
+        each_in_vec(dst, src, offsets),
         on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
     )
     recorded = {"block": {}}

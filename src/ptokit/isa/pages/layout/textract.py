@@ -40,8 +40,8 @@ from ptokit.isa.pages.windows import (
     CUBE_A5,
     FP4,
     LINES,
-    VEC_A2A3,
-    VEC_A5,
+    WINDOW_A2A3,
+    WINDOW_A5,
     casting,
     fix_pipe,
     from_acc,
@@ -118,8 +118,8 @@ class TExtract(Extract, uses=(FIXPIPE,)):
     )
     between_vec = (
         both(dst.layout.isin(ND, NZ), dst.layout == src.layout),
-        on(A2A3, dst.dtype.isin(*VEC_A2A3)),
-        on(A5, dst.dtype.isin(*VEC_A5)),
+        on(A2A3, dst.dtype.isin(*WINDOW_A2A3)),
+        on(A5, dst.dtype.isin(*WINDOW_A5)),
         on(
             A2A3,
             when(
@@ -148,7 +148,7 @@ class TExtract(Extract, uses=(FIXPIPE,)):
         path(MAT, SCALE_RIGHT, MTE1, src.layout == NN, dst.layout == NN, on=A5),
         path(
             *(VEC, MAT, FIX, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
-            dst.dtype.isin(*VEC_A5),
+            dst.dtype.isin(*WINDOW_A5),
             on=A5,
         ),
         path(VEC, VEC, V, between_vec),
@@ -291,7 +291,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
             A2A3,
             named("layout", both(dst0.compact == plain, dst1.compact == plain), help="no NZ+1"),
         ),
-        on(A5, src.dtype.isin(*VEC_A5)),
+        on(A5, src.dtype.isin(*WINDOW_A5)),
     )
 
     @staticmethod

@@ -7,7 +7,7 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, path
 from ptokit.isa.lang.traits import FIXPIPE
-from ptokit.isa.model.dtypes import i32, i64, u64
+from ptokit.isa.model.dtypes import i64, u64
 from ptokit.isa.model.layouts import ND, NZ, ZN
 from ptokit.isa.model.types import Index, Scalar, Tile
 from ptokit.isa.model.words import (
@@ -24,9 +24,9 @@ from ptokit.isa.model.words import (
 from ptokit.isa.pages.samples import L0C, L1_I8, PARAMETERS, WIDE
 from ptokit.isa.pages.windows import (
     BOXES,
-    CUBE_A5,
     LINES,
-    VEC_A2A3,
+    WINDOW_A2A3,
+    WINDOW_A5,
     casting,
     fix_pipe,
     from_acc,
@@ -37,7 +37,6 @@ from ptokit.isa.pages.windows import (
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
-TYPES_A5 = (*CUBE_A5, i32)
 
 
 class Insert(Instr, abstract=True):
@@ -74,8 +73,8 @@ class TInsert(Insert, uses=(FIXPIPE,)):
     paths = (
         path(
             *(VEC, VEC, V, both(dst.layout.isin(ND, NZ), dst.layout == src.layout)),
-            on(A2A3, dst.dtype.isin(*VEC_A2A3)),
-            on(A5, dst.dtype.isin(*TYPES_A5)),
+            on(A2A3, dst.dtype.isin(*WINDOW_A2A3)),
+            on(A5, dst.dtype.isin(*WINDOW_A5)),
             on(
                 A2A3,
                 when(
@@ -94,7 +93,7 @@ class TInsert(Insert, uses=(FIXPIPE,)):
             ),
         ),
         path(
-            *(VEC, MAT, FIX, dst.dtype.isin(*TYPES_A5)),
+            *(VEC, MAT, FIX, dst.dtype.isin(*WINDOW_A5)),
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             when(
                 dst.layout == ZN,

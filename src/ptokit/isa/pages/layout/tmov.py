@@ -58,8 +58,8 @@ from ptokit.isa.pages.windows import (
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise, without_negatives
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
-CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
-VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
+MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
+MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
 SCALES = (u8, hif8, f8e8m0)
 
 
@@ -67,7 +67,7 @@ def same_type(dst: Operand, src: Operand) -> Expr:
     return dst.dtype == src.dtype
 
 
-def from_acc(dst: Operand, src: Operand, *types: Ruled) -> tuple[Path, ...]:
+def moves_from_acc(dst: Operand, src: Operand, *types: Ruled) -> tuple[Path, ...]:
     """The paths out of the accumulator, with the element types of the table of 3.2."""
     lines = dst.cols * dst.size % 32 == 0
     return (
@@ -117,7 +117,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
     example = {"src": L1, "dst": L0A}
     cube = (
         on(A2A3, src.dtype.isin(*CUBE_A2A3)),
-        on(A5, src.dtype.isin(*CUBE_A5)),
+        on(A5, src.dtype.isin(*MOVE_CUBE_A5)),
         same_type(dst, src),
     )
     one_row = both(src.rows == 1, src.layout == ND)
@@ -158,7 +158,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
             both(src.valid.rows > 0, src.valid.cols > 0),
             on(
                 A5,
-                dst.dtype.isin(*VEC_A5),
+                dst.dtype.isin(*MOVE_VEC_A5),
                 either(dst.layout == src.layout, both(src.layout == ND, dst.layout.isin(NZ, ZN))),
                 when(
                     both(src.layout == ND, dst.layout == ZN),
@@ -167,11 +167,11 @@ class TMov(Instr, uses=(FIXPIPE,)):
             ),
         ),
         path(
-            *(VEC, MAT, FIX, same_type(dst, src), dst.dtype.isin(*VEC_A5)),
+            *(VEC, MAT, FIX, same_type(dst, src), dst.dtype.isin(*MOVE_VEC_A5)),
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
         ),
-        *from_acc(
+        *moves_from_acc(
             dst,
             src,
             when(~quant.given, casts(dst, src)),
@@ -221,7 +221,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op
     mode = Attr(AccToVecMode, None, key="accToVecMode")
 
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
-    paths = from_acc(dst, src, quantises(dst, src))
+    paths = moves_from_acc(dst, src, quantises(dst, src))
     rules = (
         whole(dst, src),
         fp.dtype.isin(u64, i64),
