@@ -13,7 +13,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ptokit.isa.lang.arrays import Array
-from ptokit.isa.model.dtypes import DType, bf16, f32, hif8, i8, i16, i32, i64, u8, u16, u32, u64
+from ptokit.isa.model.dtypes import (
+    DType,
+    bf16,
+    f32,
+    f64,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 from ptokit.isa.model.words import Rounding
 
 _UNSIGNED = {4: u8, 8: u8, 16: u16, 32: u32, 64: u64}
@@ -33,6 +47,13 @@ def converted(
     src = x.dtype
     if src == dtype:
         return x
+    if dtype == f64:
+        assert src.bits <= 32, "f64 does not hold every longer integer"
+        return x.cast(i32 if src.is_int else f32).cast(f64)
+    if src == f64:  # rounded to odd, f32 decides every shorter rounding as f64 does
+        assert dtype.is_float, "f64 is rounded to floats only"
+        assert dtype != f32, "f64 is rounded to f32 by the processor, half to even"
+        return converted(_odd(x), dtype, rounding, saturate)
     if src.is_int and dtype.is_int:
         return _resized(x, dtype, saturate)
     if dtype.is_int:
@@ -45,6 +66,15 @@ def converted(
         return _encoded(_measured(x, Rounding.ODD), dtype, rounding, saturate)
     covered = dtype.inf and _reach(dtype) >= _reach(src)
     return _encoded(_decoded(x), dtype, rounding, saturate and not covered)
+
+
+def _odd(x: Array) -> Array:
+    """f64 as f32, rounded to odd."""
+    near = x.cast(f32)
+    back, bits = near.cast(f64), near.bitcast(i32)
+    away = ((back > x) & (x > 0.0)) | ((back < x) & (x < 0.0))
+    below = away.where(bits - 1, bits)
+    return back.equals(x).where(bits, below | 1).bitcast(f32)
 
 
 class _Ladder(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.isa.model.dtypes import DType, Kind, bf16, f16, f32, hif8
+from ptokit.isa.model.dtypes import DType, Kind, bf16, f16, f32, f64, hif8
 from ptokit.isa.model.words import Rounding
 from ptokit.numerics import hif8 as tapered
 
@@ -35,7 +35,7 @@ def decode(codes: Codes, dtype: DType) -> Values:
         return codes.view(np.float16).astype(np.float32)
     if dtype == bf16:
         return np.left_shift(codes, 16, dtype=np.uint32).view(np.float32)
-    if dtype == f32 or (dtype.is_int and not dtype.packed):
+    if dtype in (f32, f64) or (dtype.is_int and not dtype.packed):
         return codes.view(_native(dtype))
     return _table(dtype)[codes]
 
@@ -172,7 +172,7 @@ def _exact(values: Values) -> Floats:
 def _to_floats(floats: Floats, dtype: DType, rounding: Rounding, saturate: bool) -> Codes:
     exact = dtype == f32 and floats.dtype == np.float32
     if exact or rounding in (Rounding.NONE, Rounding.RINT):
-        if dtype in (f16, f32):
+        if dtype in (f16, f32, f64):
             return _cast(floats, dtype, saturate)
         rounding = Rounding.RINT if dtype.mantissa else Rounding.ROUND
     if not dtype.signed:  # the lowest binade of f8e8m0 is subnormal in float32

@@ -1,12 +1,16 @@
 """Functions that hardware has and no processor computes alike, written in the array vocabulary.
 
-Every step is one rounded f32 operation, so each executor gives the same bits.
+Every step is one rounded operation of f32 or f64, so each executor gives the same bits. What is
+computed in f64 is off by less than 2**-40 of the result before its one rounding: the rounded exact
+value, but for results that close to the middle of two f32.
 """
 
 from __future__ import annotations
 
+from math import factorial
+
 from ptokit.isa.lang.arrays import Array
-from ptokit.isa.model.dtypes import f32, i32
+from ptokit.isa.model.dtypes import f32, f64, i32, i64
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
@@ -37,3 +41,84 @@ def exp(x: Array) -> Array:
 def power_of_two(n: Array) -> Array:
     """2**n in f32, for exponents of normal numbers."""
     return ((n + 127) << 23).bitcast(f32)
+
+
+# What follows is computed in f64.
+
+MANTISSA = (1 << 52) - 1
+SIGN = -(1 << 63)
+TWO_52 = 0x433 << 52  # 2**52 as bits: with a small number in the last ones, 2**52 + that number
+ROOT_HALF = 0x3FE6A09E667F3BCD  # sqrt(1/2) as bits
+LN2 = 0.6931471805599453
+ATANH = tuple(1 / n for n in range(21, 1, -2))  # of the series for ln
+FACTORIALS = tuple(1 / factorial(n) for n in range(12, 1, -1))
+INFINITY, NOT_A_NUMBER = float("inf"), float("nan")
+
+
+def wide(x: Array) -> Array:
+    """A float of any type as f64."""
+    return x.cast(f32).cast(f64)
+
+
+def reciprocal_root(x: Array) -> Array:
+    """1 / sqrt(x), rounded once: infinity of 0, NaN of what is less."""
+    return (1.0 / wide(x).sqrt()).cast(x.dtype)
+
+
+def log(x: Array) -> Array:
+    """The natural logarithm, rounded once: -infinity of 0, NaN of what is less."""
+    return logarithm(wide(x)).cast(x.dtype)
+
+
+def logarithm(x: Array) -> Array:
+    """ln x in f64, for magnitudes of f32.
+
+    x = 2**n m with m from sqrt(1/2) to sqrt(2); ln m = 2 atanh((m - 1) / (m + 1)), as a series.
+    """
+    bits = x.bitcast(i64)
+    above = bits - ROOT_HALF  # its exponent is n
+    n = ((above >> 52) + 2048 | TWO_52).bitcast(f64) - float((1 << 52) + 2048)
+    m = ((above & MANTISSA) + ROOT_HALF).bitcast(f64)
+    s = (m - 1.0) / (m + 1.0)
+    square = s * s
+    series = square * ATANH[0] + ATANH[1]
+    for coefficient in ATANH[2:]:
+        series = series * square + coefficient
+    found = n * LN2 + (s + s * square * series) * 2.0
+    found = (x < INFINITY).where(found, x)  # infinity and NaN stay
+    found = (x < 0.0).where(NOT_A_NUMBER, found)
+    return x.equals(0.0).where(-INFINITY, found)
+
+
+def exponential(x: Array) -> Array:
+    """e**x in f64, for results of f32: 0 and infinity beyond them."""
+    x = x.clamp(-200.0, 200.0)  # keeps NaN
+    n = (x * (1 / LN2)).rint()
+    r = x - n * LN2
+    series = r * FACTORIALS[0] + FACTORIALS[1]
+    for coefficient in FACTORIALS[2:]:
+        series = series * r + coefficient
+    scale = ((n + float((1 << 52) + 1023)).bitcast(i64) << 52).bitcast(f64)
+    return (series * r * r + r + 1.0) * scale
+
+
+def power(x: Array, y: Array) -> Array:
+    """x ** y, rounded once, with C's special cases.
+
+    1 for y = 0 and for x = 1, whatever the other is; NaN for x < 0 unless y is whole.
+    """
+    a, b = wide(x), wide(y)
+    size = magnitude(a)
+    found = exponential(logarithm(size) * b)
+    whole, half = b.rint().equals(b), b * 0.5
+    flipped = half.rint().equals(half).where(found, (found.bitcast(i64) ^ SIGN).bitcast(f64))
+    found = (a.bitcast(i64) < 0).where(whole.where(flipped, found), found)
+    found = ((a < 0.0) & (a > -INFINITY)).where(whole.where(found, NOT_A_NUMBER), found)
+    found = size.equals(1.0).where((magnitude(b).equals(INFINITY)).where(1.0, found), found)
+    found = a.equals(1.0).where(1.0, found)
+    return b.equals(0.0).where(1.0, found).cast(x.dtype)
+
+
+def magnitude(x: Array) -> Array:
+    """The absolute value of an f64, NaN included."""
+    return (x.bitcast(i64) & ~SIGN).bitcast(f64)

@@ -69,6 +69,30 @@ def _arithmetic(compute: Callable[[Values, Values], Values]) -> Callable[..., Nu
     return word
 
 
+def _division(
+    floats: Callable[[Values, Values], Values], integers: Callable[[Values, Values], Values]
+) -> Callable[..., NumpyArray]:
+    """Integers by 0 give 0; the least by -1 wraps."""
+
+    def word(x: NumpyArray, other: Term) -> NumpyArray:
+        a, b = np.broadcast_arrays(x.values, x.like(other).values)
+        if x.dtype.is_float:
+            return x.of(floats(a, b))
+        return x.of(np.where(b == 0, a.dtype.type(0), integers(a, np.where(b == 0, 1, b))))
+
+    return word
+
+
+def _quotient(a: Values, b: Values) -> Values:
+    """Truncated: one more than rounded down where the signs differ and something is left."""
+    down = a // b
+    return down + ((a - down * b != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+
+
+def _sqrt(x: NumpyArray) -> NumpyArray:
+    return x.of(np.sqrt(x.values))
+
+
 def _comparison(compute: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
     def word(x: NumpyArray, other: Term) -> NumpyArray:
         return NumpyArray(compute(x.values, x.like(other).values).astype(np.uint8), BOOL)
@@ -184,6 +208,11 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "add": _arithmetic(np.add),
     "sub": _arithmetic(np.subtract),
     "mul": _arithmetic(np.multiply),
+    "number": NumpyArray.like,
+    "div": _division(np.divide, _quotient),
+    "rem": _division(np.fmod, np.fmod),
+    "sqrt": _sqrt,
+    "xor": _arithmetic(np.bitwise_xor),
     "and": _arithmetic(np.bitwise_and),
     "or": _arithmetic(np.bitwise_or),
     "shl": _arithmetic(np.left_shift),

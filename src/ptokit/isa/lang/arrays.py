@@ -30,8 +30,9 @@ class Array(ABC):
 
     A number is converted as `cast` converts: half to even to floats, toward zero to integers.
     Arithmetic rounds to the element type after each operation, integers wrap. A NaN that an
-    arithmetic word gives (`+ - *`, `rint`, `matmul`, and `fold` over them) is the positive quiet
-    NaN of its type, whatever came in. What selects, like `maximum` and `where`, moves bits.
+    arithmetic word gives (`+ - * /`, `remainder`, `sqrt`, `rint`, `matmul`, `fold` over them) is
+    the positive quiet NaN of its type, whatever came in. What selects, like `maximum` and `where`,
+    moves bits. f64 converts to and from f32, and to narrower floats, half to even.
     """
 
     dtype: DType
@@ -54,11 +55,32 @@ class Array(ABC):
     def __mul__(self, other: Term) -> Array:
         return self.apply("mul", other)
 
+    def __truediv__(self, other: Term) -> Array:
+        """Floats: the rounded quotient. Integers: truncated toward zero; by 0 it is 0."""
+        return self.apply("div", other)
+
+    def __rtruediv__(self, other: Number) -> Array:
+        return self.apply("number", other) / self
+
+    def __rsub__(self, other: Number) -> Array:
+        return self.apply("number", other) - self
+
+    def remainder(self, other: Term) -> Array:
+        """What truncated division leaves, exact, with the sign of self; of integers by 0: 0."""
+        return self.apply("rem", other)
+
+    def sqrt(self) -> Array:
+        """The square root of floats, correctly rounded."""
+        return self.apply("sqrt")
+
     def __and__(self, other: Term) -> Array:
         return self.apply("and", other)
 
     def __or__(self, other: Term) -> Array:
         return self.apply("or", other)
+
+    def __xor__(self, other: Term) -> Array:
+        return self.apply("xor", other)
 
     def __rshift__(self, other: Term) -> Array:
         """Arithmetic for signed types, logical for unsigned ones."""

@@ -16,7 +16,7 @@ from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.gathers import Gathers
-from ptokit.sim.kernels.lanes import Lanes, Words, element
+from ptokit.sim.kernels.lanes import FLOATS, Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.overlap import MAY_ALIAS
 from ptokit.sim.kernels.temporaries import Temporaries
@@ -164,9 +164,9 @@ class Function(Emitter):
         if isinstance(source, Known):
             code = source.constant
             assert code is not None
-            if leaf.dtype == t.f32:
-                bits = lanes.splat("i32", str(code))
-                return lanes.bits("i32", bits, "float")
+            if leaf.dtype in FLOATS:
+                bits = f"i{leaf.dtype.bits}"
+                return lanes.bits(bits, lanes.splat(bits, str(code)), kind)
             return lanes.splat(kind, ("true" if code else "false") if kind == "i1" else str(code))
         assert isinstance(source, Scalar)
         number = text(self.number(source.value))

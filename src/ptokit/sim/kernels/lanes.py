@@ -27,6 +27,7 @@ ROUND = {
     Rounding.ROUND: "round",
     Rounding.ODD: "trunc",  # and on to the odd neighbour, see `_rint`
 }
+FLOATS = {t.f32: "float", t.f64: "double"}  # the types that lanes hold as floats
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq"}
 
 
@@ -34,7 +35,7 @@ def element(dtype: DType) -> str:
     """The LLVM type of one lane."""
     if dtype is BOOL:
         return "i1"
-    return "float" if dtype == t.f32 else f"i{dtype.size * 8}"
+    return FLOATS.get(dtype) or f"i{dtype.size * 8}"
 
 
 def float_text(value: float) -> str:
@@ -91,7 +92,7 @@ class Lanes:
 
     def mangled(self, kind: str) -> str:
         """The type as the names of intrinsics end."""
-        one = "f32" if kind == "float" else kind
+        one = {"float": "f32", "double": "f64"}.get(kind, kind)
         return one if self.count == 1 else f"v{self.count}{one}"
 
     def select(self, condition: str, kind: str, yes: str, no: str) -> str:
@@ -105,10 +106,14 @@ class Lanes:
         """The same bits as another type of lane."""
         return value if kind == target else self.convert("bitcast", kind, value, target)
 
+<<<<<<< HEAD
     def canonical(self, value: str) -> str:
+=======
+    def quiet(self, value: str, kind: str = "float") -> str:
+>>>>>>> ce9e2c5 (Vocabulary: division, remainder, square root, exclusive or, and f64 to compute in; logarithm, power and reciprocal root in it)
         """Every NaN as the positive quiet one: payloads differ between processors."""
-        nan = self.op("fcmp uno", "float", value, value)
-        return self.select(nan, "float", self.splat("float", NAN), value)
+        nan = self.op("fcmp uno", kind, value, value)
+        return self.select(nan, kind, self.splat(kind, NAN), value)
 
     def divided(self, kind: str, value: str, by: int, *, signed: bool = False) -> tuple[str, str]:
         """Quotient, rounded down, and remainder by a positive constant."""
@@ -147,7 +152,12 @@ class Words:
         """The lanes of an expression."""
         if node not in self.done:
             result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
+<<<<<<< HEAD
             self.done[node] = self.lanes.canonical(result) if node in self.deferred else result
+=======
+            kind = element(node.dtype)
+            self.done[node] = self.lanes.quiet(result, kind) if node in self.loud else result
+>>>>>>> ce9e2c5 (Vocabulary: division, remainder, square root, exclusive or, and f64 to compute in; logarithm, power and reciprocal root in it)
         return self.done[node]
 
     def raw(self, node: Traced) -> str:
@@ -176,7 +186,7 @@ class Words:
             return self.lanes.op(
                 "ashr", "i8", self.lanes.op("shl", "i8", self.value(arg), four), four
             )
-        if dtype.is_int or dtype == t.f32:
+        if dtype.is_int or dtype in FLOATS:
             return self.raw(arg)
         if dtype == t.bf16:  # the upper half of an f32, whose NaN may be any here
             lanes = self.lanes
@@ -201,8 +211,37 @@ class Words:
         if dtype == t.bf16 and self.lanes.count % 2 == 0:
             return self._in_halves(node)
         args = [self._number(a, dtype) for a in node.args]
-        result = self.lanes.op(f"f{node.word}", "float", *args)
+        result = self.lanes.op(f"f{node.word}", FLOATS.get(dtype, "float"), *args)
         return self._arithmetic_result(node, result)
+
+    def _sqrt(self, node: Apply) -> str:
+        number = self._number(node.args[0], node.dtype)
+        root = self.lanes.call("sqrt", FLOATS.get(node.dtype, "float"), number)
+        return self._arithmetic_result(node, root)
+
+    def _div(self, node: Apply) -> str:
+        return self._arithmetic(node) if node.dtype.is_float else self._quotients(node)[0]
+
+    def _rem(self, node: Apply) -> str:
+        return self._arithmetic(node) if node.dtype.is_float else self._quotients(node)[1]
+
+    def _quotients(self, node: Apply) -> tuple[str, str]:
+        """Truncated quotient and remainder; 0 where the divisor is, and no trap."""
+        lanes, kind = self.lanes, element(node.dtype)
+        x, by = (self._number(a, node.dtype) for a in node.args)
+        sign = "s" if node.dtype.signed else "u"
+        zero, one = lanes.splat(kind, "0"), lanes.splat(kind, "1")
+        none = lanes.op("icmp eq", kind, by, zero)
+        safe = lanes.select(none, kind, one, by)
+        minus = lanes.op("icmp eq", kind, by, lanes.splat(kind, "-1"))
+        if node.dtype.signed:  # the least integer by -1 has no quotient: it is negated, and wraps
+            safe = lanes.select(minus, kind, one, safe)
+        down = lanes.op(f"{sign}div", kind, x, safe)
+        if node.dtype.signed:
+            down = lanes.select(minus, kind, lanes.op("sub", kind, zero, x), down)
+        quotient = lanes.select(none, kind, zero, down)
+        rest = lanes.op("sub", kind, x, lanes.op("mul", kind, quotient, by))
+        return quotient, lanes.select(none, kind, zero, rest)
 
     def _in_halves(self, node: Apply) -> str:
         """bf16 two by two: each lane of 32 bits has one number above and one below."""
@@ -233,8 +272,13 @@ class Words:
         return lanes.select(nan, "i32", quiet, lanes.op("add", "i32", total, odd))
 
     def _arithmetic_result(self, node: Apply, result: str) -> str:
+<<<<<<< HEAD
         """f32 lanes, whose NaN are made canonical when somebody looks at their bits."""
         if node.dtype != t.f32:
+=======
+        """f32 lanes, whose NaN are made quiet when somebody looks at their bits."""
+        if node.dtype not in FLOATS:
+>>>>>>> ce9e2c5 (Vocabulary: division, remainder, square root, exclusive or, and f64 to compute in; logarithm, power and reciprocal root in it)
             return self.encoded(result, node.dtype)
         self.deferred[node] = result
         return result
@@ -250,11 +294,11 @@ class Words:
     def _integer(self, node: Apply) -> str:
         """Words that LLVM has for integers of every width."""
         signed, kind = node.dtype.signed, element(node.dtype)
-        words = {"and": "and", "or": "or", "shl": "shl", "shr": "ashr" if signed else "lshr"}
-        if node.word not in words:
-            raise NotNative(f"the word {node.word}")
+        word = ("ashr" if signed else "lshr") if node.word == "shr" else node.word
+        if word not in ("and", "or", "xor", "shl", "ashr", "lshr"):
+            raise NotNative(f"the word {word}")
         args = [self.value(a) for a in node.args]
-        return self.lanes.op(words[node.word], kind, *args)
+        return self.lanes.op(word, kind, *args)
 
     def _floordiv(self, node: Apply) -> str:
         return self._divided(node)[0]
@@ -276,7 +320,7 @@ class Words:
         x = args[0]
         a, b = (self._number(arg, x.dtype) for arg in args)
         if x.dtype.is_float:
-            return self.lanes.op(f"fcmp {word}", "float", a, b)
+            return self.lanes.op(f"fcmp {word}", FLOATS.get(x.dtype, "float"), a, b)
         order = word[1:] if word == "oeq" else ("s" if x.dtype.signed else "u") + word[1:]
         return self.lanes.op(f"icmp {order}", element(x.dtype), a, b)
 
@@ -300,12 +344,12 @@ class Words:
     def _isnan(self, node: Apply) -> str:
         x = node.args[0]
         number = self._number(x, x.dtype)
-        return self.lanes.op("fcmp uno", "float", number, number)
+        return self.lanes.op("fcmp uno", FLOATS.get(x.dtype, "float"), number, number)
 
     def _rint(self, node: Apply) -> str:
         rounding = node.parameters.get("rounding", Rounding.RINT)
         number, lanes = self._number(node.args[0], node.dtype), self.lanes
-        whole = lanes.call(ROUND[rounding], "float", number)
+        whole = lanes.call(ROUND[rounding], FLOATS.get(node.dtype, "float"), number)
         if rounding is Rounding.ODD:
             whole = self._odd(number, whole)
         return self._arithmetic_result(node, whole)
@@ -336,6 +380,9 @@ class Words:
             wider = x.dtype is BOOL or x.dtype.size < dtype.size
             word = "trunc" if not wider else "sext" if x.dtype.signed else "zext"
             return lanes.convert(word, source, value, target)
+        if t.f64 in (x.dtype, dtype) and x.dtype.is_float:
+            word = "fpext" if dtype == t.f64 else "fptrunc"
+            return self._arithmetic_result(node, lanes.convert(word, source, value, target))
         if x.dtype.is_int:
             return lanes.convert("sitofp" if x.dtype.signed else "uitofp", source, value, target)
         if dtype.is_int:

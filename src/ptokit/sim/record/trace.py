@@ -27,7 +27,10 @@ from ptokit.sim.record.code import Int, NotNative, Num, Truth
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
-PLAIN_CASTS = ((t.i32, t.f32), (t.u32, t.f32), (t.f32, t.i32))
+PLAIN_CASTS = (
+    *((t.i32, t.f32), (t.u32, t.f32), (t.f32, t.i32)),
+    *((t.f32, t.f64), (t.f64, t.f32), (t.i32, t.f64), (t.u32, t.f64)),
+)
 HALF_CASTS = ((t.f16, t.f32), (t.f32, t.f16))
 
 
@@ -58,6 +61,8 @@ class Traced(Array):
         args = (self, *(_traced(o, model.dtype) for o in others))
         if word == "bitcast" and parameters["dtype"] == self.dtype:
             return self
+        if word == "number":
+            return args[1]
         if word in SHAPING:
             return Whole(word, args, parameters)
         arrays = [a.array for a in args if isinstance(a, Known)]
