@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from oracles.conversions import converted
@@ -20,7 +22,45 @@ binary(
     TMax=lambda a, b: np.where(a < b, b, a),  # G11
     TAddS=arithmetic(np.add),
 )
-unary(TRelu=lambda x: np.where(x < 0, np.zeros_like(x), x))  # G12
+
+
+def in_double(f: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Computed in binary64, then rounded to the type (G8)."""
+    return arithmetic(lambda x: f(x.astype(np.float64)))
+
+
+def sign_bit(x: Array) -> Array:
+    return np.asarray(1 << 8 * x.itemsize - 1, f"u{x.itemsize}")
+
+
+def absolute(x: Array) -> Array:
+    """IEEE 754: the sign bit is cleared (E15); integers wrap."""
+    if x.dtype.kind in "iu":
+        return np.where(x < 0, -x, x)
+    return (x.view(f"u{x.itemsize}") & ~sign_bit(x)).view(x.dtype)
+
+
+def negative(x: Array) -> Array:
+    return -x if x.dtype.kind in "iu" else (x.view(f"u{x.itemsize}") ^ sign_bit(x)).view(x.dtype)
+
+
+def one_over(x: Array) -> Array:
+    """G10: integers truncate; what is divided by 0 is target-defined, here 0."""
+    if x.dtype.kind in "iu":
+        return np.where(abs(x.astype(np.int64)) == 1, x, 0)
+    return arithmetic(lambda v: 1 / v.astype(np.float64))(x)
+
+
+unary(
+    TRelu=lambda x: np.where(x < 0, np.zeros_like(x), x),  # G12
+    TAbs=absolute,
+    TNeg=negative,
+    TNot=lambda x: ~x,
+    TSqrt=in_double(np.sqrt),
+    TRsqrt=in_double(lambda x: 1 / np.sqrt(x)),
+    TRecip=one_over,
+)
+unary(ulp=1, TLog=in_double(np.log))
 unary(ulp=1, TExp=arithmetic(exponential))  # G8
 
 

@@ -112,6 +112,13 @@ __all__ = [
     "tmax",
     "texp",
     "trelu",
+    "tabs",
+    "tneg",
+    "tnot",
+    "tlog",
+    "tsqrt",
+    "trsqrt",
+    "trecip",
     "tadds",
     "tgather",
     "tgatherb",
@@ -221,6 +228,48 @@ def texp(
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trelu(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tabs(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tneg(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tnot(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tlog(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsqrt(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trsqrt(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trecip(
     dst: Tile,
     src: Tile,
     *,

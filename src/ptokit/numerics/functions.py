@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import factorial
 
 from ptokit.isa.lang.arrays import Array
-from ptokit.isa.model.dtypes import f32, f64, i32, i64
+from ptokit.isa.model.dtypes import f32, f64, i16, i32, i64
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
@@ -46,7 +46,6 @@ def power_of_two(n: Array) -> Array:
 # What follows is computed in f64.
 
 MANTISSA = (1 << 52) - 1
-SIGN = -(1 << 63)
 TWO_52 = 0x433 << 52  # 2**52 as bits: with a small number in the last ones, 2**52 + that number
 ROOT_HALF = 0x3FE6A09E667F3BCD  # sqrt(1/2) as bits
 LN2 = 0.6931471805599453
@@ -58,6 +57,11 @@ INFINITY, NOT_A_NUMBER = float("inf"), float("nan")
 def wide(x: Array) -> Array:
     """A float of any type as f64."""
     return x.cast(f32).cast(f64)
+
+
+def reciprocal(x: Array) -> Array:
+    """1 / x, rounded once; of integers truncated, and 0 of 0."""
+    return 1 / x
 
 
 def reciprocal_root(x: Array) -> Array:
@@ -108,17 +112,27 @@ def power(x: Array, y: Array) -> Array:
     1 for y = 0 and for x = 1, whatever the other is; NaN for x < 0 unless y is whole.
     """
     a, b = wide(x), wide(y)
-    size = magnitude(a)
+    size = clear_sign(a)
     found = exponential(logarithm(size) * b)
     whole, half = b.rint().equals(b), b * 0.5
-    flipped = half.rint().equals(half).where(found, (found.bitcast(i64) ^ SIGN).bitcast(f64))
+    flipped = half.rint().equals(half).where(found, flip_sign(found))
     found = (a.bitcast(i64) < 0).where(whole.where(flipped, found), found)
     found = ((a < 0.0) & (a > -INFINITY)).where(whole.where(found, NOT_A_NUMBER), found)
-    found = size.equals(1.0).where((magnitude(b).equals(INFINITY)).where(1.0, found), found)
+    found = size.equals(1.0).where(clear_sign(b).equals(INFINITY).where(1.0, found), found)
     found = a.equals(1.0).where(1.0, found)
     return b.equals(0.0).where(1.0, found).cast(x.dtype)
 
 
-def magnitude(x: Array) -> Array:
-    """The absolute value of an f64, NaN included."""
-    return (x.bitcast(i64) & ~SIGN).bitcast(f64)
+WORDS = {16: i16, 32: i32, 64: i64}  # integers with the bits of floats
+
+
+def clear_sign(x: Array) -> Array:
+    """A float without its sign bit, of NaN too."""
+    word = WORDS[x.dtype.bits]
+    return (x.bitcast(word) & (1 << word.bits - 1) - 1).bitcast(x.dtype)
+
+
+def flip_sign(x: Array) -> Array:
+    """A float with the other sign bit, of NaN too."""
+    word = WORDS[x.dtype.bits]
+    return (x.bitcast(word) ^ -(1 << word.bits - 1)).bitcast(x.dtype)

