@@ -311,6 +311,12 @@ DISPUTES: dict[str, Dispute] = {
         "the first operand, unless it is less",
         "the recordings show it, and no data of hardware contradict",
     ),
+    "E15": Dispute(
+        "what is the absolute value of -0 and of a NaN with a sign?",
+        "simulator: as they are, neither is less than 0. IEEE 754: the sign bit is cleared.",
+        "the sign bit is cleared",
+        "that is what an absolute value is to everybody else",
+    ),
     "E16": Dispute(
         "what do small codes of hif8 stand for?",
         "CPU simulator: 0x0C is 1.125, 0x18 is 3. Table of the format: 1.5 and 0.5.",

@@ -13,6 +13,7 @@ from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
 from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32, u8, u16, u32
 from ptokit.isa.model.types import Scalar, Tile
 from ptokit.isa.model.words import BLayout, V
+from ptokit.isa.pages.samples import VEC_I32
 from ptokit.isa.pages.vectors import (
     FLOATS,
     NUMBERS,
@@ -166,6 +167,8 @@ def complement(x: Array) -> Array:
 
 class TNot(Unary, f=complement, rules=pointwise(*PAIR, cpu=INTEGERS, a2a3=SMALL, a5=SMALL)):
     """dst[i, j] = src[i, j] with every bit inverted."""
+
+    example = dict.fromkeys(("dst", "src"), VEC_I32)
 
 
 class TLog(Unary, f=log, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=(f16, f32), a5=(f16, f32))):

@@ -106,11 +106,7 @@ class Lanes:
         """The same bits as another type of lane."""
         return value if kind == target else self.convert("bitcast", kind, value, target)
 
-<<<<<<< HEAD
-    def canonical(self, value: str) -> str:
-=======
-    def quiet(self, value: str, kind: str = "float") -> str:
->>>>>>> ce9e2c5 (Vocabulary: division, remainder, square root, exclusive or, and f64 to compute in; logarithm, power and reciprocal root in it)
+    def canonical(self, value: str, kind: str = "float") -> str:
         """Every NaN as the positive quiet one: payloads differ between processors."""
         nan = self.op("fcmp uno", kind, value, value)
         return self.select(nan, kind, self.splat(kind, NAN), value)
@@ -152,12 +148,9 @@ class Words:
         """The lanes of an expression."""
         if node not in self.done:
             result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
-<<<<<<< HEAD
-            self.done[node] = self.lanes.canonical(result) if node in self.deferred else result
-=======
             kind = element(node.dtype)
-            self.done[node] = self.lanes.quiet(result, kind) if node in self.loud else result
->>>>>>> ce9e2c5 (Vocabulary: division, remainder, square root, exclusive or, and f64 to compute in; logarithm, power and reciprocal root in it)
+            deferred = node in self.deferred
+            self.done[node] = self.lanes.canonical(result, kind) if deferred else result
         return self.done[node]
 
     def raw(self, node: Traced) -> str:
@@ -272,13 +265,8 @@ class Words:
         return lanes.select(nan, "i32", quiet, lanes.op("add", "i32", total, odd))
 
     def _arithmetic_result(self, node: Apply, result: str) -> str:
-<<<<<<< HEAD
-        """f32 lanes, whose NaN are made canonical when somebody looks at their bits."""
-        if node.dtype != t.f32:
-=======
-        """f32 lanes, whose NaN are made quiet when somebody looks at their bits."""
+        """Float lanes, whose NaN are made canonical when somebody looks at their bits."""
         if node.dtype not in FLOATS:
->>>>>>> ce9e2c5 (Vocabulary: division, remainder, square root, exclusive or, and f64 to compute in; logarithm, power and reciprocal root in it)
             return self.encoded(result, node.dtype)
         self.deferred[node] = result
         return result
