@@ -26,7 +26,11 @@ binary(
 
 def in_double(f: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """Computed in binary64, then rounded to the type (G8)."""
-    return arithmetic(lambda x: f(x.astype(np.float64)))
+
+    def computed(x: Array) -> Array:
+        return f(x.astype(np.float64))
+
+    return arithmetic(computed)
 
 
 def sign_bit(x: Array) -> Array:
@@ -44,11 +48,19 @@ def negative(x: Array) -> Array:
     return -x if x.dtype.kind in "iu" else (x.view(f"u{x.itemsize}") ^ sign_bit(x)).view(x.dtype)
 
 
+def inverse(x: Array) -> Array:
+    return 1 / x
+
+
+def inverse_root(x: Array) -> Array:
+    return 1 / np.sqrt(x)
+
+
 def one_over(x: Array) -> Array:
     """G10: integers truncate; what is divided by 0 is target-defined, here 0."""
     if x.dtype.kind in "iu":
         return np.where(abs(x.astype(np.int64)) == 1, x, 0)
-    return arithmetic(lambda v: 1 / v.astype(np.float64))(x)
+    return in_double(inverse)(x)
 
 
 unary(
@@ -57,7 +69,7 @@ unary(
     TNeg=negative,
     TNot=lambda x: ~x,
     TSqrt=in_double(np.sqrt),
-    TRsqrt=in_double(lambda x: 1 / np.sqrt(x)),
+    TRsqrt=in_double(inverse_root),
     TRecip=one_over,
 )
 unary(ulp=1, TLog=in_double(np.log))
