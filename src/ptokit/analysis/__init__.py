@@ -1,1 +1,1 @@
-"""Questions about a program, each asked in one place: numbers, aliases, effects, rules."""
+"""Questions about a program, each asked in one place: numbers, aliases, liveness, effects."""
