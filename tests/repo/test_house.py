@@ -31,7 +31,7 @@ HOUSE = {
     "text": 20,
     "sim": 1_470,
     "sim/record": 1_250,  # below analysis: effects come from recorded bodies
-    "analysis": 2_110,
+    "analysis": 2_120,
     "sim/reference": 300,
     "sim/kernels": 2_690,
     "sim/native": 2_010,

@@ -74,7 +74,7 @@ class PointsTo:
     def _regions(self, op: AnyOp, names: Names) -> None:
         """Arguments name what goes in and comes round, results what goes in or comes out."""
         carried = op.bound("carried") if isinstance(op, Op) else ()
-        _join(names, [self.ends[r] for r in op.regions if r in self.ends])
+        _join(names, [self.ends[r] for r in op.regions if r in self.ends and repeats(op, r)])
         given = [names.get(v, NONE) for v in carried]
         for region in op.regions:
             inside, end = dict(names), self.ends.get(region)
@@ -82,13 +82,21 @@ class PointsTo:
             args = region.args[len(region.args) - len(carried) :]
             for arg, first, back in zip(args, given, again or given, strict=False):
                 self._name(arg, first | back, inside)
+            begin = dict(inside)
             self._block(region, inside)
-            if inside != end:
-                self.ends[region], self.grown = inside, True
+            self.ends[region] = inside
+            if repeats(op, region):
+                around = [*zip(begin, begin, strict=True), *zip(args, passed(region), strict=False)]
+                self.grown |= any(not inside.get(v, NONE) <= begin[h] for h, v in around)
         for number, result in enumerate(op.results):
             back = [union(self.ends[r], r.passed[number : number + 1]) for r in op.regions]
             self._name(result, NONE.union(*given[number : number + 1], *back), names)
         _join(names, [self.ends[r] for r in op.regions])
+
+
+def repeats(op: AnyOp, region: Block) -> bool:
+    """Whether a region of `op` may run again after itself."""
+    return bool(region.args) or not isinstance(op, Op)
 
 
 def redefined(op: AnyOp) -> Iterator[Value]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, union
+from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES
@@ -42,10 +42,10 @@ class Liveness:
         return live - {*block.args}
 
     def _regions(self, op: AnyOp, live: frozenset[Value]) -> frozenset[Value]:
-        repeats = [r for r in op.regions if r.args or not isinstance(op, Op)]
-        around = live.union(*(self.needs(region) for region in repeats))
+        again = [region for region in op.regions if repeats(op, region)]
+        around = live.union(*(self.needs(region) for region in again))
         ways = [self._block(region, around) for region in op.regions]
-        skipped = not ways or len(ways) == 1 or bool(repeats)
+        skipped = not ways or len(ways) == 1 or bool(again)
         return NONE.union(*ways, *((live,) if skipped else ()))
 
     def needs(self, region: Block) -> frozenset[Value]:
