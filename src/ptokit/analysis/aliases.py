@@ -86,8 +86,8 @@ class PointsTo:
             self._block(region, inside)
             self.ends[region] = inside
             if repeats(op, region):
-                around = [*zip(begin, begin, strict=True), *zip(args, passed(region), strict=False)]
-                self.grown |= any(not inside.get(v, NONE) <= begin[h] for h, v in around)
+                pairs = (*((h, h) for h in begin), *zip(args, region.passed, strict=False))
+                self.grown |= any(not inside.get(v, NONE) <= begin[h] for h, v in pairs)
         for number, result in enumerate(op.results):
             back = [union(self.ends[r], r.passed[number : number + 1]) for r in op.regions]
             self._name(result, NONE.union(*given[number : number + 1], *back), names)
