@@ -27,6 +27,7 @@ NAMES = re.compile(r"%\w+")
 DISTINCT = ("add", "sub", "mul")  # other words may give several blocks the same number
 FEW = 1 << 48  # 64 bits hold 2^16 of its multiples: a launch may have one block for each
 EXTREMES: Limits = (-(1 << 63), (1 << 63) - 1)  # of 64 bits
+ALWAYS_OVERFLOWS = ("mul", str(EXTREMES[1]), "2")  # a constant of more than 64 bits takes part
 
 
 class NotNative(Exception):
@@ -144,6 +145,10 @@ class Code:
         self.start(after)
 
 
+def _in_64_bits(number: int) -> bool:
+    return EXTREMES[0] <= number <= EXTREMES[1]
+
+
 def text(number: Num) -> str:
     """A number as an operand: its 64 bits."""
     return str(wrapped(number, 64)) if isinstance(number, int) else number.text
@@ -244,7 +249,9 @@ class Int:
         ends = [EXACT[word](x, y) for x in _limits(a) for y in _limits(b)]
         low, high = min(ends), max(ends)
         fits = EXTREMES[0] <= low and high <= EXTREMES[1]
-        if not fits:
+        if any(isinstance(n, int) and not _in_64_bits(n) for n in (a, b)):
+            self.code.unproven[ALWAYS_OVERFLOWS] = None
+        elif not fits:
             self.code.unproven[word, text(a), text(b)] = None
         limits = max(low, EXTREMES[0]), min(high, EXTREMES[1])
         result = self._make(word, a, b, multiple, limits=limits)
@@ -343,7 +350,7 @@ class Int:
     def _compare(self, word: str, other: Any) -> Truth:  # Any: see Int.__eq__
         if not isinstance(other, int | Int):
             raise NotNative("a number compared with something else")
-        if isinstance(other, int) and not EXTREMES[0] <= other <= EXTREMES[1]:
+        if isinstance(other, int) and not _in_64_bits(other):
             return Truth(self.code, "true" if word in FAR[other > 0] else "false")
         return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
 
