@@ -19,6 +19,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule, when
 from ptokit.isa.index import pages
+from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import In, Instr, Out
 from ptokit.isa.model.dtypes import f16, f32, i8
 from ptokit.isa.model.tiles import ConvTileType
@@ -112,6 +113,10 @@ class Flawed(Instr, abstract=True, name="flawed"):
         src.dtype != i8,
         when((dst.loc == VEC) & (dst.loc != VEC), dst.rows == src.rows),
     )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        """Moves nothing."""
 
 
 def test_idle_rules_are_found() -> None:

@@ -68,7 +68,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # signals
 
 WATCHED = """
-import os, sys, threading, time
+import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run in the background
 main, inside = threading.main_thread().ident, sys.argv.pop(1).split(",")
 def watch():
     while True:
