@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, TileType
+from ptokit.isa.model.words import GlobalLayout
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.execute import Core, ReadyOp
 from ptokit.sim.memory import Memory
@@ -72,16 +72,13 @@ def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle 
 
 
 def _view(value: Value, kind: GlobalType) -> GlobalView:
+    """A view of written memory. All of its elements are one: only which tile is read counts."""
     shape = [n for n in kind.shape if n is not None]
-    steps = [n for n in kind.stride or () if n is not None]
-    if len(shape) < kind.rank or (kind.stride is not None and len(steps) < kind.rank):
+    if len(shape) < kind.rank or not kind.matrix.static:
         raise Open
-    if kind.stride is None:
-        steps = [prod(shape[i + 1 :]) for i in range(kind.rank)]
-    last = sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
-    nbytes = kind.dtype.nbytes(last + 2)
-    full = GlobalType(kind.dtype, tuple(shape), tuple(steps), kind.stated, kind.partition)
-    return GlobalView(full, _memory(value, nbytes, written=True), 0)
+    layout, still = kind.layout or GlobalLayout.ND, (0,) * kind.rank
+    one = GlobalType(kind.dtype, tuple(shape), still, layout, kind.partition)
+    return GlobalView(one, _memory(value, kind.dtype.nbytes(2), written=True), 0)
 
 
 def _memory(value: Value, nbytes: int, written: bool) -> Memory:
