@@ -13,6 +13,8 @@ from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import PAGES, Attr, In, Instr, Out
 from ptokit.isa.lang.traits import FIXPIPE, FLAGS
 from ptokit.isa.model.types import Tile
+from ptokit.text.read.shapes import SHAPES
+from ptokit.text.write.statements import WRITERS
 
 
 def takes_fixpipe(dst: Any, src: Any, fixpipe: Any) -> None: ...
@@ -71,6 +73,15 @@ def test_a_hook_takes_fields_only() -> None:
 def test_a_body_takes_operands_attributes_and_what_it_uses(page: type[Instr]) -> None:
     fields = {f.name for f in (*page.operands, *page.attrs)}
     assert {*parameters(page.run)} - fields == {resource.value for resource in page.uses}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
+def test_its_shape_is_read_and_written(page: type[Instr]) -> None:
+    what, where = f"{page.__name__}: shape {page.asm.shape!r} has no", "src/ptokit/text"
+    assert page.asm.shape in SHAPES, f"{what} reader: add one to SHAPES of {where}/read/shapes.py"
+    assert page.asm.shape in WRITERS, (
+        f"{what} writer: add one to WRITERS of {where}/write/statements.py"
+    )
 
 
 def test_a_member_says_what_differs_from_its_family() -> None:

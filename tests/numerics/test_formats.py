@@ -8,8 +8,6 @@ from functools import cache
 from math import ceil, floor
 from typing import Any, TypeVar
 
-import en_dtypes
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
+from oracles.formats import FORMATS
 from ptokit.isa.model import dtypes as isa
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.words import Rounding
@@ -24,17 +23,9 @@ from ptokit.numerics.formats import convert, decode, encode, integral, pack, unp
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 
-ORACLES: dict[DType, Any] = {  # Any: scalar types of three packages
-    isa.f32: np.float32,
-    isa.f16: np.float16,
-    isa.bf16: ml_dtypes.bfloat16,
-    isa.f8e4m3: ml_dtypes.float8_e4m3fn,
-    isa.f8e5m2: ml_dtypes.float8_e5m2,
-    isa.f8e8m0: ml_dtypes.float8_e8m0fnu,
-    isa.f4e2m1x2: ml_dtypes.float4_e2m1fn,
-    isa.f4e1m2x2: en_dtypes.float4_e1m2,
-    isa.hif8: en_dtypes.hifloat8,
-}
+FLOATS = [dtype for dtype in isa.DTYPES if dtype.is_float]
+# scalar types of three packages
+ORACLES: dict[DType, Any] = {d: FORMATS[d.name][1] for d in FLOATS if d.name in FORMATS}
 SMALL = [dtype for dtype in ORACLES if dtype.bits < 32]
 WORDS = [dtype for dtype in SMALL if dtype.bits == 16]
 BYTES = [dtype for dtype in SMALL if dtype.bits < 16]
@@ -70,6 +61,11 @@ def same_values(left: Array, right: Array) -> bool:
     """Equal, NaN and the sign of zero included."""
     signs = np.signbit(left) == np.signbit(right)
     return bool(np.all((left == right) & signs | np.isnan(left) & np.isnan(right)))
+
+
+@pytest.mark.parametrize("dtype", isa.DTYPES, ids=repr)
+def test_every_element_type_has_an_oracle(dtype: DType) -> None:
+    assert dtype.name in FORMATS, f"{dtype}: add a line to FORMATS of tests/oracles/formats.py"
 
 
 # Decoding -------------------------------------------------------------------------------------

@@ -151,7 +151,9 @@ class Scalars:
     def line(self, random: Random) -> None:
         """One more result."""
         kind, to = random.choice(CASTS.get(self.page.__name__, (("i32", "i32"), ("i64", "i64"))))
-        text, count = LINES[self.page.asm.shape]
+        shape = self.page.asm.shape
+        assert shape in LINES, f"{self.page.__name__}: Program(...) is its meaning, not Numbers"
+        text, count = LINES[shape]
         values = [in_width(random.choice(NUMBERS + LARGE), kind) for _ in range(count)]
         if "Div" in self.page.__name__ or "Rem" in self.page.__name__:
             values[1] = values[1] or 1

@@ -13,6 +13,7 @@ import pytest
 
 from account.files import ROOT, generated
 from ptokit.isa.index import pages
+from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import TARGETS
 
 PACKAGE = ROOT / "src" / "ptokit"
@@ -79,6 +80,16 @@ def test_every_public_name_exists_once() -> None:
     names: list[str] = getattr(ptokit, "__all__")  # noqa: B009 - computed when asked for
     assert len(names) == len(set(names))
     assert all(hasattr(ptokit, name) for name in names)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=repr)
+def test_every_element_type_is_public(dtype: DType) -> None:
+    import ptokit
+
+    assert getattr(ptokit, dtype.name, None) is dtype, (
+        f"{dtype}: add it to `HOMES`, and for type checkers to the imports and `__all__`, "
+        "of src/ptokit/__init__.py"
+    )
 
 
 def test_every_slug_of_a_rule_is_in_the_catalogue() -> None:
