@@ -29,7 +29,7 @@ from ptokit.isa.model.words import VEC, GlobalLayout
 from ptokit.isa.pages import arith
 from ptokit.isa.pages.allocation import AllocTile, SubSet, SubView, TAssign
 from ptokit.isa.pages.control import For, If, Return
-from ptokit.isa.pages.elementwise import TAddS
+from ptokit.isa.pages.elementwise.withscalar import TAddS
 from ptokit.isa.pages.layout.textract import TExtract
 from ptokit.isa.pages.layout.tinsert import TInsert
 from ptokit.isa.pages.transfers import TLoad, TStore

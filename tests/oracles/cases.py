@@ -13,6 +13,7 @@ from engines import drawn
 import ptokit as pto
 from fuzz.scale import scaled
 from oracles import (
+    elementwise,
     feature_maps,
     gathering,
     movement,
@@ -28,7 +29,16 @@ from ptokit.isa.model.types import Kind
 from ptokit.isa.pages.arith import Predicate
 
 # imported for what they say
-SAID = (feature_maps, gathering, movement, products, scalars_and_control, transfers, vectors)
+SAID = (
+    elementwise,
+    feature_maps,
+    gathering,
+    movement,
+    products,
+    scalars_and_control,
+    transfers,
+    vectors,
+)
 
 # oracles are asked about every case; native code is made for the first few
 CASES, COMPILED = scaled(6), scaled(2)

@@ -1,6 +1,6 @@
 """How an oracle is written, and the table of them by the names of pages.
 
-    binary(TMin=lambda a, b: np.where(b < a, b, a))             # a member of a family
+    binary(TLeast=lambda a, b: np.where(b < a, b, a))           # a member of a family
 
     @meaning("TTrans")                                          # an irregular instruction
     def transposed(src: Seen) -> Array:
@@ -125,10 +125,11 @@ def meaning(*pages: str) -> Callable[[Callable[..., Result]], Callable[..., Resu
     return declare
 
 
-def binary(**functions: Callable[[Array, Array], Array]) -> None:
-    """Pages with two inputs of one type and one region: tiles, or numbers converted to it."""
+def binary(ulp: int = 0, **functions: Callable[..., Array]) -> None:
+    """Pages with inputs of one type and one region, two or three: tiles, or numbers in it."""
     for page, f in functions.items():
         say(page, _each(f))
+        ULPS[page] = ulp
 
 
 def unary(ulp: int = 0, **functions: Callable[[Array], Array]) -> None:

@@ -15,7 +15,7 @@ from oracles.registry import MEANINGS, binary
 from ptokit.isa.index import pages
 from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.pages.elementwise import TILES, Binary, pointwise
+from ptokit.isa.pages.elementwise.families import TILES, Binary, pointwise
 from ptokit.isa.pages.vectors import VEC_A2A3, VEC_A5
 
 
@@ -25,29 +25,29 @@ def test_the_page_means_what_its_oracle_says(page: type[Instr]) -> None:
 
 
 def declared(f: Callable[[Array, Array], Array]) -> type[Instr]:
-    """TMin as one line of its family, in this process only."""
+    """TLeast as one line of its family, in this process only."""
     from ptokit.isa.lang import instr as lang
 
     rules = pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)
     try:
-        return cast("type[Instr]", type("TMin", (Binary,), {"__doc__": "a"}, f=f, rules=rules))
+        return cast("type[Instr]", type("TLeast", (Binary,), {"__doc__": "a"}, f=f, rules=rules))
     finally:
         lang.PAGES.pop()
 
 
 @pytest.fixture
 def no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {n: m for n, m in MEANINGS.items() if n != "TMin"}
+    known = {n: m for n, m in MEANINGS.items() if n != "TLeast"}
     monkeypatch.setattr(cases, "MEANINGS", known)
 
 
 @pytest.fixture
 def an_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line of `binary`, in a table of this test."""
-    known = {n: m for n, m in MEANINGS.items() if n != "TMin"}
+    known = {n: m for n, m in MEANINGS.items() if n != "TLeast"}
     for user in (registry, cases, harness):
         monkeypatch.setattr(user, "MEANINGS", known)
-    binary(TMin=lambda a, b: np.where(b < a, b, a))
+    binary(TLeast=lambda a, b: np.where(b < a, b, a))
 
 
 @pytest.mark.usefixtures("an_oracle")
@@ -57,7 +57,7 @@ def test_a_new_member_of_a_family_is_one_line_and_its_meaning() -> None:
 
 def test_its_example_follows_from_the_family() -> None:
     """So the manual, and the document of the native engine, have a program without another line."""
-    assert declared(Array.minimum).program().startswith("%dst = tmin %src0, %src1 : ")
+    assert declared(Array.minimum).program().startswith("%dst = tleast %src0, %src1 : ")
 
 
 @pytest.mark.usefixtures("an_oracle")
@@ -70,7 +70,7 @@ def test_a_body_that_does_something_else_fails() -> None:
 def test_a_page_without_meaning_is_told_what_to_write_and_where() -> None:
     with pytest.raises(pytest.fail.Exception) as failure:
         check(declared(Array.minimum))
-    assert "`TMin=lambda a, b: ...` in `binary` of vectors.py" in str(failure.value)
+    assert "`TLeast=lambda a, b: ...` in `binary` of vectors.py" in str(failure.value)
 
 
 def test_a_page_with_data_is_not_without_meaning() -> None:

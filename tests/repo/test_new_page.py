@@ -19,7 +19,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 MEMBER = '''
 
-class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
+class TLeast(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
     """dst[i, j] = src1[i, j] where src1[i, j] < src0[i, j], else src0[i, j]."""
 '''
 IRREGULAR = '''\
@@ -53,7 +53,7 @@ class TFlip(Instr, pipe=V):
 '''
 ORACLES = """
 
-binary(TMin=lambda a, b: np.where(b < a, b, a))
+binary(TLeast=lambda a, b: np.where(b < a, b, a))
 
 
 @meaning("TFlip")
@@ -73,16 +73,16 @@ def test_a_new_instruction_is_its_page_and_its_oracle(tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     pages = tmp_path / "src" / "ptokit" / "isa" / "pages"
-    append(pages / "elementwise.py", MEMBER)
+    append(pages / "elementwise" / "binary.py", MEMBER)
     (pages / "irregular" / "tflip.py").write_text(IRREGULAR, encoding="utf-8")
     append(tmp_path / "tests" / "oracles" / "vectors.py", ORACLES)
     path = f"import sys; sys.path[:0] = {[str(tmp_path / f) for f in ('src', 'tests', '.')]}; "
-    words = [*LAWS, "-k", "TMin or TFlip", "-vvv", "-n0", "-p", "no:cacheprovider"]
+    words = [*LAWS, "-k", "TLeast or TFlip", "-vvv", "-n0", "-p", "no:cacheprovider"]
     code = f"{path}import pytest; sys.exit(pytest.main({words}))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
     passed = [line for line in done.stdout.splitlines() if " PASSED" in line]
-    for page in ("TMin", "TFlip"):
+    for page in ("TLeast", "TFlip"):
         assert len([line for line in passed if page in line]) >= 5, done.stdout

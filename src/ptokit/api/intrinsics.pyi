@@ -24,6 +24,10 @@ CmpModeWord = Literal[
     "gt",
     "ge",
 ]
+DivPrecisionWord = Literal[
+    "default",
+    "high",
+]
 EventIdWord = Literal[
     "0",
     "1",
@@ -34,11 +38,19 @@ EventIdWord = Literal[
     "6",
     "7",
 ]
+ExpPrecisionWord = Literal[
+    "default",
+    "high",
+]
 FmatrixModeWord = Literal[
     "a_auto",
     "b_auto",
     "a_manual",
     "b_manual",
+]
+FmodPrecisionWord = Literal[
+    "default",
+    "high",
 ]
 GatherAxisWord = Literal[
     "row",
@@ -49,6 +61,10 @@ GatherOOBWord = Literal[
     "clamp",
     "zero",
     "error",
+]
+LogPrecisionWord = Literal[
+    "default",
+    "high",
 ]
 MaskPatternWord = Literal[
     "P0101",
@@ -74,15 +90,27 @@ PipeWord = Literal[
     "FIX",
     "ALL",
 ]
+PowPrecisionWord = Literal[
+    "default",
+    "high",
+]
 QuantOutWord = Literal[
     "i8",
     "u8",
     "f16",
     "bf16",
 ]
+RecipPrecisionWord = Literal[
+    "default",
+    "high",
+]
 ReluPreModeWord = Literal[
     "none",
     "normal",
+]
+RemPrecisionWord = Literal[
+    "default",
+    "high",
 ]
 RoundModeWord = Literal[
     "none",
@@ -93,9 +121,17 @@ RoundModeWord = Literal[
     "trunc",
     "odd",
 ]
+RsqrtPrecisionWord = Literal[
+    "default",
+    "high",
+]
 SaturationModeWord = Literal[
     "on",
     "off",
+]
+SqrtPrecisionWord = Literal[
+    "default",
+    "high",
 ]
 TInsertModeWord = Literal[
     "split2",
@@ -109,7 +145,29 @@ __all__ = [
     "tadd",
     "tsub",
     "tmul",
+    "tdiv",
     "tmax",
+    "tmin",
+    "trem",
+    "tfmod",
+    "tpow",
+    "tprelu",
+    "tand",
+    "tor",
+    "txor",
+    "tshl",
+    "tshr",
+    "taddc",
+    "tsubc",
+    "taddrelu",
+    "tsubrelu",
+    "tmuladddst",
+    "tfusedmuladd",
+    "tfusedmuladdrelu",
+    "taddreluconv",
+    "tsubreluconv",
+    "tadddeqrelu",
+    "taxpy",
     "texp",
     "trelu",
     "tabs",
@@ -120,6 +178,23 @@ __all__ = [
     "trsqrt",
     "trecip",
     "tadds",
+    "tsubs",
+    "tmuls",
+    "tdivs",
+    "tmaxs",
+    "tmins",
+    "trems",
+    "tfmods",
+    "tpows",
+    "tlrelu",
+    "tands",
+    "tors",
+    "txors",
+    "tshls",
+    "tshrs",
+    "taddsc",
+    "tsubsc",
+    "texpands",
     "tgather",
     "tgatherb",
     "tconcat",
@@ -214,6 +289,14 @@ def tmul(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def tdiv(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    precision: DivPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def tmax(
     dst: Tile,
     src0: Tile,
@@ -221,10 +304,169 @@ def tmax(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def tmin(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trem(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    precision: RemPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfmod(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    precision: FmodPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpow(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    precision: PowPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tprelu(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tand(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tor(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def txor(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tshl(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tshr(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def taddc(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    src2: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsubc(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    src2: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def taddrelu(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsubrelu(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmuladddst(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfusedmuladd(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfusedmuladdrelu(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def taddreluconv(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsubreluconv(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tadddeqrelu(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    deq_scale: int,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def taxpy(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def texp(
     dst: Tile,
     src: Tile,
     *,
+    precision: ExpPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trelu(
@@ -255,29 +497,171 @@ def tlog(
     dst: Tile,
     src: Tile,
     *,
+    precision: LogPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tsqrt(
     dst: Tile,
     src: Tile,
     *,
+    precision: SqrtPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trsqrt(
     dst: Tile,
     src: Tile,
     *,
+    tmp: Tile | None = ...,
+    precision: RsqrtPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trecip(
     dst: Tile,
     src: Tile,
     *,
+    precision: RecipPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tadds(
     dst: Tile,
     src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsubs(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmuls(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tdivs(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    precision: DivPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tdivs(
+    dst: Tile,
+    scalar: float,
+    src: Tile,
+    *,
+    precision: DivPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmaxs(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmins(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trems(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    tmp: Tile | None = ...,
+    precision: RemPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tfmods(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    precision: FmodPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpows(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    tmp: Tile | None = ...,
+    precision: PowPrecisionWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tlrelu(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tands(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tors(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def txors(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tshls(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tshrs(
+    dst: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def taddsc(
+    dst: Tile,
+    src0: Tile,
+    scalar: float,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsubsc(
+    dst: Tile,
+    src0: Tile,
+    scalar: float,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def texpands(
+    dst: Tile,
     scalar: float,
     *,
     events: Sequence[Event] = ...,

@@ -304,12 +304,62 @@ DISPUTES: dict[str, Dispute] = {
         "each instruction's own list; fp8 also moves on cpu",
         "the table is a summary",
     ),
+    "E1": Dispute(
+        "when does a narrow float round inside a formula of several operations?",
+        "CPU simulator: after each one or at the end, as its compiler likes. Recordings: exact.",
+        "after each operation",
+        "it is the only reading that no compiler changes",
+    ),
     "E2": Dispute(
         "what is the maximum of NaN, or of zeros of both signs?",
         "simulator: the first operand unless it is less. Golden data of A5: NaN. Documentation of "
         "hardware: silent.",
         "the first operand, unless it is less",
         "the recordings show it, and no data of hardware contradict",
+    ),
+    "E3": Dispute(
+        "what is a shift by the width or more, or by less than 0?",
+        "CPU simulator: that of C, undefined from 32 on. A5: reads a signed amount. Recordings: "
+        "smaller amounts only.",
+        "every bit leaves: 0, or -1 for an arithmetic shift to the right of what is less than 0",
+        "so many shifts by one place give that; without a sign a negative amount is a large one",
+    ),
+    "E4": Dispute(
+        "what is the remainder rounded down, and how large is its scratch?",
+        "CPU simulator: exact. Documentation and A2/A3: a - floor(a / b) * b in f32, i32 too. "
+        "Scratch by declared columns in the documentation, by the stride of a row in the code.",
+        "exact; the scratch by the stride",
+        "the formula is wrong for large quotients, and the recordings are exact",
+    ),
+    "E5": Dispute(
+        "is a product that is added rounded first?",
+        "CPU simulator: yes. Hardware: fused, one rounding.",
+        "yes, on every target",
+        "the recordings cannot tell, and no page promises one rounding",
+    ),
+    "E6": Dispute(
+        "does A5 have powers of bf16?",
+        "documentation: yes. Code: with high precision only.",
+        "with high precision only",
+        "that is what compiles",
+    ),
+    "E12": Dispute(
+        "does A5 divide by a number, or multiply by its reciprocal?",
+        "documentation: multiplies. Code: divides.",
+        "divides",
+        "that is what runs",
+    ),
+    "E13": Dispute(
+        "which integers have A2/A3's TANDS and TORS?",
+        "documentation: all. Code: 16 and 32 bits.",
+        "16 and 32 bits",
+        "that is what compiles",
+    ),
+    "E14": Dispute(
+        "does the fused product with relu have one?",
+        "its page prints the formula without. Code and name: yes.",
+        "yes",
+        "a slip of the page",
     ),
     "E15": Dispute(
         "what is the absolute value of -0 and of a NaN with a sign?",
@@ -349,6 +399,13 @@ DISPUTES: dict[str, Dispute] = {
         "all; ODD takes the odd neighbour of what is between two",
         "a mode that is given is meant",
     ),
+    "E27": Dispute(
+        "does the dequantised sum saturate, and how is it scaled?",
+        "CPU simulator: one product in f32, infinite above f16. Targets: scaled by 2**-17 before "
+        "and by 2**17 after, the largest f16 above.",
+        "one product, the largest f16 above",
+        "the two scalings change nothing but denormals; recordings do not overflow",
+    ),
     "E29": Dispute(
         "do column sums take integers?",
         "CPU simulator: floats only. Targets: i16, i32 and more.",
@@ -361,6 +418,12 @@ DISPUTES: dict[str, Dispute] = {
         "on cpu; refused on a2a3 and a5",
         "that is what compiles",
     ),
+    "E32": Dispute(
+        "does a division by a number leave its source as it was?",
+        "A2/A3: integers become the bits of floats. Everybody else: yes.",
+        "yes",
+        "a defect of one implementation",
+    ),
     "E33": Dispute(
         "in which order are the elements of a sum added?",
         "CPU simulator: ascending, rows of narrow floats in f32, columns in dst's type. Targets: "
@@ -368,5 +431,36 @@ DISPUTES: dict[str, Dispute] = {
         "the simulator's order on all targets",
         "the order of the tree is not published; sums of floats may differ from hardware's in the "
         "last places",
+    ),
+    "E40": Dispute(
+        "what is an integer divided by 0?",
+        "CPU simulator: the process dies, or an assertion fails. Targets: defined by the target.",
+        "0, and so is the remainder",
+        "no source gives a value; a program whose padding is 0 goes on as it does on chips",
+    ),
+    "E41": Dispute(
+        "do A2/A3 and A5 have the sums of three, TADDC and its kin?",
+        "manual and assembler: yes. Headers: only those of the CPU simulator.",
+        "on cpu; refused on a2a3 and a5",
+        "what the assembler makes of them does not compile",
+    ),
+    "E42": Dispute(
+        "on which targets is TADDRELU, and with which element types?",
+        "manual: silent. Assembler: A2/A3 only. The vector instruction: i16, f16, f32.",
+        "cpu, and a2a3 with these three",
+        "the only sources there are",
+    ),
+    "E43": Dispute(
+        "how is an integer raised to a power that is a number?",
+        "CPU simulator: in f64, undefined where it overflows. With a tile of exponents: modulo "
+        "the type.",
+        "modulo the type",
+        "one meaning for both forms; they agree wherever f64 does not overflow",
+    ),
+    "E44": Dispute(
+        "is the difference of narrow integers wrapped before it is compared with 0?",
+        "documentation: silent. CPU simulator: afterwards, C computes in 32 bits.",
+        "afterwards, in tsubrelu and taddrelu",
+        "the recordings show it: 28764 less -17918 gives -18854, not 0",
     ),
 }

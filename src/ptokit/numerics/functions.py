@@ -123,6 +123,36 @@ def power(x: Array, y: Array) -> Array:
     return b.equals(0.0).where(1.0, found).cast(x.dtype)
 
 
+def integer_power(x: Array, n: Array) -> Array:
+    """x ** n modulo the type, by squaring: for n < 0 what 1 / x ** -n truncates to, 0 of 0."""
+    bits, square, found = x.dtype.bits - x.dtype.signed, x, x.number(1)
+    for bit in range(bits):
+        odd = ((n >> bit) & 1).equals(1)
+        found, square = odd.where(found * square, found), square * square
+    if not x.dtype.signed:
+        return found
+    unit = x.equals(1) | x.equals(-1)
+    return (n < 0).where(unit.where(found, 0), found)
+
+
+def raised(x: Array, n: Array) -> Array:
+    """x to the power n: floats rounded once, integers modulo the type."""
+    return power(x, n) if x.dtype.is_float else integer_power(x, n)
+
+
+def floor_remainder(x: Array, by: Array) -> Array:
+    """What division rounded down leaves, with the sign of the divisor; of integers by 0: 0."""
+    rest = x.remainder(by)
+    if not (x.dtype.is_float or x.dtype.signed):
+        return rest
+    return rest.equals(0).where(rest, ((x < 0) ^ (by < 0)).where(rest + by, rest))
+
+
+def positive(x: Array) -> Array:
+    """`x` where it is greater than 0, else +0, so for NaN too."""
+    return (x > 0).where(x, 0)
+
+
 WORDS = {16: i16, 32: i32, 64: i64}  # integers with the bits of floats
 
 

@@ -59,11 +59,15 @@ class Array(ABC):
         """Floats: the rounded quotient. Integers: truncated toward zero; by 0 it is 0."""
         return self.apply("div", other)
 
+    def number(self, value: Number) -> Array:
+        """A number as one element of this array's type."""
+        return self.apply("number", value)
+
     def __rtruediv__(self, other: Number) -> Array:
-        return self.apply("number", other) / self
+        return self.number(other) / self
 
     def __rsub__(self, other: Number) -> Array:
-        return self.apply("number", other) - self
+        return self.number(other) - self
 
     def remainder(self, other: Term) -> Array:
         """What truncated division leaves, exact, with the sign of self; of integers by 0: 0."""
@@ -83,10 +87,14 @@ class Array(ABC):
         return self.apply("xor", other)
 
     def __rshift__(self, other: Term) -> Array:
-        """Arithmetic for signed types, logical for unsigned ones."""
+        """Arithmetic for signed types, logical for unsigned ones.
+
+        By the width or more, and by less than 0, every bit leaves: 0, or -1 where self < 0.
+        """
         return self.apply("shr", other)
 
     def __lshift__(self, other: Term) -> Array:
+        """By the width or more, and by less than 0, it is 0."""
         return self.apply("shl", other)
 
     def __lt__(self, other: Term) -> Array:

@@ -21,6 +21,7 @@ class Asm:
     typed: tuple[str, ...] | None = None  # operands whose types are listed; None: all
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
     attrs_inside: bool = False  # attributes stand inside `ins(...)`, after the operands
+    deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
     cpp_text: str | None = None  # C++ that is no call of the intrinsic; {operand}, [left out]
 
     def over(self, base: Asm) -> Asm:

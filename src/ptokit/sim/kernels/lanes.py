@@ -286,7 +286,22 @@ class Words:
         if word not in ("and", "or", "xor", "shl", "ashr", "lshr"):
             raise NotNative(f"the word {word}")
         args = [self.value(a) for a in node.args]
+        if "sh" in word:
+            return self._shifted(word, node, *args)
         return self.lanes.op(word, kind, *args)
+
+    def _shifted(self, word: str, node: Apply, value: str, by: str) -> str:
+        """A shift by any amount: by the width or more, read without a sign, every bit leaves."""
+        lanes, kind, bits = self.lanes, element(node.dtype), node.dtype.bits
+        amount = node.args[1]
+        known = amount.constant if isinstance(amount, Known) else None
+        if known is not None and known < bits:
+            return lanes.op(word, kind, value, by)
+        over = lanes.op("icmp uge", kind, by, lanes.splat(kind, str(bits)))
+        if word == "ashr":
+            last = lanes.select(over, kind, lanes.splat(kind, str(bits - 1)), by)
+            return lanes.op(word, kind, value, last)
+        return lanes.select(over, kind, lanes.splat(kind, "0"), lanes.op(word, kind, value, by))
 
     def _floordiv(self, node: Apply) -> str:
         return self._divided(node)[0]

@@ -111,7 +111,7 @@ class Printer:
         tiles = [
             f"decltype({g})"
             for o, g in zip(bound, given, strict=True)
-            if o.kind.name in ("TILE", "CONV", "GLOBAL")
+            if o.kind.name in ("TILE", "CONV", "GLOBAL") and not page.asm.deduced
         ]
         chosen = [self._word(a, op.attrs[a.name]) for a in page.attrs if a.name in op.attrs]
         templates = f"<{', '.join((*tiles, *chosen))}>" if chosen else ""

@@ -1,0 +1,29 @@
+"""The precision attributes: one enumeration for each function that hardware computes in two ways.
+
+Text spells them `precisionType = #pto<div_precision high_precision>`, C++ as the first template
+argument, `TDIV<DivAlgorithm::HIGH_PRECISION>`.
+"""
+
+from __future__ import annotations
+
+from enum import EnumMeta
+from typing import cast
+
+from ptokit.isa.model.words import Word
+
+
+def _precision(name: str) -> type[Word]:
+    """The enumeration of one function: DEFAULT and HIGH."""
+    members = {
+        "DEFAULT": ("default", "DEFAULT"),
+        "HIGH": ("high_precision", "HIGH_PRECISION", "high"),
+    }
+    made = EnumMeta.__call__(Word, f"{name}Precision", members, module=__name__)
+    kind = cast("type[Word]", made)
+    kind.__doc__ = "Whether a slower, more precise algorithm computes the function."
+    kind.mlir, kind.cpp_type, kind.bare = f"{name.lower()}_precision", f"{name}Algorithm", True
+    return kind
+
+
+EXP, LOG, DIV, POW, SQRT = map(_precision, ("Exp", "Log", "Div", "Pow", "Sqrt"))
+RSQRT, RECIP, REM, FMOD = map(_precision, ("Rsqrt", "Recip", "Rem", "Fmod"))

@@ -1,0 +1,131 @@
+"""Tile with tile: arithmetic, choices, remainders and powers (spec 3.21)."""
+
+from __future__ import annotations
+
+import operator
+
+from ptokit.isa.formula.rules import A2A3, A5, either, named, on
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.model.dtypes import bf16, f32, i32, u8
+from ptokit.isa.model.precisions import DIV, FMOD, POW, REM
+from ptokit.isa.pages.elementwise.families import (
+    DIVIDED,
+    HALF_AND_SINGLE,
+    MULTIPLIED,
+    SMALL,
+    TILES,
+    Binary,
+    BinaryTmp,
+    pointwise,
+    precision,
+    scratch,
+)
+from ptokit.isa.pages.vectors import FLOATS, VEC_A2A3, VEC_A5, one_type, same_region
+from ptokit.numerics.functions import floor_remainder, raised
+
+TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
+STRIDE = "tmp has a column for each of dst's, and two more for each 64 of them"
+POWERS = (*SMALL, *FLOATS)
+
+
+class TAdd(Binary, f=operator.add, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
+    """dst[i, j] = src0[i, j] + src1[i, j]; integers wrap."""
+
+
+class TSub(Binary, f=operator.sub, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
+    """dst[i, j] = src0[i, j] - src1[i, j]; integers wrap."""
+
+
+class TMul(Binary, f=operator.mul, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=MULTIPLIED)):
+    """dst[i, j] = src0[i, j] * src1[i, j]; integers wrap."""
+
+
+class TDiv(Binary, f=operator.truediv, rules=pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=DIVIDED)):
+    """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
+
+    A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
+    by -1 wraps.
+    """
+
+    precision = precision(DIV)
+    disputes = ("E40",)
+
+
+class TMax(Binary, f=Array.maximum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
+    """dst[i, j] = src1[i, j] where src0[i, j] < src1[i, j], else src0[i, j].
+
+    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    """
+
+    disputes = ("E2",)
+
+
+class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
+    """dst[i, j] = src1[i, j] where src1[i, j] < src0[i, j], else src0[i, j].
+
+    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    """
+
+    disputes = ("E2",)
+
+
+class TRem(
+    BinaryTmp,
+    f=floor_remainder,
+    rules=(
+        pointwise(*TILES, a2a3=(f32, i32), a5=DIVIDED),
+        scratch(
+            TMP,
+            A2A3,
+            one_type(DST, TMP),
+            named("shape", TMP.valid.rows >= 1),
+            named("shape", TMP.valid.cols >= DST.cols + (DST.cols + 63) // 64 * 2, help=STRIDE),
+        ),
+    ),
+):
+    """dst[i, j] = src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j], exact.
+
+    It has the sign of src1 and is rounded only where src1 is added to the exact remainder of
+    truncated division. By 0 it is NaN, of integers 0.
+    """
+
+    precision = precision(REM)
+    disputes = ("E4", "E40")
+
+
+class TFmod(Binary, f=Array.remainder, rules=pointwise(*TILES, a2a3=(f32,), a5=DIVIDED)):
+    """dst[i, j] = what truncated division of src0[i, j] by src1[i, j] leaves, exact.
+
+    It has the sign of src0. By 0 it is NaN, of integers 0.
+    """
+
+    precision = precision(FMOD)
+    disputes = ("E40",)
+
+
+class TPow(BinaryTmp, f=raised):
+    """dst[i, j] = src0[i, j] ** src1[i, j].
+
+    Floats as C's pow, rounded once from f64. Integers modulo the type; a negative exponent gives 0,
+    but 1 of 1 and 1 or -1 of -1.
+    """
+
+    precision = precision(POW)
+    high = precision == POW["HIGH"]
+    rules = (
+        pointwise(*TILES, cpu=POWERS, a2a3=(*SMALL, f32), a5=POWERS),
+        on(A5, either(DST.dtype != bf16, high)),
+        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP)),
+    )
+    disputes = ("E6",)
+
+
+class TPRelu(
+    BinaryTmp,
+    f=lambda x, slope: (x > 0).where(x, x * slope),
+    rules=(
+        pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE),
+        scratch(TMP, A2A3, TMP.dtype == u8, named("shape", TMP.valid.rows > DST.valid.rows)),
+    ),
+):
+    """dst[i, j] = src0[i, j] where it is greater than 0, else src0[i, j] * src1[i, j]."""

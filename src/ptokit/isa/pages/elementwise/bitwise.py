@@ -1,0 +1,65 @@
+"""Tile with tile: bits of integers (spec 3.21)."""
+
+from __future__ import annotations
+
+import operator
+
+from ptokit.isa.formula.rules import A2A3
+from ptokit.isa.pages.elementwise.families import (
+    INTEGERS,
+    SMALL,
+    TILES,
+    Binary,
+    BinaryTmp,
+    pointwise,
+    scratch,
+)
+from ptokit.isa.pages.samples import VEC_I32
+from ptokit.isa.pages.vectors import DTypes, one_type, row_major, same_region
+
+TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
+
+
+class Bits(Binary, abstract=True):
+    """dst = f(src0, src1) on integers."""
+
+    example = dict.fromkeys(("dst", "src0", "src1"), VEC_I32)
+
+
+def bits(a5: DTypes = SMALL) -> tuple[object, ...]:
+    return pointwise(*TILES, cpu=INTEGERS, a2a3=SMALL, a5=a5)
+
+
+class TAnd(Bits, f=operator.and_, rules=bits()):
+    """dst[i, j] = src0[i, j] & src1[i, j]."""
+
+
+class TOr(Bits, f=operator.or_, rules=bits()):
+    """dst[i, j] = src0[i, j] | src1[i, j]."""
+
+
+class TXor(
+    Bits,
+    BinaryTmp,
+    f=operator.xor,
+    rules=(
+        bits(),
+        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
+    ),
+):
+    """dst[i, j] = src0[i, j] ^ src1[i, j]."""
+
+
+class TShl(Bits, f=operator.lshift, rules=bits(INTEGERS)):
+    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0."""
+
+    disputes = ("E3",)
+
+
+class TShr(Bits, f=operator.rshift, rules=bits(INTEGERS)):
+    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
+
+    From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
+    """
+
+    disputes = ("E3",)

@@ -1,0 +1,179 @@
+"""The families of elementwise instructions: what their members share, operands and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from ptokit.isa.formula.rules import CPU, HARDWARE, Ruled, both, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells, Number
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Like, Operand, Out, Scratch
+from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
+from ptokit.isa.model.types import Scalar, Tile
+from ptokit.isa.model.words import BLayout, V, Word
+from ptokit.isa.pages.vectors import (
+    NUMBERS,
+    VEC_A5,
+    DTypes,
+    elements,
+    in_vec,
+    one_type,
+    row_major,
+    same_region,
+)
+
+HALF_AND_SINGLE: DTypes = (f16, f32)
+INTEGERS = tuple(t for t in NUMBERS if t.is_int)
+SMALL = tuple(t for t in INTEGERS if t.size <= 4)
+WORDS: DTypes = (i16, u16, i32, u32)
+MULTIPLIED = tuple(t for t in VEC_A5 if t not in (i8, u8))
+DIVIDED: DTypes = (*WORDS, i64, u64, *HALF_AND_SINGLE)
+CPU_ONLY = (CPU,)
+POINTWISE = Asm(uniform=True, deduced=True)
+
+
+def pointwise(
+    dst: Operand, *sources: Operand, a2a3: DTypes = (), a5: DTypes = (), cpu: DTypes = NUMBERS
+) -> tuple[Ruled, ...]:
+    """The rules of an elementwise instruction: one type, one region."""
+    tiles = (dst, *sources)
+    return (
+        elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
+        one_type(*tiles),
+        same_region(*tiles),
+        in_vec(*tiles),
+        row_major(*tiles),
+    )
+
+
+def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
+    """The rules of a scratch tile that only one target uses, where it is given."""
+    return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)))
+
+
+def precision(kind: type[Word]) -> Attr:
+    """The choice of the algorithm on A5; the result here is the precise one in any case."""
+    return Attr(kind, kind["DEFAULT"], key="precisionType")
+
+
+class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE):
+    """dst = f(src0, src1), element by element."""
+
+    f: ClassVar[Callable[[Array, Array], Array]]
+    dst = Out(Tile, doc="receives the results; may be a source")
+    src0 = In(Tile, doc="the left operands")
+    src1 = In(Tile, doc="the right operands")
+
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = cls.f(src0[:rows, :cols], src1[:rows, :cols])
+
+
+TILES = (Binary.dst, Binary.src0, Binary.src1)
+
+
+class BinaryTmp(Binary, abstract=True):
+    """dst = f(src0, src1) with scratch."""
+
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+
+
+class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
+    """dst = f(src0, src1, src2), element by element."""
+
+    f: ClassVar[Callable[[Array, Array, Array], Array]]
+    dst = Out(Tile, doc="receives the results; may be a source")
+    src0 = In(Tile, doc="the first operands")
+    src1 = In(Tile, doc="the second operands")
+    src2 = In(Tile, doc="the third operands")
+
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells, src2: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = cls.f(*(x[:rows, :cols] for x in (src0, src1, src2)))
+
+
+class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
+    """dst = f(dst, src0, src1), element by element."""
+
+    f: ClassVar[Callable[[Array, Array, Array], Array]]
+    dst = InOut(Tile, doc="the old values, and then the results; may be a source")
+    src0 = In(Tile, doc="the first operands")
+    src1 = In(Tile, doc="the second operands")
+
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = cls.f(*(x[:rows, :cols] for x in (dst, src0, src1)))
+
+
+class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
+    """dst = f(src), element by element."""
+
+    f: ClassVar[Callable[[Array], Array]]
+    dst = Out(Tile, doc="receives the results; may be the source")
+    src = In(Tile, doc="the operands")
+
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = cls.f(src[:rows, :cols])
+
+
+PAIR = (Unary.dst, Unary.src)
+
+
+class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE):
+    """dst = f(src, scalar), element by element."""
+
+    f: ClassVar[Callable[[Array, Array], Array]]
+    dst = Out(Tile, doc="receives the results; may be the source")
+    src = In(Tile, doc="the left operands")
+    scalar = In(Scalar, doc="the right operand of all; it takes the tile's element type")
+
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells, scalar: Number) -> None:
+        rows, cols = dst.valid
+        x = src[:rows, :cols]
+        dst[:rows, :cols] = cls.f(x, x.number(scalar))
+
+
+class WithScalarTmp(WithScalar, abstract=True):
+    """dst = f(src, scalar) with scratch."""
+
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+
+
+class WithInteger(WithScalar, abstract=True):
+    """dst = f(src, scalar) on integers."""
+
+    scalar = In(Scalar, whole=True, doc="the right operand of all, in the tile's element type")
+
+
+def with_scalar(
+    a2a3: DTypes, a5: DTypes, cpu: DTypes = NUMBERS, *, anyhow: bool = False
+) -> tuple[Ruled, ...]:
+    """The rules of a tile-scalar instruction.
+
+    The CPU simulator has many of them row-major only; `anyhow`: this one in any layout.
+    """
+    dst, src = WithScalar.dst, WithScalar.src
+    rows = both(dst.blayout == BLayout.ROW_MAJOR, src.blayout == BLayout.ROW_MAJOR)
+    layout = () if anyhow else on(CPU, named("layout", rows))
+    return (pointwise(dst, src, cpu=cpu, a2a3=a2a3, a5=a5), layout)

@@ -1,0 +1,227 @@
+"""Tile with tile: sums and products of three, and activations after them (spec 3.21)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, both, either, named, on
+from ptokit.isa.lang.arrays import Array, Cells, Number
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, InOut, Instr, Like, Out, Scratch
+from ptokit.isa.model.dtypes import DType, f16, f32, i8, i16, i32
+from ptokit.isa.model.types import Scalar, Tile
+from ptokit.isa.model.words import Rounding, V
+from ptokit.isa.pages.elementwise.families import (
+    CPU_ONLY,
+    HALF_AND_SINGLE,
+    POINTWISE,
+    TILES,
+    Binary,
+    Ternary,
+    Updating,
+    pointwise,
+    scratch,
+)
+from ptokit.isa.pages.samples import VEC_I32
+from ptokit.isa.pages.vectors import in_vec, row_major, same_region
+from ptokit.isa.pages.windows import pairs
+from ptokit.numerics.functions import positive
+
+THREE = (Ternary.dst, Ternary.src0, Ternary.src1, Ternary.src2)
+UPDATED = pointwise(
+    Updating.dst, Updating.src0, Updating.src1, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE
+)
+RECTIFIED = pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE)
+
+
+def rectified(f: Callable[[Array, Array], Array], a: Array, b: Array) -> Array:
+    """`f(a, b)` where greater than 0, else 0; of narrow integers the low bits of that in i32."""
+    wide = i32 if a.dtype.is_int and a.dtype.size < 4 else a.dtype
+    return positive(f(a.cast(wide), b.cast(wide))).cast(a.dtype)
+
+
+class TAddC(Ternary, f=lambda a, b, c: a + b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
+    """dst[i, j] = (src0[i, j] + src1[i, j]) + src2[i, j], rounded after each step.
+
+    Integers wrap.
+    """
+
+    disputes = ("E1", "E41")
+
+
+class TSubC(Ternary, f=lambda a, b, c: a - b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
+    """dst[i, j] = (src0[i, j] - src1[i, j]) + src2[i, j], rounded after each step.
+
+    Integers wrap.
+    """
+
+    disputes = ("E1", "E41")
+
+
+class TAddRelu(
+    Binary,
+    f=lambda a, b: rectified(operator.add, a, b),
+    targets=(CPU, A2A3),
+    rules=pointwise(*TILES, a2a3=(i16, f16, f32)),
+    recorded={},
+):
+    """dst[i, j] = src0[i, j] + src1[i, j] where that is greater than 0, else 0; so of NaN.
+
+    Integers of fewer than 32 bits are added in i32; of what is greater than 0 the low bits stay.
+    """
+
+    disputes = ("E42", "E44")
+
+
+class TSubRelu(Binary, f=lambda a, b: rectified(operator.sub, a, b), rules=RECTIFIED):
+    """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
+
+    Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
+    stay.
+    """
+
+    disputes = ("E44",)
+
+
+class TMulAddDst(Updating, f=lambda old, a, b: a * b + old, rules=UPDATED):
+    """dst[i, j] = src0[i, j] * src1[i, j] + dst[i, j], rounded after each step; integers wrap."""
+
+    disputes = ("E5",)
+
+
+class TFusedMulAdd(Updating, f=lambda old, a, b: a * old + b, rules=UPDATED):
+    """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j], rounded after each step; integers wrap."""
+
+    disputes = ("E1", "E5")
+
+
+class TFusedMulAddRelu(Updating, f=lambda old, a, b: positive(a * old + b), rules=UPDATED):
+    """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; so of NaN.
+
+    It is rounded after each step; integers wrap.
+    """
+
+    disputes = ("E5", "E14")
+
+
+NARROWED = {f32: f16, f16: i8, i16: i8}
+
+
+def narrowed(dtype: DType) -> DType:
+    return NARROWED.get(dtype, dtype)
+
+
+class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
+    """dst = f(src0, src1) where it is greater than 0, else 0, in a narrower type."""
+
+    dst = Out(Tile, doc="receives the results: f16 of f32, i8 of f16 and i16")
+    src0 = In(Tile, doc="the left operands")
+    src1 = In(Tile, doc="the right operands")
+
+    example = {"dst": "!pto.tile_buf<vec, 16x32xf16>"}
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols, dtype=narrowed)}
+    rules = (
+        src0.dtype == src1.dtype,
+        pairs(dst, src0, *((a, (b,)) for a, b in NARROWED.items())),
+        same_region(dst, src0, src1),
+        in_vec(dst, src0, src1),
+        row_major(dst, src0, src1),
+    )
+
+
+def fitted(x: Array, dtype: DType) -> Array:
+    """What is greater than 0, else 0: half to even, and no larger than the type's largest."""
+    return positive(x).cast(dtype, Rounding.RINT, saturate=True)
+
+
+class TAddReluConv(Converting):
+    """dst[i, j] = src0[i, j] + src1[i, j] where greater than 0, else 0, in dst's type.
+
+    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and what is too
+    large becomes the largest finite value; NaN gives 0.
+    """
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = fitted(src0[:rows, :cols] + src1[:rows, :cols], dst.dtype)
+
+
+class TSubReluConv(Converting):
+    """dst[i, j] = src0[i, j] - src1[i, j] where greater than 0, else 0, in dst's type.
+
+    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and what
+    is too large becomes the largest finite value; NaN gives 0.
+    """
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = fitted(src0[:rows, :cols] - src1[:rows, :cols], dst.dtype)
+
+
+class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
+    """dst[i, j] = f32(src0[i, j] + src1[i, j]) * deq_scale, then 0 unless it is greater than 0.
+
+    The sum wraps in i32; the product is rounded to f32 and then to dst's type, where what is too
+    large becomes the largest finite f16; NaN gives 0.
+    """
+
+    dst = Out(Tile, doc="receives f16; on the CPU simulator f32 too")
+    src0 = In(Tile, doc="i32 to add")
+    src1 = In(Tile, doc="i32 to add")
+    deq_scale = In(Scalar, scalar="f32", cpp="deqScale", doc="the scale of all")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+
+    example = {"dst": "!pto.tile_buf<vec, 16x32xf16>", "src0": VEC_I32, "src1": VEC_I32}
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols, dtype=lambda _: f16)}
+    rules = (
+        both(src0.dtype == i32, src1.dtype == i32),
+        on(CPU, dst.dtype.isin(f16, f32)),
+        on(HARDWARE, dst.dtype == f16),
+        same_region(dst, src0, src1),
+        in_vec(dst, src0, src1),
+        row_major(dst, src0, src1),
+        scratch(
+            *(tmp, A2A3, tmp.dtype == i32),
+            named("shape", tmp.valid.rows >= dst.valid.rows, tmp.valid.cols >= dst.valid.cols),
+        ),
+    )
+    recorded = {"plain": {}}
+    disputes = ("E27",)
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells, deq_scale: Array) -> None:
+        rows, cols = dst.valid
+        scaled = (src0[:rows, :cols] + src1[:rows, :cols]).cast(f32) * deq_scale
+        dst[:rows, :cols] = positive(scaled.cast(dst.dtype, Rounding.RINT, saturate=True))
+
+
+class TAxpy(Instr, pipe=V, asm=POINTWISE):
+    """dst[i, j] = dst[i, j] + src[i, j] * scalar.
+
+    The product is rounded to src's type and the sum to dst's; integers wrap.
+    """
+
+    dst = InOut(Tile, doc="the old values, and then the results")
+    src = In(Tile, doc="the values to scale and add")
+    scalar = In(Scalar, doc="the factor of all; it takes src's element type")
+
+    same = dst.dtype == src.dtype
+    widening = both(dst.dtype == f32, src.dtype == f16)
+    rules = (
+        named("element-type", either(same, widening), help="one type, or f16 into f32"),
+        on(HARDWARE, dst.dtype.isin(f16, f32)),
+        same_region(dst, src),
+        in_vec(dst, src),
+        row_major(dst, src),
+    )
+    recorded = {"plain": {}}
+    disputes = ("E5",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, scalar: Number) -> None:
+        rows, cols = dst.valid
+        product = src[:rows, :cols] * scalar
+        dst[:rows, :cols] = dst[:rows, :cols] + product.cast(dst.dtype)

@@ -1,0 +1,131 @@
+"""One tile: exponentials, roots, signs and complements (spec 3.24)."""
+
+from __future__ import annotations
+
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.instr import Scratch
+from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32
+from ptokit.isa.model.precisions import EXP, LOG, RECIP, RSQRT, SQRT
+from ptokit.isa.model.types import Tile
+from ptokit.isa.pages.elementwise.families import (
+    DIVIDED,
+    HALF_AND_SINGLE,
+    INTEGERS,
+    PAIR,
+    SMALL,
+    WORDS,
+    Unary,
+    pointwise,
+    precision,
+)
+from ptokit.isa.pages.samples import VEC_I32
+from ptokit.isa.pages.vectors import FLOATS, VEC_A2A3
+from ptokit.numerics.functions import (
+    clear_sign,
+    exp,
+    flip_sign,
+    log,
+    reciprocal,
+    reciprocal_root,
+)
+
+RELU = (f16, f32, i32)
+NEGATED = (*WORDS, *FLOATS)
+
+
+class TExp(
+    Unary, f=exp, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE)
+):
+    """dst[i, j] = e ** src[i, j], at most one unit in the last place from the rounded exact value.
+
+    Every float was tried: of f16 two are off by one, of bf16 none, of f32 0.8 %. It overflows to
+    infinity, underflows through denormals to 0, and NaN stays NaN.
+    """
+
+    precision = precision(EXP)
+
+
+def relu(x: Array) -> Array:
+    """`x` where it is not negative, else 0; NaN and -0 stay."""
+    return x.maximum(0)
+
+
+class TRelu(Unary, f=relu, rules=pointwise(*PAIR, a2a3=RELU, a5=RELU)):
+    """dst[i, j] = max(src[i, j], 0); NaN and -0 stay."""
+
+    disputes = ("E2",)
+
+
+def without_sign(x: Array) -> Array:
+    """Floats without their sign bit, NaN too; integers by arithmetic."""
+    return clear_sign(x) if x.dtype.is_float else (x < 0).where(0 - x, x)
+
+
+class TAbs(
+    Unary,
+    f=without_sign,
+    rules=pointwise(*PAIR, a2a3=(f16, f32), a5=(i8, i16, i32, f16, f32)),
+):
+    """dst[i, j] = |src[i, j]|: of floats the sign bit is cleared; the least integer stays."""
+
+    disputes = ("E15",)
+
+
+def opposite(x: Array) -> Array:
+    """Floats with the other sign bit, NaN too; integers by arithmetic."""
+    return flip_sign(x) if x.dtype.is_float else 0 - x
+
+
+class TNeg(Unary, f=opposite, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED)):
+    """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap."""
+
+
+def complement(x: Array) -> Array:
+    """Every bit the other way."""
+    return x ^ -1 if x.dtype.signed else x ^ ((1 << x.dtype.bits) - 1)
+
+
+class TNot(Unary, f=complement, rules=pointwise(*PAIR, cpu=INTEGERS, a2a3=SMALL, a5=SMALL)):
+    """dst[i, j] = src[i, j] with every bit inverted."""
+
+    example = dict.fromkeys(("dst", "src"), VEC_I32)
+
+
+class TLog(
+    Unary, f=log, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE)
+):
+    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity of 0, NaN of what is less.
+
+    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    """
+
+    precision = precision(LOG)
+
+
+class TSqrt(
+    Unary,
+    f=Array.sqrt,
+    rules=pointwise(*PAIR, cpu=FLOATS, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE),
+):
+    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN of what is less than 0."""
+
+    precision = precision(SQRT)
+
+
+class TRsqrt(
+    Unary,
+    f=reciprocal_root,
+    rules=pointwise(*PAIR, cpu=FLOATS, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE),
+):
+    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN."""
+
+    tmp = Scratch(Tile, None, doc="of A5's precise algorithm")
+    precision = precision(RSQRT)
+    recorded = {"plain": {}, "tmp": {}}
+
+
+class TRecip(Unary, f=reciprocal, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=DIVIDED)):
+    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0."""
+
+    precision = precision(RECIP)
+    disputes = ("E40",)

@@ -1,0 +1,267 @@
+"""Tile with number (spec 3.23)."""
+
+from __future__ import annotations
+
+import operator
+
+from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells, Number
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Instr, Like, Out
+from ptokit.isa.model.dtypes import bf16, f32, i32
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.precisions import DIV, FMOD, POW, REM
+from ptokit.isa.model.types import Scalar, Tile
+from ptokit.isa.model.words import MAT, VEC, V
+from ptokit.isa.pages.elementwise.families import (
+    CPU_ONLY,
+    DIVIDED,
+    HALF_AND_SINGLE,
+    INTEGERS,
+    MULTIPLIED,
+    POINTWISE,
+    SMALL,
+    WORDS,
+    WithInteger,
+    WithScalar,
+    WithScalarTmp,
+    pointwise,
+    precision,
+    scratch,
+    with_scalar,
+)
+from ptokit.isa.pages.samples import VEC_I32
+from ptokit.isa.pages.vectors import (
+    FLOATS,
+    NUMBERS,
+    VEC_A2A3,
+    VEC_A5,
+    DTypes,
+    elements,
+    one_type,
+    row_major,
+    same_region,
+)
+from ptokit.numerics.functions import floor_remainder, raised
+
+TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
+POWERS = (*SMALL, *FLOATS)
+
+
+class TAddS(WithScalar, f=operator.add, rules=with_scalar(VEC_A2A3, VEC_A5)):
+    """dst[i, j] = src[i, j] + scalar; integers wrap."""
+
+
+class TSubS(WithScalar, f=operator.sub, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True)):
+    """dst[i, j] = src[i, j] - scalar; integers wrap."""
+
+
+class TMulS(WithScalar, f=operator.mul, rules=with_scalar(VEC_A2A3, MULTIPLIED)):
+    """dst[i, j] = src[i, j] * scalar; integers wrap."""
+
+
+class TDivS(
+    WithScalar, form="tile_scalar", f=operator.truediv, rules=with_scalar(VEC_A2A3, DIVIDED)
+):
+    """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
+
+    By 0, floats are infinite or NaN and integers 0.
+    """
+
+    precision = precision(DIV)
+    recorded = {"tile_scalar": {}}
+    disputes = ("E12", "E32", "E40")
+
+
+class TSDiv(
+    WithScalar,
+    name="tdivs",
+    form="scalar_tile",
+    f=lambda x, number: number / x,
+    rules=with_scalar(VEC_A2A3, DIVIDED),
+):
+    """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
+
+    By 0, floats are infinite or NaN and integers 0.
+    """
+
+    dst, scalar, src = WithScalar.dst, WithScalar.scalar, WithScalar.src
+    precision = precision(DIV)
+    recorded = {"scalar_tile": {}}
+    disputes = ("E12", "E32", "E40")
+
+
+class TMaxS(WithScalar, f=Array.maximum, rules=with_scalar(VEC_A2A3, VEC_A5)):
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN."""
+
+    disputes = ("E2",)
+
+
+class TMinS(WithScalar, f=Array.minimum, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True)):
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN."""
+
+    disputes = ("E2",)
+
+
+class TRemS(
+    WithScalarTmp,
+    f=floor_remainder,
+    rules=(
+        with_scalar((f32, i32), DIVIDED, anyhow=True),
+        scratch(
+            *(TMP, A2A3, one_type(DST, TMP)),
+            named("shape", TMP.valid.rows >= 1, TMP.valid.cols >= DST.valid.cols),
+        ),
+    ),
+):
+    """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
+
+    It has the sign of the scalar and is rounded only where that is added to the exact remainder of
+    truncated division. By 0 it is NaN, of integers 0.
+    """
+
+    precision = precision(REM)
+    disputes = ("E4", "E40")
+
+
+class TFmodS(
+    WithScalar,
+    f=Array.remainder,
+    rules=with_scalar((f32,), (*WORDS, *HALF_AND_SINGLE), anyhow=True),
+):
+    """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
+
+    It has the sign of src. By 0 it is NaN, of integers 0.
+    """
+
+    precision = precision(FMOD)
+    disputes = ("E40",)
+
+
+class TPowS(WithScalarTmp, f=raised):
+    """dst[i, j] = src[i, j] ** scalar.
+
+    Floats as C's pow, rounded once from f64. Integers modulo the type; a negative exponent gives 0,
+    but 1 of 1 and 1 or -1 of -1.
+    """
+
+    precision = precision(POW)
+    high = precision == POW["HIGH"]
+    rules = (
+        with_scalar((*SMALL, f32), POWERS, cpu=POWERS),
+        on(A5, either(DST.dtype != bf16, high)),
+        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP)),
+    )
+    disputes = ("E6", "E43")
+
+
+class TLRelu(
+    WithScalar,
+    f=lambda x, slope: (x > 0).where(x, x * slope),
+    rules=with_scalar(HALF_AND_SINGLE, HALF_AND_SINGLE),
+):
+    """dst[i, j] = src[i, j] where it is greater than 0, else src[i, j] * scalar."""
+
+
+class BitsS(WithInteger, abstract=True):
+    """dst = f(src, scalar) on integers."""
+
+    example = {"dst": VEC_I32, "src": VEC_I32, "scalar": 3}
+
+
+def bits(a2a3: DTypes, a5: DTypes) -> tuple[object, ...]:
+    return with_scalar(a2a3, a5, cpu=INTEGERS, anyhow=True)
+
+
+class TAndS(BitsS, f=operator.and_, rules=bits(WORDS, SMALL)):
+    """dst[i, j] = src[i, j] & scalar."""
+
+    disputes = ("E13",)
+
+
+class TOrS(BitsS, f=operator.or_, rules=bits(WORDS, SMALL)):
+    """dst[i, j] = src[i, j] | scalar."""
+
+    disputes = ("E13",)
+
+
+class TXorS(
+    BitsS,
+    WithScalarTmp,
+    f=operator.xor,
+    rules=(
+        bits(SMALL, SMALL),
+        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
+    ),
+):
+    """dst[i, j] = src[i, j] ^ scalar."""
+
+
+class TShlS(BitsS, f=operator.lshift, rules=bits(WORDS, INTEGERS)):
+    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0."""
+
+    disputes = ("E3",)
+
+
+class TShrS(BitsS, f=operator.rshift, rules=bits(WORDS, INTEGERS)):
+    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
+
+    From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
+    """
+
+    disputes = ("E3",)
+
+
+class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY):
+    """dst = (src0 + scalar, or less it) + src1, element by element."""
+
+    dst = Out(Tile, doc="receives the results; may be a source")
+    src0 = In(Tile, doc="the first operands")
+    scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
+    src1 = In(Tile, doc="the third operands")
+
+    rules = pointwise(dst, src0, src1)
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    recorded = {"plain": {}}
+    disputes = ("E1", "E41")
+
+
+class TAddSC(Between):
+    """dst[i, j] = (src0[i, j] + scalar) + src1[i, j], rounded after each step; integers wrap."""
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = src0[:rows, :cols] + scalar + src1[:rows, :cols]
+
+
+class TSubSC(Between):
+    """dst[i, j] = (src0[i, j] - scalar) + src1[i, j], rounded after each step; integers wrap."""
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = src0[:rows, :cols] - scalar + src1[:rows, :cols]
+
+
+class TExpandS(Instr, pipe=V, asm=Asm(deduced=True)):
+    """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape."""
+
+    dst = Out(Tile, doc="the tile to fill")
+    scalar = In(Scalar, doc="what all elements become")
+
+    blocks = dst.nbytes // 32
+    rules = (
+        elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
+        on(HARDWARE, dst.loc.isin(VEC, MAT)),
+        on(HARDWARE, when(dst.loc == VEC, dst.layout == ND)),
+        on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
+    )
+    recorded = {"plain": {}}
+
+    @staticmethod
+    def run(dst: Cells, scalar: Number) -> None:
+        rows, cols = dst.valid
+        if dst.loc is MAT:
+            rows, cols = dst.rows, dst.cols
+        dst[:rows, :cols] = scalar
