@@ -8,7 +8,7 @@ import numpy as np
 
 from oracles.conversions import converted
 from oracles.formats import FORMATS, Array, quieted, typed, wrapped
-from oracles.registry import Seen, arithmetic, binary, meaning, number
+from oracles.registry import Seen, arithmetic, binary, meaning, number, ternary
 
 add, subtract, multiply = map(arithmetic, (np.add, np.subtract, np.multiply))
 
@@ -32,7 +32,11 @@ def whole(f: Callable[[int, int, int], int]) -> Callable[[Array, Array], Array]:
 
 def in_double(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     """Floats computed in binary64, then rounded to the type."""
-    return arithmetic(lambda a, b: f(a.astype(np.float64), b.astype(np.float64)))
+
+    def computed(a: Array, b: Array) -> Array:
+        return f(a.astype(np.float64), b.astype(np.float64))
+
+    return arithmetic(computed)
 
 
 def either(
@@ -134,7 +138,8 @@ binary(
     TXorS=np.bitwise_xor,
     TShlS=whole(left),
     TShrS=whole(right),
-    # of three
+)
+ternary(
     TAddC=lambda a, b, c: add(add(a, b), c),
     TSubC=lambda a, b, c: add(subtract(a, b), c),
     TAddSC=lambda a, s, b: add(add(a, s), b),

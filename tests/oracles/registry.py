@@ -125,11 +125,17 @@ def meaning(*pages: str) -> Callable[[Callable[..., Result]], Callable[..., Resu
     return declare
 
 
-def binary(ulp: int = 0, **functions: Callable[..., Array]) -> None:
-    """Pages with inputs of one type and one region, two or three: tiles, or numbers in it."""
+def binary(ulp: int = 0, **functions: Callable[[Array, Array], Array]) -> None:
+    """Pages with two inputs of one type and one region: tiles, or numbers converted to it."""
     for page, f in functions.items():
         say(page, _each(f))
         ULPS[page] = ulp
+
+
+def ternary(**functions: Callable[[Array, Array, Array], Array]) -> None:
+    """Pages with three inputs of one type and one region: tiles, or numbers converted to it."""
+    for page, f in functions.items():
+        say(page, _each(f))
 
 
 def unary(ulp: int = 0, **functions: Callable[[Array], Array]) -> None:

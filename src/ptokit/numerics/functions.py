@@ -153,6 +153,11 @@ def positive(x: Array) -> Array:
     return (x > 0).where(x, 0)
 
 
+def sloped(x: Array, slope: Array) -> Array:
+    """`x` where it is greater than 0, else its product with the slope."""
+    return (x > 0).where(x, x * slope)
+
+
 WORDS = {16: i16, 32: i32, 64: i64}  # integers with the bits of floats
 
 

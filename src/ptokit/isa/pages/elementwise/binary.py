@@ -21,7 +21,7 @@ from ptokit.isa.pages.elementwise.families import (
     scratch,
 )
 from ptokit.isa.pages.vectors import FLOATS, VEC_A2A3, VEC_A5, one_type, same_region
-from ptokit.numerics.functions import floor_remainder, raised
+from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 STRIDE = "tmp has a column for each of dst's, and two more for each 64 of them"
@@ -40,7 +40,7 @@ class TMul(Binary, f=operator.mul, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=MUL
     """dst[i, j] = src0[i, j] * src1[i, j]; integers wrap."""
 
 
-class TDiv(Binary, f=operator.truediv, rules=pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=DIVIDED)):
+class TDiv(Binary, f=Array.__truediv__, rules=pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=DIVIDED)):
     """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
 
     A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
@@ -122,7 +122,7 @@ class TPow(BinaryTmp, f=raised):
 
 class TPRelu(
     BinaryTmp,
-    f=lambda x, slope: (x > 0).where(x, x * slope),
+    f=sloped,
     rules=(
         pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE),
         scratch(TMP, A2A3, TMP.dtype == u8, named("shape", TMP.valid.rows > DST.valid.rows)),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-
-from ptokit.isa.formula.rules import A2A3
+from ptokit.isa.formula.rules import A2A3, Ruled
+from ptokit.isa.lang.arrays import Array
 from ptokit.isa.pages.elementwise.families import (
     INTEGERS,
     SMALL,
@@ -26,22 +25,22 @@ class Bits(Binary, abstract=True):
     example = dict.fromkeys(("dst", "src0", "src1"), VEC_I32)
 
 
-def bits(a5: DTypes = SMALL) -> tuple[object, ...]:
+def bits(a5: DTypes = SMALL) -> tuple[Ruled, ...]:
     return pointwise(*TILES, cpu=INTEGERS, a2a3=SMALL, a5=a5)
 
 
-class TAnd(Bits, f=operator.and_, rules=bits()):
+class TAnd(Bits, f=Array.__and__, rules=bits()):
     """dst[i, j] = src0[i, j] & src1[i, j]."""
 
 
-class TOr(Bits, f=operator.or_, rules=bits()):
+class TOr(Bits, f=Array.__or__, rules=bits()):
     """dst[i, j] = src0[i, j] | src1[i, j]."""
 
 
 class TXor(
     Bits,
     BinaryTmp,
-    f=operator.xor,
+    f=Array.__xor__,
     rules=(
         bits(),
         scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
@@ -50,13 +49,13 @@ class TXor(
     """dst[i, j] = src0[i, j] ^ src1[i, j]."""
 
 
-class TShl(Bits, f=operator.lshift, rules=bits(INTEGERS)):
+class TShl(Bits, f=Array.__lshift__, rules=bits(INTEGERS)):
     """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0."""
 
     disputes = ("E3",)
 
 
-class TShr(Bits, f=operator.rshift, rules=bits(INTEGERS)):
+class TShr(Bits, f=Array.__rshift__, rules=bits(INTEGERS)):
     """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
 
     From the width on, and by less than 0, it is 0, or -1 of what is less than 0.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-
 from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, both, either, named, on
 from ptokit.isa.lang.arrays import Array, Cells, Number
 from ptokit.isa.lang.asm import Asm
@@ -35,13 +32,11 @@ UPDATED = pointwise(
 RECTIFIED = pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE)
 
 
-def rectified(f: Callable[[Array, Array], Array], a: Array, b: Array) -> Array:
-    """`f(a, b)` where greater than 0, else 0; of narrow integers the low bits of that in i32."""
-    wide = i32 if a.dtype.is_int and a.dtype.size < 4 else a.dtype
-    return positive(f(a.cast(wide), b.cast(wide))).cast(a.dtype)
+def sum_of_three(a: Array, b: Array, c: Array) -> Array:
+    return a + b + c
 
 
-class TAddC(Ternary, f=lambda a, b, c: a + b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
+class TAddC(Ternary, f=sum_of_three, targets=CPU_ONLY, rules=pointwise(*THREE)):
     """dst[i, j] = (src0[i, j] + src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -50,7 +45,11 @@ class TAddC(Ternary, f=lambda a, b, c: a + b + c, targets=CPU_ONLY, rules=pointw
     disputes = ("E1", "E41")
 
 
-class TSubC(Ternary, f=lambda a, b, c: a - b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
+def difference_and_sum(a: Array, b: Array, c: Array) -> Array:
+    return a - b + c
+
+
+class TSubC(Ternary, f=difference_and_sum, targets=CPU_ONLY, rules=pointwise(*THREE)):
     """dst[i, j] = (src0[i, j] - src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -59,9 +58,22 @@ class TSubC(Ternary, f=lambda a, b, c: a - b + c, targets=CPU_ONLY, rules=pointw
     disputes = ("E1", "E41")
 
 
+def in_register(x: Array) -> Array:
+    """Integers of fewer than 32 bits in i32."""
+    return x.cast(i32) if x.dtype.is_int and x.dtype.size < 4 else x
+
+
+def rectified_sum(a: Array, b: Array) -> Array:
+    return positive(in_register(a) + in_register(b)).cast(a.dtype)
+
+
+def rectified_difference(a: Array, b: Array) -> Array:
+    return positive(in_register(a) - in_register(b)).cast(a.dtype)
+
+
 class TAddRelu(
     Binary,
-    f=lambda a, b: rectified(operator.add, a, b),
+    f=rectified_sum,
     targets=(CPU, A2A3),
     rules=pointwise(*TILES, a2a3=(i16, f16, f32)),
     recorded={},
@@ -74,7 +86,7 @@ class TAddRelu(
     disputes = ("E42", "E44")
 
 
-class TSubRelu(Binary, f=lambda a, b: rectified(operator.sub, a, b), rules=RECTIFIED):
+class TSubRelu(Binary, f=rectified_difference, rules=RECTIFIED):
     """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
 
     Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
@@ -84,19 +96,31 @@ class TSubRelu(Binary, f=lambda a, b: rectified(operator.sub, a, b), rules=RECTI
     disputes = ("E44",)
 
 
-class TMulAddDst(Updating, f=lambda old, a, b: a * b + old, rules=UPDATED):
+def product_added(old: Array, a: Array, b: Array) -> Array:
+    return a * b + old
+
+
+class TMulAddDst(Updating, f=product_added, rules=UPDATED):
     """dst[i, j] = src0[i, j] * src1[i, j] + dst[i, j], rounded after each step; integers wrap."""
 
     disputes = ("E5",)
 
 
-class TFusedMulAdd(Updating, f=lambda old, a, b: a * old + b, rules=UPDATED):
+def scaled_by_src0(old: Array, a: Array, b: Array) -> Array:
+    return a * old + b
+
+
+class TFusedMulAdd(Updating, f=scaled_by_src0, rules=UPDATED):
     """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j], rounded after each step; integers wrap."""
 
     disputes = ("E1", "E5")
 
 
-class TFusedMulAddRelu(Updating, f=lambda old, a, b: positive(a * old + b), rules=UPDATED):
+def scaled_and_rectified(old: Array, a: Array, b: Array) -> Array:
+    return positive(a * old + b)
+
+
+class TFusedMulAddRelu(Updating, f=scaled_and_rectified, rules=UPDATED):
     """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; so of NaN.
 
     It is rounded after each step; integers wrap.

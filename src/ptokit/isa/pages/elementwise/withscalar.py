@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, either, named, on, when
+from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells, Number
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out
@@ -42,7 +42,7 @@ from ptokit.isa.pages.vectors import (
     row_major,
     same_region,
 )
-from ptokit.numerics.functions import floor_remainder, raised
+from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
 POWERS = (*SMALL, *FLOATS)
@@ -61,7 +61,7 @@ class TMulS(WithScalar, f=operator.mul, rules=with_scalar(VEC_A2A3, MULTIPLIED))
 
 
 class TDivS(
-    WithScalar, form="tile_scalar", f=operator.truediv, rules=with_scalar(VEC_A2A3, DIVIDED)
+    WithScalar, form="tile_scalar", f=Array.__truediv__, rules=with_scalar(VEC_A2A3, DIVIDED)
 ):
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
@@ -73,11 +73,15 @@ class TDivS(
     disputes = ("E12", "E32", "E40")
 
 
+def divided_by(x: Array, number: Array) -> Array:
+    return number / x
+
+
 class TSDiv(
     WithScalar,
     name="tdivs",
     form="scalar_tile",
-    f=lambda x, number: number / x,
+    f=divided_by,
     rules=with_scalar(VEC_A2A3, DIVIDED),
 ):
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
@@ -157,7 +161,7 @@ class TPowS(WithScalarTmp, f=raised):
 
 class TLRelu(
     WithScalar,
-    f=lambda x, slope: (x > 0).where(x, x * slope),
+    f=sloped,
     rules=with_scalar(HALF_AND_SINGLE, HALF_AND_SINGLE),
 ):
     """dst[i, j] = src[i, j] where it is greater than 0, else src[i, j] * scalar."""
@@ -169,17 +173,17 @@ class BitsS(WithInteger, abstract=True):
     example = {"dst": VEC_I32, "src": VEC_I32, "scalar": 3}
 
 
-def bits(a2a3: DTypes, a5: DTypes) -> tuple[object, ...]:
+def bits(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     return with_scalar(a2a3, a5, cpu=INTEGERS, anyhow=True)
 
 
-class TAndS(BitsS, f=operator.and_, rules=bits(WORDS, SMALL)):
+class TAndS(BitsS, f=Array.__and__, rules=bits(WORDS, SMALL)):
     """dst[i, j] = src[i, j] & scalar."""
 
     disputes = ("E13",)
 
 
-class TOrS(BitsS, f=operator.or_, rules=bits(WORDS, SMALL)):
+class TOrS(BitsS, f=Array.__or__, rules=bits(WORDS, SMALL)):
     """dst[i, j] = src[i, j] | scalar."""
 
     disputes = ("E13",)
@@ -188,7 +192,7 @@ class TOrS(BitsS, f=operator.or_, rules=bits(WORDS, SMALL)):
 class TXorS(
     BitsS,
     WithScalarTmp,
-    f=operator.xor,
+    f=Array.__xor__,
     rules=(
         bits(SMALL, SMALL),
         scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
@@ -197,13 +201,13 @@ class TXorS(
     """dst[i, j] = src[i, j] ^ scalar."""
 
 
-class TShlS(BitsS, f=operator.lshift, rules=bits(WORDS, INTEGERS)):
+class TShlS(BitsS, f=Array.__lshift__, rules=bits(WORDS, INTEGERS)):
     """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0."""
 
     disputes = ("E3",)
 
 
-class TShrS(BitsS, f=operator.rshift, rules=bits(WORDS, INTEGERS)):
+class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS)):
     """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
 
     From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
