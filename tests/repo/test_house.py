@@ -72,7 +72,7 @@ def imported(path: Path) -> Iterator[Path]:
 
 
 # folders in which files still import one another, hints for types included
-CIRCULAR = {"isa/lang", "text/read", "text/write", "sim/native"}
+CIRCULAR = {"isa/lang", "sim/native"}
 
 
 def hinted(path: Path) -> set[Path]:

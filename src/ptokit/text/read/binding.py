@@ -21,7 +21,7 @@ Pairs: TypeAlias = "list[tuple[Slot, list[Item]]]"
 Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"
 
 
-class Foreign(Exception):
+class UnknownOperandType(Exception):
     """An operand has a type this version does not know: nobody can say what the op means."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
@@ -11,10 +10,8 @@ from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, read_value
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import read_item
+from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
-
-if TYPE_CHECKING:
-    from ptokit.text.read.parser import Parser
 
 
 def bracket_parts(page: type[Instr]) -> list[Attr | Slot]:

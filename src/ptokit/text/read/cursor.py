@@ -12,6 +12,7 @@ from ptokit.text.read.lexer import Tokens
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.typereader import SPELLED, type_named
 
+FUNC = "func.func"
 DEEPEST = 100
 MOST_OPTIONS = 500  # a wrong word is compared with that many, the last ones
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}

@@ -12,9 +12,9 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import OpaqueType
 from ptokit.text.read.attributes import unknown_attribute
 from ptokit.text.read.binding import (
-    Foreign,
     Pairs,
     Reading,
+    UnknownOperandType,
     accepts,
     as_operands,
     choices,
@@ -56,11 +56,11 @@ def bind(
 
 def _misfit(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
-) -> PtoError | Foreign:
+) -> PtoError | UnknownOperandType:
     """Why no form fits."""
     items = [*call.items, *call.index, *(i for g in call.keyed.values() for i in g)]
     if any(isinstance(item_type(i), OpaqueType) for i in (*items, *(call.outs or ()))):
-        return Foreign()
+        return UnknownOperandType()
     if results and call.outs is None:
         counts = [len(s.results) + len(s.fresh) for s in map(signature, forms)]
         if results not in counts:

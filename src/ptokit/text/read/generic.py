@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
@@ -12,10 +11,8 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.text.read.attributes import bind_attributes, dictionary
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
+from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
-
-if TYPE_CHECKING:
-    from ptokit.text.read.parser import Parser
 
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 

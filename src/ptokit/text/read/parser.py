@@ -1,38 +1,33 @@
-"""Reading statements and blocks: the op at the cursor, whatever its form, with its comments."""
+"""Reading blocks and statements, with their comments; `operation` reads the op of each."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import NoReturn
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
-from ptokit.isa.index import lookup
-from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Type
-from ptokit.text.read.attributes import unquoted
-from ptokit.text.read.binding import Foreign
 from ptokit.text.read.build import Named
 from ptokit.text.read.comments import trimmed
-from ptokit.text.read.cursor import Cursor, Enough, Lost
-from ptokit.text.read.generic import read_generic
+from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
-from ptokit.text.read.opaque import read_opaque
-from ptokit.text.read.recovery import FUNC, guess, skip
-from ptokit.text.read.shapes import SHAPES
-from ptokit.text.types.parts import WHOLE
 
 MOST = 20  # diagnostics of one text
-FORMS: dict[str, tuple[type[Instr], ...]] = {}  # mnemonics looked up before
 
 
 class Parser(Cursor):
-    """A cursor that knows the names of the function it is in, and what was wrong so far."""
+    """A cursor that knows the names of the function it is in, and what was wrong so far.
 
-    def __init__(self, tokens: Tokens) -> None:
+    `operation` reads the op at the cursor into no block; None: it is broken, noted and left behind.
+    """
+
+    def __init__(self, tokens: Tokens, operation: Callable[[Parser, Block], AnyOp | None]) -> None:
         super().__init__(tokens)
+        self.operation = operation
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
         self.broken: list[Block] = []  # blocks of which something was left out
@@ -87,12 +82,12 @@ class Parser(Cursor):
         """Go on in a region whose arguments, or the label with them, are wrong."""
         self.note(problem)
         for at in args:
-            guess(self, at, at + 1)
+            self.guess(at, at + 1)
         if self.texts[self.reached][:1] == "^":
             self.i = self.reached + 1
             while self.texts[self.i] not in ("", "}") and not self.begins_line():
                 self.i += 1
-            guess(self, self.reached, self.i)
+            self.guess(self.reached, self.i)
 
     def _label(self) -> list[Value]:
         """`^bb0(%a: T):` at the start of a region."""
@@ -118,7 +113,7 @@ class Parser(Cursor):
     def statement(self, block: Block, before: list[str]) -> list[str]:
         """Read one op into `block`; gives the comments on lines of their own that follow it."""
         first = self.i
-        op = self._readable(block)
+        op = self.operation(self, block)
         if op is None:
             return []
         inner = self._inside(first) if isinstance(op, Op) and not op.regions else ()
@@ -134,22 +129,6 @@ class Parser(Cursor):
             op.comments = Comments((*before, *inner), after or head)
         return following
 
-    def _readable(self, block: Block) -> AnyOp | None:
-        """The op at the cursor; a broken one is noted and left behind."""
-        first, depth, scopes = self.i, self.depth, len(self.names.scopes)
-        try:
-            return self.operation()
-        except Lost:
-            raise
-        except PtoError as problem:
-            self.depth = depth
-            while len(self.names.scopes) > scopes:
-                self.names.close()
-            self.broken.append(block)
-            self.note(problem)
-            skip(self, first)
-            return None
-
     def note(self, problem: PtoError) -> None:
         """Report it at the end; one diagnostic for a place."""
         known = {d.span for d in self.problems}
@@ -157,64 +136,14 @@ class Parser(Cursor):
         if len(self.problems) >= MOST:
             raise Enough
 
+    def guess(self, first: int, last: int) -> None:
+        """Every name in these tokens that nobody defined stands for a value of unknown type."""
+        for i in range(first, last):
+            if self.texts[i][:1] == "%":
+                self.names.guess(self.texts[i][1:], i)
+
     def is_broken(self, block: Block) -> bool:
         return any(b is block for b in self.broken)
-
-    def operation(self) -> AnyOp:
-        """The op at the cursor."""
-        start = self.i
-        results = self._results() if self.texts[start][:1] == "%" else []
-        at = self.i
-        name = self.texts[at]
-        forms = FORMS.get(name)
-        if forms is None:
-            forms = self._forms(name)
-        if not forms:
-            return read_opaque(self, start, at, results)
-        self.i += 1
-        mark, wrong = len(self.names.unnamed), len(self.problems)
-        try:
-            if name[0] == '"':
-                return read_generic(self, forms, at, results)
-            return SHAPES[forms[0].asm.shape](self, forms, at, results)
-        except Foreign:
-            self.i = at
-            del self.names.unnamed[mark:], self.problems[wrong:]
-            return read_opaque(self, start, at, results)
-
-    def _forms(self, name: str) -> tuple[type[Instr], ...]:
-        first = name[:1]
-        if not (first.isalpha() or first in ('"', "_", ".")) or name == '"':
-            self.fail("expected an operation")
-        forms = lookup(unquoted(name) if first == '"' else name)
-        if forms and len(FORMS) < 10_000:
-            FORMS[name] = forms
-        return forms
-
-    def _results(self) -> list[Named]:
-        """`%a, %b:2 =`."""
-        found: list[Named] = []
-        while True:
-            at = self.i
-            text = self.texts[at]
-            if text[:1] != "%" or len(text) == 1:
-                self.fail("expected a result name")
-            self.i += 1
-            if self.accept(":"):
-                found += self._pack(text[1:], at)
-            else:
-                found.append((text[1:], at))
-            if not self.accept(","):
-                break
-        self.expect("=")
-        return found
-
-    def _pack(self, name: str, at: int) -> list[Named]:
-        text = self.texts[self.i]
-        if not WHOLE.fullmatch(text) or len(text) > 3:
-            self.fail("expected a number of results")
-        self.i += 1
-        return [(f"{name}#{n}", at) for n in range(int(text))]
 
     def begins_statement(self, index: int | None = None) -> bool:
         """Whether `%name` at the token, or at the cursor, begins `%name = ...`."""

@@ -13,11 +13,12 @@ from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import dictionary, generic
 from ptokit.text.read.comments import trimmed
-from ptokit.text.read.cursor import UNKNOWN, Enough, Lost
+from ptokit.text.read.cursor import FUNC, UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
 from ptokit.text.read.names import Names, constant_page
+from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.recovery import FUNC, begins_region, skip
+from ptokit.text.read.recovery import begins_region, skip
 from ptokit.text.read.shapes import SHAPES
 
 FLAT = "main"
@@ -25,7 +26,7 @@ FLAT = "main"
 
 def read(text: str, name: str = "<text>") -> Module:
     """The program in `text`; `name` is what messages call it."""
-    p = Parser(tokenise(Source(name, text)))
+    p = Parser(tokenise(Source(name, text)), read_operation)
     if "\0" in text:
         at = text.index("\0")
         raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))

@@ -6,15 +6,10 @@ known, of a type that agrees with every use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptokit.isa.index import lookup
-from ptokit.text.read.cursor import CLOSING, UNKNOWN, Lost
+from ptokit.text.read.cursor import CLOSING, FUNC, UNKNOWN, Lost
+from ptokit.text.read.parser import Parser
 
-if TYPE_CHECKING:
-    from ptokit.text.read.parser import Parser
-
-FUNC = "func.func"
 ENDS = ("=", ",", ":", ")", "]", "}")  # after a word that is no mnemonic
 
 
@@ -52,7 +47,7 @@ def _ended(p: Parser, opened: list[str]) -> bool:
 def _region(p: Parser, start: int) -> None:
     """The region at the cursor, of a head that begins at token `start`."""
     p.names.open()
-    guess(p, start, p.i)
+    p.guess(start, p.i)
     try:
         p.region([])
     except Lost:  # the brace may be wrong as well
@@ -82,13 +77,6 @@ def define_results(p: Parser, first: int) -> None:
         i += width + 1
         if p.texts[i - 1] != ",":
             break
-
-
-def guess(p: Parser, first: int, last: int) -> None:
-    """Every name there that nobody defined stands for a value of unknown type."""
-    for i in range(first, last):
-        if p.texts[i][:1] == "%":
-            p.names.guess(p.texts[i][1:], i)
 
 
 def begins(p: Parser, i: int, *, sure: bool) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Block, Op, Value
@@ -13,9 +12,7 @@ from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item
 from ptokit.text.read.comments import trimmed
-
-if TYPE_CHECKING:
-    from ptokit.text.read.parser import Parser
+from ptokit.text.read.parser import Parser
 
 
 def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
@@ -17,10 +17,8 @@ from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary,
 from ptokit.text.read.brackets import read_angled, read_bracketed
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, read_call, read_signature
+from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_for, read_if
-
-if TYPE_CHECKING:
-    from ptokit.text.read.parser import Parser
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
 Use: TypeAlias = "tuple[Value, int]"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr
 from ptokit.isa.model.words import Word
 from ptokit.text.read.brackets import bracket_parts
-
-if TYPE_CHECKING:
-    from ptokit.text.write.printer import Writer
+from ptokit.text.write.writer import Writer
 
 
 def _texts(w: Writer, op: Op, family: str = "") -> str:

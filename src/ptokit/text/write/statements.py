@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
@@ -15,9 +15,7 @@ from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import UNIT, Raw, quoted
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
-
-if TYPE_CHECKING:
-    from ptokit.text.write.printer import Writer
+from ptokit.text.write.writer import Writer
 
 Write: TypeAlias = "Callable[[Writer, Op], None]"
 

@@ -1,0 +1,97 @@
+"""Reading one op, whatever its form; a broken one is noted and left behind."""
+
+from __future__ import annotations
+
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import AnyOp, Block
+from ptokit.isa.index import lookup
+from ptokit.isa.lang.instr import Instr
+from ptokit.text.read.attributes import unquoted
+from ptokit.text.read.binding import UnknownOperandType
+from ptokit.text.read.build import Named
+from ptokit.text.read.cursor import Lost
+from ptokit.text.read.generic import read_generic
+from ptokit.text.read.opaque import read_opaque
+from ptokit.text.read.parser import Parser
+from ptokit.text.read.recovery import skip
+from ptokit.text.read.shapes import SHAPES
+from ptokit.text.types.parts import WHOLE
+
+FORMS: dict[str, tuple[type[Instr], ...]] = {}  # mnemonics looked up before
+
+
+def read_operation(p: Parser, block: Block) -> AnyOp | None:
+    """The op at the cursor; a broken one is noted and left behind."""
+    first, depth, scopes = p.i, p.depth, len(p.names.scopes)
+    try:
+        return _operation(p)
+    except Lost:
+        raise
+    except PtoError as problem:
+        p.depth = depth
+        while len(p.names.scopes) > scopes:
+            p.names.close()
+        p.broken.append(block)
+        p.note(problem)
+        skip(p, first)
+        return None
+
+
+def _operation(p: Parser) -> AnyOp:
+    """The op at the cursor."""
+    start = p.i
+    results = _results(p) if p.texts[start][:1] == "%" else []
+    at = p.i
+    name = p.texts[at]
+    forms = FORMS.get(name)
+    if forms is None:
+        forms = _forms(p, name)
+    if not forms:
+        return read_opaque(p, start, at, results)
+    p.i += 1
+    mark, wrong = len(p.names.unnamed), len(p.problems)
+    try:
+        if name[0] == '"':
+            return read_generic(p, forms, at, results)
+        return SHAPES[forms[0].asm.shape](p, forms, at, results)
+    except UnknownOperandType:
+        p.i = at
+        del p.names.unnamed[mark:], p.problems[wrong:]
+        return read_opaque(p, start, at, results)
+
+
+def _forms(p: Parser, name: str) -> tuple[type[Instr], ...]:
+    first = name[:1]
+    if not (first.isalpha() or first in ('"', "_", ".")) or name == '"':
+        p.fail("expected an operation")
+    forms = lookup(unquoted(name) if first == '"' else name)
+    if forms and len(FORMS) < 10_000:
+        FORMS[name] = forms
+    return forms
+
+
+def _results(p: Parser) -> list[Named]:
+    """`%a, %b:2 =`."""
+    found: list[Named] = []
+    while True:
+        at = p.i
+        text = p.texts[at]
+        if text[:1] != "%" or len(text) == 1:
+            p.fail("expected a result name")
+        p.i += 1
+        if p.accept(":"):
+            found += _pack(p, text[1:], at)
+        else:
+            found.append((text[1:], at))
+        if not p.accept(","):
+            break
+    p.expect("=")
+    return found
+
+
+def _pack(p: Parser, name: str, at: int) -> list[Named]:
+    text = p.texts[p.i]
+    if not WHOLE.fullmatch(text) or len(text) > 3:
+        p.fail("expected a number of results")
+    p.i += 1
+    return [(f"{name}#{n}", at) for n in range(int(text))]

@@ -1,0 +1,115 @@
+"""The lines of a program in one form: types and names as it spells them, blocks, comments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ptokit.ir.module import AnyOp, Block, Comments, Op, OpaqueOp, Value
+from ptokit.isa.model.types import Type
+from ptokit.text.read.opaque import REGION
+from ptokit.text.read.signature import Slot
+from ptokit.text.types.spelling import spell
+
+
+class Writer:
+    """Lines written so far, in one form; `shapes` writes the op of each shape."""
+
+    def __init__(self, form: str, shapes: Mapping[str, Callable[[Writer, Op], None]]) -> None:
+        self.form, self.shapes = form, shapes
+        self.lines: list[str] = []
+        self.indent = 0
+        self.aliases: dict[Type, str] = {}
+        self.numbers: dict[Value, int | float] = {}  # constants that stand as numbers in their uses
+
+    # pieces
+
+    def type(self, kind: Type) -> str:
+        """The spelling of a type, its alias if it has one."""
+        return self.aliases.get(kind) or spell(kind, self.form)
+
+    def use(self, value: Value) -> str:
+        return f"%{value.name}"
+
+    def operand(self, value: Value, slot: Slot) -> str:
+        """A use where PTO-AS may have a number instead."""
+        number = self.numbers.get(value)
+        return f"%{value.name}" if number is None else str(number)
+
+    def mnemonic(self, op: Op) -> str:
+        """The name of the op in this form."""
+        page = op.page
+        if page.asm.dialect != "pto":
+            return page.asm.name or page.mnemonic()
+        return (page.asm.name or page.name) if self.form == "as" else page.mnemonic()
+
+    def results(self, op: AnyOp) -> str:
+        """`%a = `, `%a:2 = `, or nothing."""
+        names = [v.name for v in op.results]
+        if not names:
+            return ""
+        base = names[0].removesuffix("#0")
+        if names[0].endswith("#0") and names == [f"{base}#{i}" for i in range(len(names))]:
+            return f"%{base}:{len(names)} = "
+        return ", ".join(f"%{n}" for n in names) + " = "
+
+    # lines
+
+    def put(self, text: str) -> None:
+        self.lines.append("  " * self.indent + text if text else "")
+
+    def remarks(self, comments: tuple[str, ...]) -> None:
+        for comment in comments:
+            self.put(comment)
+
+    def around(self, comments: Comments, text: str) -> None:
+        """A line with the comments before it and on it."""
+        self.remarks(comments.before)
+        self.put(f"{text} {comments.after}" if comments.after else text)
+
+    def line(self, op: AnyOp, text: str) -> None:
+        self.around(op.comments, text)
+
+    def open(self, op: AnyOp, text: str) -> None:
+        self.around(op.comments, text)
+        self.indent += 1
+
+    def close(self, text: str) -> None:
+        self.indent -= 1
+        self.put(text)
+
+    # structure
+
+    def block(self, block: Block) -> None:
+        """The ops of a region."""
+        for op in block.ops:
+            self.op(op)
+        self.remarks(block.trailing)
+
+    def op(self, op: AnyOp) -> None:
+        if isinstance(op, OpaqueOp):
+            self.opaque(op)
+        elif not all(r in self.numbers for r in op.results) or not op.results:
+            self._check_form(op)
+            self.shapes[op.page.asm.shape](self, op)
+
+    def _check_form(self, op: Op) -> None:
+        if (op.ssa and self.form == "dps") or (op.dps and self.form != "dps"):
+            where = f" at {op.span}" if op.span else ""
+            wrong = "SSA" if op.ssa else "destination-passing"
+            raise ValueError(f"{op.name}{where} is in {wrong} form: convert first")
+
+    def opaque(self, op: OpaqueOp) -> None:
+        """The text as it was, with its regions."""
+        first, *rest = op.text.split(REGION)
+        self.remarks(op.comments.before)
+        text = self.results(op) + first
+        for region, piece in zip(op.regions, rest, strict=True):
+            self.put(f"{text}{{")
+            self.indent += 1
+            if region.args:
+                args = ", ".join(f"%{v.name}: {self.type(v.type)}" for v in region.args)
+                self.put(f"^bb0({args}):")
+            self.block(region)
+            self.indent -= 1
+            text = "}" + piece
+        self.put(f"{text} {op.comments.after}" if op.comments.after else text)
