@@ -9,6 +9,7 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.effects import ANYWHERE, Bytes, Effects, effects
 from ptokit.ir.module import Value
 from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.words import FIX, MTE2, MTE3, Pipe, V
@@ -95,9 +96,9 @@ def every(text: str) -> list[Effects]:
 
 
 def test_registers_are_said() -> None:
-    written = {n for p in pages() for e in every(p.program()) for n in e.registers_written}
+    written = {n for p in pages() for e in every(example_program(p)) for n in e.registers_written}
     assert written == {"QUANT_PRE", "FPC", "FMATRIX_A", "PADDING_A", "RPT_A"}
-    unroll = next(p.program() for p in pages() if p.__name__ == "TImg2Col")
+    unroll = next(example_program(p) for p in pages() if p.__name__ == "TImg2Col")
     assert [e.registers_read for e in every(unroll)] == [frozenset()]
     (manual,) = every(unroll.replace("a_auto", "b_manual"))
     assert manual.registers_read == {"FMATRIX_B", "PADDING_B", "RPT_B"}

@@ -31,6 +31,7 @@ from ptokit.api.program import FORMS, Program, decoded, loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, OpaqueOp
 from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
@@ -69,7 +70,7 @@ def programs() -> tuple[str, ...]:
 
 
 def _texts() -> Iterator[str]:
-    yield from (page.program() for page in pages())
+    yield from (example_program(page) for page in pages())
     yield from (k.text for k in map(kernel, range(KERNELS)) if k is not None)
     for folder in ("examples", "tests"):
         for path in sorted((ROOT / folder).rglob("*.pto")):

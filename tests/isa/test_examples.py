@@ -11,6 +11,7 @@ import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.api.fills import Fill
 from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import PtrType, Type
 from ptokit.tools.cli import main
@@ -27,7 +28,7 @@ def fill(kind: Type) -> Fill:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
 def test_the_example_runs(page: type[Instr]) -> None:
-    program = pto.loads(page.program())
+    program = pto.loads(example_program(page))
     targets = page.homes()
     assert [d.render() for d in program.check(*targets) if d.is_error] == []
     fills = {arg.name: fill(arg.type) for arg in program.func().args}

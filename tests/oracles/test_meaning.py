@@ -14,6 +14,7 @@ from oracles.cases import check
 from oracles.registry import MEANINGS, binary
 from ptokit.isa.index import pages
 from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.pages.elementwise.families import TILES, Binary, pointwise
 from ptokit.isa.pages.vectors import VEC_A2A3, VEC_A5
@@ -57,7 +58,7 @@ def test_a_new_member_of_a_family_is_one_line_and_its_meaning() -> None:
 
 def test_its_example_follows_from_the_family() -> None:
     """So the manual, and the document of the native engine, have a program without another line."""
-    assert declared(Array.minimum).program().startswith("%dst = tleast %src0, %src1 : ")
+    assert example_program(declared(Array.minimum)).startswith("%dst = tleast %src0, %src1 : ")
 
 
 @pytest.mark.usefixtures("an_oracle")

@@ -71,10 +71,6 @@ def imported(path: Path) -> Iterator[Path]:
                     yield file
 
 
-# folders in which files still import one another, hints for types included
-CIRCULAR = {"isa/lang", "sim/native"}
-
-
 def hinted(path: Path) -> set[Path]:
     """The files of its own folder that a file imports, hints for types included."""
     found: set[Path] = set()
@@ -93,7 +89,7 @@ def test_files_of_a_folder_import_in_one_direction(name: str) -> None:
         for path in free:
             del left[path]
     circle = sorted(p.name for p in left)
-    assert bool(circle) == (name in CIRCULAR), f"{circle}: move what they share into a file below"
+    assert circle == [], "move what they share into a file below"
 
 
 def used(tree: ast.AST) -> Iterator[ast.AST]:

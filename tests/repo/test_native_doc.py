@@ -14,6 +14,7 @@ from account.files import ROOT
 from ptokit.api.bind import bind
 from ptokit.ir.module import Op
 from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -61,7 +62,7 @@ def test_the_document_lists_what_the_reference_executes() -> None:
     names = re.findall(r"^- `([\w.]+)`$", listed, re.M)
     assert names == sorted(names)
     present, found = set[str](), set[str]()
-    for text in chain((p.program() for p in pages()), MORE.values()):
+    for text in chain((example_program(p) for p in pages()), MORE.values()):
         here, there = by_reference(text, "a5")
         present |= here
         found |= there

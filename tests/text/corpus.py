@@ -8,13 +8,14 @@ from account.files import ROOT
 from ptokit.api.program import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
 
 
 @cache
 def corpus() -> tuple[str, ...]:
     """Programs of the tree in each form."""
     texts = [
-        *(page.program() for page in pages()),
+        *(example_program(page) for page in pages()),
         *(p.read_text() for p in sorted((ROOT / "examples").glob("*.pto"))),
     ]
     made = dict.fromkeys(texts)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
+from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
-if TYPE_CHECKING:
-    from ptokit.isa.lang.instr import Instr, Operand
-
-# A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
-# by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5, and what is
-# optional is left out.
-Example: TypeAlias = "str | Mapping[str, str | float | Word]"
 NUMBERS = {Kind.INDEX: "index", Kind.SCALAR: "f32"}
 VEC_F32 = "!pto.tile_buf<vec, 16x32xf32>"
 
 
-def program(page: type[Instr]) -> str:
+def example_program(page: type[Instr]) -> str:
     """The example as a program: tiles that it reads without defining them are its inputs."""
     if isinstance(page.example, str):
         return page.example.replace("NAME", page.mnemonic())

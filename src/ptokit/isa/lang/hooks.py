@@ -6,38 +6,45 @@ Their parameters are a page's operands and attributes by name; those of `run` al
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from ptokit.isa.lang.traits import Resource
 
-if TYPE_CHECKING:
-    from ptokit.isa.lang.instr import Instr
+Hook: TypeAlias = "Callable[..., Any]"  # Any: operands, attributes and resources
 
 
 @cache
-def parameters(function: Callable[..., Any]) -> tuple[str, ...]:  # Any: a hook of a page
+def parameters(function: Hook) -> tuple[str, ...]:
     """The names of a function's parameters; of a method without the class."""
     return tuple(inspect.signature(function).parameters)
 
 
-def check_hooks(page: type[Instr]) -> None:
-    """Say what to write where a page and its hooks disagree (TypeError)."""
-    if page.run is None:
-        raise TypeError(f"{page.__name__} has no body: write `def run(dst, src, ...)` on the page")
-    fields = {f.name for f in (*page.operands, *page.attrs)}
-    uses = {r.value: r.name for r in page.uses}
+def check_hooks(
+    page: str,
+    fields: set[str],
+    uses: Sequence[Resource],
+    run: Hook | None,
+    others: Sequence[Hook | None],
+) -> None:
+    """Say what to write where a page and its hooks disagree (TypeError).
+
+    `others` take fields only, `run` also what the page uses.
+    """
+    if run is None:
+        raise TypeError(f"{page} has no body: write `def run(dst, src, ...)` on the page")
+    used = {r.value: r.name for r in uses}
     for name in sorted(fields & {r.value for r in Resource}):
-        raise TypeError(f"{page.__name__}.{name} has the name of a resource: choose another name")
-    available = ((page.run, fields | uses.keys()), (page.type_of, fields), (page.needs, fields))
-    for hook, known in available:
-        for name in parameters(hook) if hook else ():
+        raise TypeError(f"{page}.{name} has the name of a resource: choose another name")
+    hooks = ((run, fields | used.keys()), *((other, fields) for other in others if other))
+    for hook, known in hooks:
+        for name in parameters(hook):
             if name not in known:
-                raise TypeError(_unknown(f"{page.__name__}.{hook.__name__}", name))
-    for name in sorted(uses.keys() - {*parameters(page.run)}):
-        advice = f"add the parameter, or take {uses[name]} out of `uses`"
-        raise TypeError(f"{page.__name__} uses {uses[name]}, but `run` takes no `{name}`: {advice}")
+                raise TypeError(_unknown(f"{page}.{hook.__name__}", name))
+    for name in sorted(used.keys() - {*parameters(run)}):
+        advice = f"add the parameter, or take {used[name]} out of `uses`"
+        raise TypeError(f"{page} uses {used[name]}, but `run` takes no `{name}`: {advice}")
 
 
 def _unknown(hook: str, name: str) -> str:

@@ -12,218 +12,56 @@ Operands stand in C++ order, destination first. `rules` are formulas. `run` is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from ptokit.isa.formula.formulas import UNKNOWN, Const, Env, Evaluate, Expr, Field, Missing
-from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, named, on, rules_of, when
+from ptokit.isa.formula.formulas import Const, Env, Evaluate, Expr, Field
+from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.example import Example, program
 from ptokit.isa.lang.hooks import check_hooks, parameters
-from ptokit.isa.lang.traits import (
-    REGIONS,
-    TERMINATOR,
-    Resource,
-    Trait,
+from ptokit.isa.lang.operands import (
+    REQUIRED,
+    Attr,
+    In,
+    InOut,
+    Like,
+    Operand,
+    Out,
+    Result,
+    Role,
+    Scratch,
 )
+from ptokit.isa.lang.paths import OneOfPaths, Path, path
+from ptokit.isa.lang.traits import REGIONS, TERMINATOR, Resource, Trait
 from ptokit.isa.model.targets import TARGETS, Target
-from ptokit.isa.model.types import Kind, ScalarType, Type
+from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Loc, Pipe, Word
 
+__all__ = [
+    "NOT_ON_TARGET",
+    "PAGES",
+    "REQUIRED",
+    "Attr",
+    "Example",
+    "In",
+    "InOut",
+    "Instr",
+    "Like",
+    "Operand",
+    "Out",
+    "Path",
+    "Result",
+    "Role",
+    "Scratch",
+    "path",
+]
 
-class Role(Enum):
-    """What an instruction does with an operand."""
-
-    OUT = "written"
-    INOUT = "read and written"
-    IN = "read"
-    SCRATCH = "scratch"
-    RESULT = "defined"
-
-
-REQUIRED = object()
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
-
-
-class Operand(Field):
-    """A typed field of a page. In formulas it stands for its value, its attributes for properties.
-
-    `default`: the value when not given; None makes it optional (absent). `key`: the word before it
-    in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
-    it may have. `scalar`: the element type of a number; `whole`: it is an integer.
-    """
-
-    def __init__(
-        self,
-        role: Role,
-        kind: Kind,
-        default: object = REQUIRED,
-        *,
-        key: str | None = None,
-        equals: bool = True,
-        many: bool = False,
-        loc: Loc | None = None,
-        cpp: str | None = None,
-        scalar: str | None = None,
-        whole: bool = False,
-        doc: str = "",
-    ) -> None:
-        super().__init__("?")
-        self.role, self.kind, self.default = role, kind, default
-        self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
-        self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
-        self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._operand = name
-
-    @property
-    def name(self) -> str:
-        return self.operand
-
-    @property
-    def required(self) -> bool:
-        return self.default is REQUIRED
-
-    def accepts(self, given: Type) -> bool:
-        """Whether a value of this type may stand here."""
-        whole = not (self.whole and isinstance(given, ScalarType) and given.is_float)
-        return whole and self.kind.accepts(given)
-
-    @property
-    def kind_name(self) -> str:
-        """The kind as messages call it."""
-        return "whole number" if self.whole else self.kind.value
-
-    @property
-    def read(self) -> bool:
-        return self.role in (Role.IN, Role.INOUT)
-
-    @property
-    def written(self) -> bool:
-        return self.role in (Role.OUT, Role.INOUT)
-
-
-class Attr(Field):
-    """A compile-time choice: one word of an enumeration, a bool, an int or a string.
-
-    `key` is its name in text attributes; Python uses the field's own name. Without a default it
-    must be given.
-    """
-
-    def __init__(
-        self, kind: type[Word | int | str], default: object = REQUIRED, *, key: str | None = None
-    ) -> None:
-        super().__init__("?")
-        self.kind, self.default, self._key = kind, default, key
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._operand = name
-
-    @property
-    def name(self) -> str:
-        return self.operand
-
-    @property
-    def key(self) -> str:
-        return self._key or self.operand
-
-    @property
-    def required(self) -> bool:
-        return self.default is REQUIRED
-
-
-def In(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
-    """An operand that is read."""
-    return Operand(Role.IN, kind, default, **how)
-
-
-def Out(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
-    """An operand that is written; elements outside what the body writes keep their bits."""
-    return Operand(Role.OUT, kind, default, **how)
-
-
-def InOut(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
-    """An operand that is read and written."""
-    return Operand(Role.INOUT, kind, default, **how)
-
-
-def Scratch(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
-    """Room for what an instruction computes on the way: never read before, undefined afterwards.
-
-    It stands among the inputs in text and calls. Bodies do not use it: hardware does.
-    """
-    return Operand(Role.SCRATCH, kind, default, **how)
-
-
-def Result(kind: Kind, **how: Any) -> Operand:  # Any: Operand's keywords
-    """A value the instruction defines in every text form: a handle, a view, a number."""
-    return Operand(Role.RESULT, kind, **how)
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """One way data may move, source location to destination location, with its pipe and rules."""
-
-    source: Loc
-    target: Loc
-    pipe: Pipe
-    on: tuple[str, ...] = HARDWARE
-    rules: tuple[Rule, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.source} -> {self.target}"
-
-
-def path(
-    source: Loc, target: Loc, pipe: Pipe, *rules: Ruled, on: str | tuple[str, ...] = HARDWARE
-) -> Path:
-    """A row of a page's table of paths."""
-    targets = (on,) if isinstance(on, str) else on
-    return Path(source, target, pipe, targets, tuple(rules_of(rules)))
-
-
-class OneOfPaths(Expr):
-    """The formula 'src.loc -> dst.loc is one of these paths'."""
-
-    def __init__(self, source: Field, target: Field, paths: tuple[Path, ...]) -> None:
-        self.source, self.target, self.paths = source, target, paths
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.source.loc, self.target.loc)
-
-    def compile(self) -> Evaluate:
-        pairs = {(p.source, p.target) for p in self.paths}
-        source, target = self.source.loc.eval, self.target.loc.eval
-
-        def one_of(env: Env) -> bool | Missing:
-            pair = (source(env), target(env))
-            if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
-                return UNKNOWN
-            return pair in pairs
-
-        return one_of
-
-    def __str__(self) -> str:
-        rows = ", ".join(dict.fromkeys(str(p) for p in self.paths))
-        return f"{self.source.loc} -> {self.target.loc} is one of: {rows}"
-
-
-@dataclass(frozen=True, eq=False)
-class Like:
-    """How to complete the type of an output that the text elides: as `model`, with changes."""
-
-    model: Field | None
-    rows: Expr
-    cols: Expr
-    loc: Loc | None = None
-    whole: bool = False
-    dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output
-
-
+# A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
+# by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5, and what is
+# optional is left out.
+Example: TypeAlias = "str | Mapping[str, str | float | Word]"
 T = TypeVar("T")
 
 
@@ -247,7 +85,6 @@ class Instr:
     name: ClassVar[str] = ""
     cpp: ClassVar[str] = ""
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
-    since: ClassVar[str] = ""
     targets: ClassVar[tuple[str, ...] | None] = None  # the only ones that have it; None: all
     rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
     paths: ClassVar[tuple[Path, ...]] = ()
@@ -298,7 +135,8 @@ class Instr:
         cls.operands = tuple(v for v in inherited.values() if isinstance(v, Operand))
         cls.attrs = tuple(v for v in inherited.values() if isinstance(v, Attr))
         if not abstract:
-            check_hooks(cls)
+            fields = {f.name for f in (*cls.operands, *cls.attrs)}
+            check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
             PAGES.append(cls)
 
     @classmethod
@@ -355,11 +193,6 @@ class Instr:
     def rules_on(cls, target: Target) -> tuple[Rule, ...]:
         """The rules in force on the target; if it lacks the instruction, the one that says so."""
         return _rules_on(cls, target)
-
-    @classmethod
-    def program(cls) -> str:
-        """Its example as a program."""
-        return program(cls)
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:

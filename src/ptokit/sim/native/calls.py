@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Role
 from ptokit.sim.kernels.emit import Function
 from ptokit.sim.kernels.emitter import numbered
+from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.record.code import Condition, every, text
-
-if TYPE_CHECKING:
-    from ptokit.sim.native.generator import Compiler
 
 
 @dataclass
@@ -37,15 +35,15 @@ def definition(function: Function) -> str:
     return "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
 
 
-def passed(compiler: Compiler, function: Function) -> str:
+def passed(main: MainFunction, function: Function) -> str:
     """The arguments of a call, in the order of the parameters."""
     found: list[str] = []
     for (number, _, shadow), (_, cells) in function.pointers.items():
-        base = compiler.memory(number, 1 if shadow else 0)
+        base = main.memory(number, 1 if shadow else 0)
         address = f"getelementptr i8, ptr {base}, i64 {text(cells.address)}"
-        found.append(f"ptr {compiler.code.let(address)}")
+        found.append(f"ptr {main.code.let(address)}")
     found += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
-    found += [f"ptr @table{numbered(compiler.tables, t)}" for t in function.tables]
+    found += [f"ptr @table{numbered(main.tables, t)}" for t in function.tables]
     return ", ".join([*found, "ptr %scratch"])
 
 

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.sim.kernels.handles import mapped, numbers
+from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import LEFT, TICK, Purpose
 from ptokit.sim.record.code import EXTREMES, Int, NotNative, Num, Truth, text
-
-if TYPE_CHECKING:
-    from ptokit.sim.native.generator import Compiler
 
 
 @dataclass
 class Flow:
     """How a compiled program repeats and chooses."""
 
-    compiler: Compiler
+    main: MainFunction
     op: Op
 
     def loop(
         self, lower: Num, upper: Num, step: Num, carried: tuple[Any, ...], region: Any
     ) -> tuple[Any, ...]:
         """A loop of the program. No counter passes 2^63: what is left is compared with the step."""
-        compiler, code, initial = self.compiler, self.compiler.code, self.compiler.initial
-        counter, *held = (Carried(compiler, value) for value in (lower, *carried))
+        main, code, initial = self.main, self.main.code, self.main.initial
+        counter, *held = (Carried(main, value) for value in (lower, *carried))
         body, again, done = (code.name(n) for n in ("body", "again", "done"))
         initial.enter_loop(region.block)
         code.branch(counter.now() < upper, body, done)
@@ -41,7 +39,7 @@ class Flow:
             last = max(lower, upper - 1) if isinstance(upper, int) else EXTREMES[1]
             index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
         arguments = (index, *[one.now() for one in held])
-        with iteration(compiler, self.op, region.block, arguments):
+        with iteration(main, self.op, region.block, arguments):
             passed = region(*arguments)
         for one, value in zip(held, passed, strict=True):
             one.put(value)
@@ -60,7 +58,7 @@ class Flow:
         if isinstance(condition, int):
             chosen = regions[0] if condition else regions[1] if len(regions) > 1 else None
             return chosen() if chosen else ()
-        code, initial = self.compiler.code, self.compiler.initial
+        code, initial = self.main.code, self.main.initial
         yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
         test = condition != 0
         assert isinstance(test, Truth)
@@ -73,7 +71,7 @@ class Flow:
             initial.restore(before)
             values = region() if region else ()
             if held is None:
-                held = [Carried(self.compiler, value) for value in values]
+                held = [Carried(self.main, value) for value in values]
             else:
                 for one, value in zip(held, values, strict=True):
                     one.put(value)
@@ -87,10 +85,10 @@ class Flow:
 class Carried:
     """A value whose numbers change while the program runs: each has a variable."""
 
-    def __init__(self, compiler: Compiler, value: Any) -> None:  # Any: a handle or a number
-        self.compiler, self.first = compiler, value
+    def __init__(self, main: MainFunction, value: Any) -> None:  # Any: a handle or a number
+        self.main, self.first = main, value
         self.numbers = numbers(value)
-        self.places = [compiler.variable() for _, changes in self.numbers if changes]
+        self.places = [main.variable() for _, changes in self.numbers if changes]
         self.put(value)
 
     def put(self, value: Any) -> None:
@@ -103,16 +101,16 @@ class Carried:
         left = iter(self.places)
         for (_, changes), (new, _) in pairs:
             if changes:
-                self.compiler.store(next(left), new)
+                self.main.store(next(left), new)
 
     def now(self) -> Any:
         """The value with the numbers it has now."""
         if isinstance(self.first, int | Int):
-            return self.compiler.load(self.places[0])
+            return self.main.load(self.places[0])
         left = iter(self.places)
 
         def fresh(_: Num) -> Num:
-            return self.compiler.load(next(left))
+            return self.main.load(next(left))
 
         return mapped(self.first, lambda n: n if isinstance(n, int) else fresh(n), place=fresh)
 
@@ -121,15 +119,16 @@ class Carried:
 class Region:
     """A region as control pages call it."""
 
-    compiler: Compiler
+    main: MainFunction
     block: Block
     env: dict[Value, Any]  # Any: handles and numbers
+    compile: Callable[[Block, dict[Value, Any]], tuple[Any, ...]]
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:  # Any: handles and numbers
         for arg, value in zip(self.block.args, args, strict=True):
             self.env[arg] = value
-        with self.compiler.within(self.block, args):
-            return self.compiler.compile_block(self.block, self.env)
+        with self.main.within(self.block, args):
+            return self.compile(self.block, self.env)
 
 
 # where a run can be ended: see `sim.native.ticks` and `sim.limits`
@@ -137,28 +136,28 @@ class Region:
 
 @contextmanager
 def iteration(
-    compiler: Compiler, op: Op, block: Block, args: tuple[Any, ...]
+    main: MainFunction, op: Op, block: Block, args: tuple[Any, ...]
 ) -> Generator[None]:  # Any: handles and numbers
     """One iteration of the loop `op`: the run can be ended; it counts if nothing in it does."""
-    with compiler.within(block, args):
-        look(compiler, op)
-    left = compiler.load(compiler.place(LEFT)) if compiler.limited else None
+    with main.within(block, args):
+        look(main, op)
+    left = main.load(main.place(LEFT)) if main.limited else None
     yield
     if left is not None:
-        unused = compiler.load(compiler.place(LEFT)) == left
-        with compiler.within(block, args), compiler.code.when(unused):
-            spend(compiler, op)
+        unused = main.load(main.place(LEFT)) == left
+        with main.within(block, args), main.code.when(unused):
+            spend(main, op)
 
 
-def look(compiler: Compiler, op: AnyOp) -> None:
+def look(main: MainFunction, op: AnyOp) -> None:
     """Where a tick asks for it, call back."""
-    tick = compiler.code.let(f"load volatile i64, ptr {compiler.place(TICK)}")
-    with compiler.code.when(compiler.code.let(f"icmp ne i64 {tick}, 0")):
-        compiler.request(op, Purpose.LOOK)
+    tick = main.code.let(f"load volatile i64, ptr {main.place(TICK)}")
+    with main.code.when(main.code.let(f"icmp ne i64 {tick}, 0")):
+        main.request(op, Purpose.LOOK)
 
 
-def spend(compiler: Compiler, op: Op) -> None:
+def spend(main: MainFunction, op: Op) -> None:
     """Where what may be used is limited: one less is left, or the run ends before `op`."""
-    if compiler.limited:
-        with compiler.code.when(compiler.add(LEFT, -1) < 0):
-            compiler.request(op, Purpose.LIMIT)
+    if main.limited:
+        with main.code.when(main.add(LEFT, -1) < 0):
+            main.request(op, Purpose.LIMIT)

@@ -9,89 +9,61 @@ that instruction on the same memories, and reports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ptokit.analysis.known import Facts
-from ptokit.analysis.placement import Planned
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import Operand
 from ptokit.isa.lang.traits import ALIASES
-from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import Loc
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
-from ptokit.sim.execute import Core, given, refined
+from ptokit.sim.execute import given, refined
 from ptokit.sim.kernels.emit import Function
-from ptokit.sim.kernels.emitter import Host
-from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import Use, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
-from ptokit.sim.native.flow import look, spend
+from ptokit.sim.native.flow import Region, look, spend
 from ptokit.sim.native.machine import offer
+from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.partviews import Views
-from ptokit.sim.native.plan import FIRST_SLOT, TOO_LARGE, Plan, Purpose, Request, places
+from ptokit.sim.native.plan import TOO_LARGE, Plan, Purpose, places
 from ptokit.sim.record.code import (
-    EXTREMES,
-    Code,
     Condition,
     Int,
-    Limits,
     NotNative,
     Truth,
     Undecided,
     every,
     text,
 )
-from ptokit.sim.record.definite import Initial
-from ptokit.sim.record.trace import Recorded, Recording, Scalar, Space, TracedTile
+from ptokit.sim.record.trace import Recorded, Recording, Scalar, TracedTile
 
 OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
 
 
 @dataclass
-class Compiler:
-    """Turns a function into a module. `tracked`: memories whose shadow is kept and checked."""
+class Compiler(MainFunction):
+    """Turns a function into a module."""
 
-    host: Host
-    core: Core
-    facts: Facts
-    planned: Planned
-    initial: Initial
-    tracked: set[str]
-    limited: bool = False  # it counts what may still be used
-    code: Code = field(default_factory=Code)
-    spaces: list[Space] = field(default_factory=list[Space])
     functions: dict[str, str] = field(default_factory=dict[str, str])
     kernels: dict[str, str] = field(default_factory=dict[str, str])
-    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
-    requests: list[Request] = field(default_factory=list[Request])
     counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
-    slots: int = FIRST_SLOT
-    variables: list[str] = field(default_factory=list[str])
     scratch: int = 64
-    recording: Recording = field(default_factory=Recording)
-    inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
-    ahead: int = 0  # instructions of open blocks that are counted already and come later
     shown: dict[str, dict[str, Use]] = field(default_factory=dict[str, "dict[str, Use]"])
     by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
     alone: bool = False  # one instruction, which is compiled or not
     read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
     in_order: bool = False  # every block writes to one place: the last one's result stays
     written_arrays: set[int] = field(default_factory=set[int])
-    kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
-    places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
     results: tuple[Any, ...] = ()
     views: Views = field(default_factory=Views)
 
@@ -107,7 +79,7 @@ class Compiler:
 
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
         """The module, after the last instruction; handles in `shown` are kept."""
-        self.results = tuple(self._kept(h) if isinstance(h, Recorded) else None for h in shown)
+        self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
         self.code.do("ret i32 0")
         self.code.start(OVERFLOW)
         self.code.do(f"%left = call i32 %callback(i64 {TOO_LARGE})")
@@ -134,24 +106,6 @@ class Compiler:
             *(frozenset(self.by_reference), tuple(names)),
         )
 
-    # memories
-
-    def space(self, loc: Loc) -> Space:
-        """The memory behind a location."""
-        name = SPACES[loc]
-        found = next((s for s in self.spaces if s.name == name), None)
-        return found or self.new_space(name, self.core.target.capacity[name])
-
-    def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
-        space = Space(len(self.spaces), name, self, size, memory)
-        self.spaces.append(space)
-        return space
-
-    def memory(self, number: int, part: int) -> str:
-        """A field of the table of memories: data, shadow, size."""
-        where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
-        return self.code.let(f"load {'i64' if part == 2 else 'ptr'}, ptr {where}")
-
     # blocks and control
 
     def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
@@ -173,44 +127,6 @@ class Compiler:
                 self._op(op, env)
         return tuple(env[v] for v in block.passed)
 
-    @contextmanager
-    def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
-        """What is compiled is inside this region, which has these arguments."""
-        before, self.inside = self.inside, (*self.inside, (block, args))
-        try:
-            yield
-        finally:
-            self.inside = before
-
-    def add(self, slot: int, number: int) -> Int:
-        """Add to a number in the frame."""
-        where = self.place(slot)
-        total = Int(self.code, self.code.let(f"add i64 {self.load(where).text}, {number}"))
-        self.store(where, total)
-        return total
-
-    def slot(self) -> int:
-        """A new place in the frame, which the reference sees."""
-        self.slots += 1
-        return self.slots - 1
-
-    def place(self, slot: int) -> str:
-        return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
-
-    def variable(self) -> str:
-        """A new place that only the program sees, 0 at first: LLVM makes it a register."""
-        name = f"%x{len(self.variables)}"
-        self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
-        return name
-
-    def load(self, where: str, limits: Limits = EXTREMES) -> Int:
-        """The number in a place."""
-        return Int(self.code, self.code.let(f"load i64, ptr {where}"), limits=limits)
-
-    def store(self, where: str, value: int | Int) -> None:
-        """Put a number into a place."""
-        self.code.do(f"store i64 {text(value)}, ptr {where}")
-
     # one instruction
 
     def _op(self, op: AnyOp, env: Env) -> None:
@@ -228,6 +144,9 @@ class Compiler:
             self._data(op, env, pending)
             return
         self._handles(op, env, pending)
+
+    def _regions(self, op: Op, env: Env) -> tuple[Region, ...]:
+        return tuple(Region(self, r, env, self.compile_block) for r in op.regions)
 
     def single(self, op: Op, env: Env) -> None:
         """One instruction without its rules."""
@@ -280,7 +199,7 @@ class Compiler:
             raise NotNative(f"{page.mnemonic()} changes the state of the core")
         of_rules = dict(self.code.unproven)
         try:
-            outcome = page.run(**arguments(page, values, offer(self, op, env)))
+            outcome = page.run(**arguments(page, values, offer(self, op, self._regions(op, env))))
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
         number: object = outcome
@@ -301,14 +220,6 @@ class Compiler:
                 raise NotNative("a part of a tile becomes a view in a loop or branch")
             handle.slot = self.variable()
             self.keep_address(handle)
-
-    def now(self, value: Any) -> Any:  # Any: a handle or a number
-        """The value where it is now: a tile that became a view tells by its variable."""
-        if isinstance(value, TracedTile) and value.slot is not None:
-            value = copy(value)  # the load is good for this block only
-            value.elements = copy(value.elements)
-            value.elements.address = self.load(value.slot)
-        return value
 
     def keep_address(self, tile: TracedTile) -> None:
         """The address of a tile that becomes a view inside a loop or branch."""
@@ -379,7 +290,7 @@ class Compiler:
             self._leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
-        offered = offer(self, op, env)
+        offered = offer(self, op, self._regions(op, env))
         missing = [u.value for u in page.uses if u not in offered]
         if missing:
             raise NotNative(f"it works on the core's {', '.join(missing)}")
@@ -457,32 +368,7 @@ class Compiler:
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN) -> None:
         """Call the reference for one instruction, with the numbers its operands have now."""
         used = self.views.marked(op, env) if isinstance(op, Op) else []
-        self.request(op, purpose, tuple(self._kept(value) for value in used))
-
-    def request(self, op: AnyOp, purpose: Purpose, values: tuple[Any, ...] = ()) -> None:
-        """Call back; the program ends where the answer is not 0."""
-        inside = tuple(
-            (self.places[id(block)], tuple(self._kept(a) for a in args))
-            for block, args in self.inside
-        )
-        number = len(self.requests)
-        place = self.places[id(op)]
-        self.requests.append(Request(place, values, inside, purpose, self.ahead))
-        result = self.code.let(f"call i32 %callback(i64 {number})")
-        self.code.fail(self.code.let(f"icmp ne i32 {result}, 0"))
-
-    def _kept(self, value: Any) -> Any:  # Any: a handle or a number
-        """A value as a template; its numbers are put into slots now."""
-
-        def keep(number: int | Int) -> Any:  # Any: a number or its slot
-            if isinstance(number, int):
-                return number
-            if number.text not in self.kept:
-                self.kept[number.text] = self.slot()
-            self.store(self.place(self.kept[number.text]), number)
-            return Slot(self.kept[number.text])
-
-        return mapped(self.now(value), keep, lambda space: Place(space.number))
+        self.request(op, purpose, tuple(self.kept_value(value) for value in used))
 
 
 def _arrays(cells: Iterable[Elements]) -> set[int]:

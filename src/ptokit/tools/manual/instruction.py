@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ptokit.api.program import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import NOT_ON_TARGET, Attr, Instr, Operand
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import PtrType
@@ -36,7 +37,7 @@ def instruction_page(page: type[Instr]) -> str:
     if page.disputes:
         lines += ["", "Where sources disagree"]
         lines += [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
-    return "\n".join([*lines, *example_section(page.program())])
+    return "\n".join([*lines, *example_section(example_program(page))])
 
 
 def slugs(page: type[Instr]) -> list[str]:

@@ -1,0 +1,153 @@
+"""The fields of a page: operands with their roles, compile-time attributes, types left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ptokit.isa.formula.formulas import Expr, Field
+from ptokit.isa.model.types import Kind, ScalarType, Type
+from ptokit.isa.model.words import Loc, Word
+
+
+class Role(Enum):
+    """What an instruction does with an operand."""
+
+    OUT = "written"
+    INOUT = "read and written"
+    IN = "read"
+    SCRATCH = "scratch"
+    RESULT = "defined"
+
+
+REQUIRED = object()
+
+
+class Operand(Field):
+    """A typed field of a page. In formulas it stands for its value, its attributes for properties.
+
+    `default`: the value when not given; None makes it optional (absent). `key`: the word before it
+    in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
+    it may have. `scalar`: the element type of a number; `whole`: it is an integer.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        kind: Kind,
+        default: object = REQUIRED,
+        *,
+        key: str | None = None,
+        equals: bool = True,
+        many: bool = False,
+        loc: Loc | None = None,
+        cpp: str | None = None,
+        scalar: str | None = None,
+        whole: bool = False,
+        doc: str = "",
+    ) -> None:
+        super().__init__("?")
+        self.role, self.kind, self.default = role, kind, default
+        self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
+        self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
+        self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._operand = name
+
+    @property
+    def name(self) -> str:
+        return self.operand
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+    def accepts(self, given: Type) -> bool:
+        """Whether a value of this type may stand here."""
+        whole = not (self.whole and isinstance(given, ScalarType) and given.is_float)
+        return whole and self.kind.accepts(given)
+
+    @property
+    def kind_name(self) -> str:
+        """The kind as messages call it."""
+        return "whole number" if self.whole else self.kind.value
+
+    @property
+    def read(self) -> bool:
+        return self.role in (Role.IN, Role.INOUT)
+
+    @property
+    def written(self) -> bool:
+        return self.role in (Role.OUT, Role.INOUT)
+
+
+class Attr(Field):
+    """A compile-time choice: one word of an enumeration, a bool, an int or a string.
+
+    `key` is its name in text attributes; Python uses the field's own name. Without a default it
+    must be given.
+    """
+
+    def __init__(
+        self, kind: type[Word | int | str], default: object = REQUIRED, *, key: str | None = None
+    ) -> None:
+        super().__init__("?")
+        self.kind, self.default, self._key = kind, default, key
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._operand = name
+
+    @property
+    def name(self) -> str:
+        return self.operand
+
+    @property
+    def key(self) -> str:
+        return self._key or self.operand
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+def In(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
+    """An operand that is read."""
+    return Operand(Role.IN, kind, default, **how)
+
+
+def Out(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
+    """An operand that is written; elements outside what the body writes keep their bits."""
+    return Operand(Role.OUT, kind, default, **how)
+
+
+def InOut(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
+    """An operand that is read and written."""
+    return Operand(Role.INOUT, kind, default, **how)
+
+
+def Scratch(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
+    """Room for what an instruction computes on the way: never read before, undefined afterwards.
+
+    It stands among the inputs in text and calls. Bodies do not use it: hardware does.
+    """
+    return Operand(Role.SCRATCH, kind, default, **how)
+
+
+def Result(kind: Kind, **how: Any) -> Operand:  # Any: Operand's keywords
+    """A value the instruction defines in every text form: a handle, a view, a number."""
+    return Operand(Role.RESULT, kind, **how)
+
+
+@dataclass(frozen=True, eq=False)
+class Like:
+    """How to complete the type of an output that the text elides: as `model`, with changes."""
+
+    model: Field | None
+    rows: Expr
+    cols: Expr
+    loc: Loc | None = None
+    whole: bool = False
+    dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output

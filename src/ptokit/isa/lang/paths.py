@@ -1,0 +1,57 @@
+"""Paths: between which locations a page may move data, by which pipe, under which rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Expr, Field, Missing
+from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, rules_of
+from ptokit.isa.model.words import Loc, Pipe
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """One way data may move, source location to destination location, with its pipe and rules."""
+
+    source: Loc
+    target: Loc
+    pipe: Pipe
+    on: tuple[str, ...] = HARDWARE
+    rules: tuple[Rule, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}"
+
+
+def path(
+    source: Loc, target: Loc, pipe: Pipe, *rules: Ruled, on: str | tuple[str, ...] = HARDWARE
+) -> Path:
+    """A row of a page's table of paths."""
+    targets = (on,) if isinstance(on, str) else on
+    return Path(source, target, pipe, targets, tuple(rules_of(rules)))
+
+
+class OneOfPaths(Expr):
+    """The formula 'src.loc -> dst.loc is one of these paths'."""
+
+    def __init__(self, source: Field, target: Field, paths: tuple[Path, ...]) -> None:
+        self.source, self.target, self.paths = source, target, paths
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.source.loc, self.target.loc)
+
+    def compile(self) -> Evaluate:
+        pairs = {(p.source, p.target) for p in self.paths}
+        source, target = self.source.loc.eval, self.target.loc.eval
+
+        def one_of(env: Env) -> bool | Missing:
+            pair = (source(env), target(env))
+            if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
+                return UNKNOWN
+            return pair in pairs
+
+        return one_of
+
+    def __str__(self) -> str:
+        rows = ", ".join(dict.fromkeys(str(p) for p in self.paths))
+        return f"{self.source.loc} -> {self.target.loc} is one of: {rows}"

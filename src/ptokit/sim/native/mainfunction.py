@@ -1,0 +1,142 @@
+"""The main function of a module while it is written: memories, numbers in its frame, requests."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.ir.module import AnyOp, Block
+from ptokit.isa.model.targets import SPACES
+from ptokit.isa.model.words import Loc
+from ptokit.sim.execute import Core
+from ptokit.sim.kernels.emitter import Host
+from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.native.plan import FIRST_SLOT, Purpose, Request
+from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, text
+from ptokit.sim.record.definite import Initial
+from ptokit.sim.record.trace import Recording, Space, TracedTile
+
+
+@dataclass
+class MainFunction:
+    """The code so far, and what it is written for.
+
+    `tracked`: memories whose shadow is kept and checked.
+    """
+
+    host: Host
+    core: Core
+    facts: Facts
+    planned: Planned
+    initial: Initial
+    tracked: set[str]
+    limited: bool = False  # it counts what may still be used
+    code: Code = field(default_factory=Code)
+    spaces: list[Space] = field(default_factory=list[Space])
+    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    requests: list[Request] = field(default_factory=list[Request])
+    slots: int = FIRST_SLOT
+    variables: list[str] = field(default_factory=list[str])
+    recording: Recording = field(default_factory=Recording)
+    inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
+    ahead: int = 0  # instructions of open blocks that are counted already and come later
+    kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
+    places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
+
+    # memories
+
+    def space(self, loc: Loc) -> Space:
+        """The memory behind a location."""
+        name = SPACES[loc]
+        found = next((s for s in self.spaces if s.name == name), None)
+        return found or self.new_space(name, self.core.target.capacity[name])
+
+    def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
+        space = Space(len(self.spaces), name, self, size, memory)
+        self.spaces.append(space)
+        return space
+
+    def memory(self, number: int, part: int) -> str:
+        """A field of the table of memories: data, shadow, size."""
+        where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
+        return self.code.let(f"load {'i64' if part == 2 else 'ptr'}, ptr {where}")
+
+    # numbers
+
+    def add(self, slot: int, number: int) -> Int:
+        """Add to a number in the frame."""
+        where = self.place(slot)
+        total = Int(self.code, self.code.let(f"add i64 {self.load(where).text}, {number}"))
+        self.store(where, total)
+        return total
+
+    def slot(self) -> int:
+        """A new place in the frame, which the reference sees."""
+        self.slots += 1
+        return self.slots - 1
+
+    def place(self, slot: int) -> str:
+        return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
+
+    def variable(self) -> str:
+        """A new place that only the program sees, 0 at first: LLVM makes it a register."""
+        name = f"%x{len(self.variables)}"
+        self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
+        return name
+
+    def load(self, where: str, limits: Limits = EXTREMES) -> Int:
+        """The number in a place."""
+        return Int(self.code, self.code.let(f"load i64, ptr {where}"), limits=limits)
+
+    def store(self, where: str, value: int | Int) -> None:
+        """Put a number into a place."""
+        self.code.do(f"store i64 {text(value)}, ptr {where}")
+
+    # what the reference is asked
+
+    @contextmanager
+    def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
+        """What is compiled is inside this region, which has these arguments."""
+        before, self.inside = self.inside, (*self.inside, (block, args))
+        try:
+            yield
+        finally:
+            self.inside = before
+
+    def now(self, value: Any) -> Any:  # Any: a handle or a number
+        """The value where it is now: the address of a tile that became a view is in a variable."""
+        if isinstance(value, TracedTile) and value.slot is not None:
+            value = copy(value)  # the load is good for this block only
+            value.elements = copy(value.elements)
+            value.elements.address = self.load(value.slot)
+        return value
+
+    def request(self, op: AnyOp, purpose: Purpose, values: tuple[Any, ...] = ()) -> None:
+        """Call back; the program ends where the answer is not 0."""
+        inside = tuple(
+            (self.places[id(block)], tuple(self.kept_value(a) for a in args))
+            for block, args in self.inside
+        )
+        number = len(self.requests)
+        place = self.places[id(op)]
+        self.requests.append(Request(place, values, inside, purpose, self.ahead))
+        result = self.code.let(f"call i32 %callback(i64 {number})")
+        self.code.fail(self.code.let(f"icmp ne i32 {result}, 0"))
+
+    def kept_value(self, value: Any) -> Any:  # Any: a handle or a number
+        """A value as a template; its numbers are put into slots now."""
+
+        def keep(number: int | Int) -> Any:  # Any: a number or its slot
+            if isinstance(number, int):
+                return number
+            if number.text not in self.kept:
+                self.kept[number.text] = self.slot()
+            self.store(self.place(self.kept[number.text]), number)
+            return Slot(self.kept[number.text])
+
+        return mapped(self.now(value), keep, lambda space: Place(space.number))
