@@ -61,10 +61,11 @@ def host() -> dict[str, bool]:
 
 
 @cache
-def compiled(machine: Machine, kind: str) -> Kernel:
+def compiled(machine: Machine, kind: str, onto: bool) -> Kernel:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(kernel("product", kind, machine.lanes, machine.fma) + WRAPPER)
+    code = kernel("product", kind, machine.lanes, machine.fma, onto)
+    module = llvm.parse_assembly(code + WRAPPER)
     module.verify()
     cpu = machine.cpu or llvm.get_host_cpu_name()
     features = "" if machine.cpu else llvm.get_host_cpu_features().flatten()
@@ -90,8 +91,11 @@ def aligned(values: Values) -> Values:
     return copy
 
 
-def product(machine: Machine, a: Values, b: Values) -> Values:
-    """A x B by the kernel; what surrounds the matrices is noise, and C's is left alone."""
+def product(machine: Machine, a: Values, b: Values, start: Values | None = None) -> Values:
+    """A x B, on top of `start`, by the kernel.
+
+    What surrounds the matrices is noise, and C's is left alone.
+    """
     kind = "i32" if a.dtype == np.int32 else "f32"
     (m, k), n = a.shape, b.shape[1]
     noise = np.random.default_rng(1).integers(0, 1 << 32, (k + m + 2, n + 64), np.uint32)
@@ -102,8 +106,10 @@ def product(machine: Machine, a: Values, b: Values) -> Values:
     out = aligned(noise[: m + 2, :ldb].view(a.dtype))
     around = out.copy()
     left[:, :k], right[:, :n] = a, b
+    if start is not None:
+        out[:m, :n] = start
     places = (each.ctypes.data for each in (left, right, out))
-    compiled(machine, kind)(*places, m, n, k, lda, ldb, ldb)
+    compiled(machine, kind, start is not None)(*places, m, n, k, lda, ldb, ldb)
     padded = -(-n // PADDING) * PADDING
     assert np.array_equal(out[m:].view(np.uint32), around[m:].view(np.uint32))
     assert np.array_equal(out[:, padded:].view(np.uint32), around[:, padded:].view(np.uint32))
@@ -123,8 +129,9 @@ def fused(a: Values, b: Values, c: Values) -> Values:
 
 
 @np.errstate(all="ignore")
-def expected(a: Values, b: Values) -> Values:
-    total: Values = np.zeros((a.shape[0], b.shape[1]), np.float32)
+def expected(a: Values, b: Values, start: Values | None = None) -> Values:
+    zeros: Values = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    total = zeros if start is None else start
     for k in range(a.shape[1]):
         total = fused(a[:, k, None], b[None, k], total)
     return np.where(np.isnan(total), np.uint32(0x7FC00000), total.view(np.uint32))
@@ -169,6 +176,9 @@ def test_f32_is_one_fused_multiply_add_per_step(machine: Machine, style: str) ->
         a, b = floats(rng, (m, k), style), floats(rng, (k, n), style)
         got = product(machine, a, b).view(np.uint32)
         assert np.array_equal(got, expected(a, b)), (m, n, k)
+        start = floats(rng, (m, n), style)
+        got = product(machine, a, b, start).view(np.uint32)
+        assert np.array_equal(got, expected(a, b, start)), (m, n, k)
 
 
 def test_i32_wraps(machine: Machine) -> None:

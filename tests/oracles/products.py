@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracles.formats import Array, quieted
-from oracles.registry import Seen, arithmetic, meaning
+from oracles.registry import Seen, meaning
 
 
 @np.errstate(all="ignore")
@@ -21,32 +21,34 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return np.where(lost, onward, total).astype(np.float32)
 
 
-def product(a: Seen, b: Seen) -> Array:
+def product(a: Seen, b: Seen, start: Array | None = None) -> Array:
+    """The chain of each sum begins with `start`, which a column of biases repeats, or with 0."""
     left, right = a.values, b.values
+    rows, cols = left.shape[0], right.shape[1]
     if a.dtype == "i8":
-        return left.astype(np.int32) @ right.astype(np.int32)
+        total = left.astype(np.int32) @ right.astype(np.int32)
+        return total if start is None else total + start[:rows, :cols]
     left, right = left.astype(np.float32), right.astype(np.float32)
-    total = np.zeros((left.shape[0], right.shape[1]), np.float32)
+    total = np.zeros((rows, cols), np.float32)
+    if start is not None:
+        total = np.broadcast_to(start[:rows, :cols], total.shape)
     for k in range(left.shape[1]):
         total = fused(left[:, k : k + 1], right[k : k + 1], total)
     return quieted(total, "f32")
 
 
-@meaning("TMatMul")
+@meaning("TMatMul", "TGemv")
 def matrix_product(a: Seen, b: Seen) -> Array:
     return product(a, b)
 
 
-@meaning("TMatMulAcc")
+@meaning("TMatMulAcc", "TGemvAcc")
 def accumulated(acc: Seen, a: Seen, b: Seen) -> Array:
-    """The sum first, then the accumulator with one rounding."""
-    new = product(a, b)
-    with np.errstate(all="ignore"):
-        return arithmetic(np.add)(new, acc.all[: new.shape[0], : new.shape[1]])
+    """Hardware order: r = C, then one fused multiply-add per k."""
+    return product(a, b, acc.all)
 
 
-@meaning("TMatMulBias")
+@meaning("TMatMulBias", "TGemvBias")
 def biased(a: Seen, b: Seen, bias: Seen) -> Array:
-    new = product(a, b)
-    with np.errstate(all="ignore"):
-        return arithmetic(np.add)(new, bias.all[:1, : new.shape[1]])
+    """The bias is the initial value of the accumulator."""
+    return product(a, b, bias.all[:1])

@@ -213,6 +213,9 @@ __all__ = [
     "tmatmul",
     "tmatmul_acc",
     "tmatmul_bias",
+    "tgemv",
+    "tgemv_acc",
+    "tgemv_bias",
     "trowsum",
     "trowmax",
     "tcolsum",
@@ -896,6 +899,32 @@ def tmatmul_acc(
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_bias(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    bias: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tgemv(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tgemv_acc(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    acc: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tgemv_bias(
     c: Tile,
     a: Tile,
     b: Tile,

@@ -169,13 +169,17 @@ def _count(keep: NumpyArray) -> NumpyArray:
     return NumpyArray(total.astype(np.uint32), t.i32)
 
 
-def _matmul(x: NumpyArray, other: NumpyArray) -> NumpyArray:
+def _matmul(x: NumpyArray, other: NumpyArray, start: NumpyArray | None = None) -> NumpyArray:
     a, b = x.values, other.values
     if x.dtype.is_int:
         total = np.matmul(a.astype(np.int32), b.astype(np.int32))  # wraps, any order
+        total = total if start is None else total + start.values
         return NumpyArray(total.view(np.uint32), t.i32)
     step = _multiply_add if x.dtype is t.f16 else _fma
-    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    shape = a.shape[0], b.shape[1]
+    total = np.zeros(shape, np.float32)
+    if start is not None:
+        total = np.broadcast_to(start.values, shape)
     for k in range(a.shape[1]):
         total = step(a[:, k, None], b[None, k, :], total)
     return NumpyArray(encode(total, t.f32), t.f32)

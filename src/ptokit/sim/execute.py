@@ -10,7 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, GATHERS
+from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, GATHERS, ORDER, Resource
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Loc
@@ -51,10 +51,14 @@ class Core:
             self.spaces[name] = Memory.blank(name, self.target.capacity[name])
         return self.spaces[name]
 
+    def readings(self) -> dict[Resource, Any]:
+        """What decides how bodies compute."""
+        target = self.target
+        return {FIXPIPE: self.fixpipe, GATHERS: target.gathers, ORDER: target.order}
+
     def offer(self) -> Offer:
         """What a body may use."""
-        readings = {FIXPIPE: self.fixpipe, GATHERS: self.target.gathers}
-        return {**readings, **self.state.offer(), CORE: self}
+        return {**self.readings(), **self.state.offer(), CORE: self}
 
 
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types

@@ -22,7 +22,7 @@ from ptokit.isa.index import replayed
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import SPELLINGS, DType
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.targets import DEFAULT_TARGET
+from ptokit.isa.model.targets import RECORDED_TARGET
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.fixpipe import CPU_READING
@@ -92,7 +92,7 @@ def run_case(
         name: _handle(o, memories[name], case["attrs"]) for name, o in case["operands"].items()
     }
     op, env = one_op(page, case, handles)
-    engine.run_op(op, env, Core(DEFAULT_TARGET, CPU_READING))
+    engine.run_op(op, env, Core(RECORDED_TARGET, CPU_READING))
     if not case["outs"] and f"{prefix}/dst.logical" in arrays:
         yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
     for name in case["outs"]:

@@ -194,12 +194,12 @@ class Array(ABC):
         """
         return self.apply("where", yes, no)
 
-    def matmul(self, right: Array) -> Array:
+    def matmul(self, right: Array, start: Array | None = None) -> Array:
         """Rows by columns, summed over k ascending with one fused multiply-add per k.
 
-        f32 accumulator for floats, i32 for integers.
+        The sums have f32 for floats, i32 for integers, and begin with `start` of that type, or 0.
         """
-        return self.apply("matmul", right)
+        return self.apply("matmul", right, *(() if start is None else (start,)))
 
 
 class Cells(Protocol):

@@ -23,6 +23,7 @@ from ptokit.isa.model.words import (
     VEC,
     GatherOOB,
     Loc,
+    Order,
 )
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ DEFAULTS: dict[str, Any] = {
     "wide4": False,
     "alignment": 32,
     "gathers": GatherOOB.ERROR,
+    "order": Order.ASCENDING,
     "pinned_left": True,
     "registers": True,
     "every_pair": False,
@@ -77,6 +79,7 @@ class Target:
     wide4: bool = INHERITED
     alignment: int = INHERITED
     gathers: GatherOOB = INHERITED  # an index outside: undefined on hardware, so reported
+    order: Order = INHERITED  # of additions
     pinned_left: bool = INHERITED  # a boxed Left tile has the alias's layout, whatever text says
     registers: bool = INHERITED  # instructions read what others wrote to registers
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
@@ -191,6 +194,10 @@ CPU_TARGET = Target(
     gathers=GatherOOB.WRAP,
     pinned_left=False,
     registers=False,
+)
+# What the recordings were made with, where it is not the simulator of today.
+RECORDED_TARGET = Target(
+    "recorded", "CPU simulator of the recordings", like=CPU_TARGET, order=Order.RECORDED
 )
 A2A3_TARGET = Target(A2A3, "Ascend A2/A3", capacity=_sizes(192, 128, 1, 2, 0), left=ZZ)
 A5_TARGET = Target(A5, "Ascend A5", capacity=_sizes(256, 256, 4, 4, 4), wide4=True, every_pair=True)

@@ -310,6 +310,13 @@ SaturationMode.bare = True
 SaturationMode.mlir, SaturationMode.cpp_type = "saturation_mode", "SaturationMode"
 
 
+class Order(Enum):
+    """In which order a target adds: hardware-order of the documents, D8 and E33 of the disputes."""
+
+    ASCENDING = "one after the other; a product begins with the accumulator"
+    RECORDED = "one after the other; a product begins with 0, the accumulator is added last"
+
+
 class GatherOOB(Word):
     """What an index outside the source gives."""
 

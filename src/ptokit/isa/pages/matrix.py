@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, either, named, on
-from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out
+from ptokit.isa.lang.traits import ORDER
 from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32
 from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
 from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Phase, SLayout
+from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Order, Phase, SLayout
 from ptokit.isa.pages.samples import L0A, L0B, L0C_64
 
 PRODUCT_FP8 = (f8e4m3, f8e5m2)
@@ -25,7 +26,7 @@ def sum_type(a: DType) -> DType:
 class MatMul(Instr, abstract=True, pipe=M):
     """What every product has: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
 
-    c = Out(Tile, loc=ACC, doc="the accumulator tile, M x N")
+    c = Out(Tile, loc=ACC, doc="the accumulator tile, M x N or larger")
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
@@ -33,7 +34,7 @@ class MatMul(Instr, abstract=True, pipe=M):
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": "!pto.tile_buf<bias, 1x64xf32>"}
     product = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
-        named("shape", c.valid.rows == a.valid.rows, c.valid.cols == b.valid.cols),
+        named("shape", c.valid.rows >= a.valid.rows, c.valid.cols >= b.valid.cols),
         named("shape", both(a.rows == c.rows, a.cols == b.rows, b.cols == c.cols)),
         either(
             both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
@@ -59,6 +60,11 @@ class MatMul(Instr, abstract=True, pipe=M):
     }
 
 
+def product(a: Array, b: Array, start: Array, order: Order) -> Array:
+    """a x b on top of `start`, which comes first, or last as in the recordings."""
+    return a.matmul(b) + start if order is Order.RECORDED else a.matmul(b, start)
+
+
 class TMatMul(MatMul):
     """c = a x b, summed over k ascending with one fused multiply-add per k."""
 
@@ -72,9 +78,16 @@ class TMatMul(MatMul):
 
 
 class TMatMulAcc(
-    MatMul, name="tmatmul.acc", recorded_op="tmatmul", asm=Asm(order=("acc", "a", "b"))
+    MatMul,
+    name="tmatmul.acc",
+    recorded_op="tmatmul",
+    asm=Asm(order=("acc", "a", "b")),
+    uses=(ORDER,),
 ):
-    """c = acc + a x b; the product is summed first, then added with one rounding."""
+    """c = acc + a x b: each sum begins with acc's element.
+
+    The recordings were made by a simulator that began with 0 and added acc last.
+    """
 
     c = MatMul.c
     acc = In(Tile, loc=ACC, doc="the sum so far; may be c itself")
@@ -82,25 +95,28 @@ class TMatMulAcc(
 
     example = f"""\
 %acc = tmatmul %a, %b : {L0A}, {L0B} -> {L0C_64}
-pto.tmatmul.acc ins(%acc, %a, %b : {L0C_64}, {L0A}, {L0B})\
+NAME ins(%acc, %a, %b : {L0C_64}, {L0A}, {L0B})\
  outs(%acc : {L0C_64})"""
     rules = (
         MatMul.product,
         acc.dtype == c.dtype,
-        named("shape", acc.valid.rows == c.valid.rows, acc.valid.cols == c.valid.cols),
+        named("shape", acc.valid.rows >= a.valid.rows, acc.valid.cols >= b.valid.cols),
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}
     disputes = ("D8",)
 
     @staticmethod
-    def run(c: Cells, acc: Cells, a: Cells, b: Cells) -> None:
+    def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order) -> None:
         (m, k), n = a.valid, b.valid.cols
-        c[:m, :n] = a[:m, :k].matmul(b[:k, :n]) + acc[:m, :n]
+        c[:m, :n] = product(a[:m, :k], b[:k, :n], acc[:m, :n], order)
 
 
-class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul"):
-    """c = a x b + bias, one bias for each column, added after the sum with one rounding."""
+class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul", uses=(ORDER,)):
+    """c = bias + a x b: each sum begins with its column's bias.
+
+    The recordings were made by a simulator that began with 0 and added the bias last.
+    """
 
     c, a, b = MatMul.c, MatMul.a, MatMul.b
     bias = In(Tile, loc=BIAS, doc="one row of N biases")
@@ -109,11 +125,35 @@ class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul"):
         MatMul.product,
         bias.dtype == c.dtype,
         both(bias.rows == 1, bias.layout == ND),
-        named("shape", bias.valid.cols >= c.valid.cols, help="give a bias for each column"),
+        named("shape", bias.valid.cols >= b.valid.cols, help="give a bias for each column"),
     )
     recorded = {"bias": {"c": "dst"}}
+    disputes = ("D8",)
 
     @staticmethod
-    def run(c: Cells, a: Cells, b: Cells, bias: Cells) -> None:
+    def run(c: Cells, a: Cells, b: Cells, bias: Cells, order: Order) -> None:
         (m, k), n = a.valid, b.valid.cols
-        c[:m, :n] = a[:m, :k].matmul(b[:k, :n]) + bias[0, :n]
+        c[:m, :n] = product(a[:m, :k], b[:k, :n], bias[0, :n], order)
+
+
+ONE_ROW = on(
+    HARDWARE, named("shape", MatMul.a.valid.rows == 1, help="tmatmul multiplies more rows than one")
+)
+
+
+class TGemv(TMatMul):
+    """c = a x b for one row, summed over k ascending with one fused multiply-add per k."""
+
+    rules = (TMatMul.rules, ONE_ROW)
+
+
+class TGemvAcc(TMatMulAcc, name="tgemv.acc", recorded_op="tgemv"):
+    """c = acc + a x b for one row: each sum begins with acc's element."""
+
+    rules = (TMatMulAcc.rules, ONE_ROW)
+
+
+class TGemvBias(TMatMulBias, name="tgemv.bias", recorded_op="tgemv"):
+    """c = bias + a x b for one row: each sum begins with its column's bias."""
+
+    rules = (TMatMulBias.rules, ONE_ROW)

@@ -7,7 +7,8 @@ All three matrices are row-major, element (row, col) at row * ld + col of its sc
 - C is m x n, padded likewise: garbage is written to the padding.
 
 B and C begin at a multiple of 64 bytes, ldb and ldc are multiples of 16, sizes are at least 1.
-Each sum starts at +0 and takes one fused multiply-add per step of the depth, in ascending order.
+Each sum starts at +0, or `onto` at what C holds, and takes one fused multiply-add per step of the
+depth, in ascending order.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Block:
     rows: int
     vectors: int
     fma: bool
+    onto: bool
 
     @property
     def width(self) -> int:
@@ -47,15 +49,18 @@ class Block:
             last = Int(code, "%m") - 1
             rows = [Int(code, text(row + number)).least(last) for number in range(self.rows)]
             left = [self._at("%a", each * Int(code, "%lda")) for each in rows]
-            sums = iter(self._depth(left, self._at("%b", col)))
-            for each in rows:
-                start = self._at("%c", each * Int(code, "%ldc") + col)
-                for place in self._vectors(start):
-                    value = next(sums)
-                    value = self.lanes.canonical(value) if self.kind == "float" else value
-                    code.do(f"store {kinds} {value}, ptr {place}, align {self.lanes.count * 4}")
+            starts = [self._at("%c", each * Int(code, "%ldc") + col) for each in rows]
+            places = [place for start in starts for place in self._vectors(start)]
+            align = f"align {self.lanes.count * 4}"
+            loads = [f"load {kinds}, ptr {place}, {align}" for place in places]
+            begin = [code.let(load) if self.onto else "zeroinitializer" for load in loads]
+            for place, value in zip(
+                places, self._depth(left, self._at("%b", col), begin), strict=True
+            ):
+                value = self.lanes.canonical(value) if self.kind == "float" else value
+                code.do(f"store {kinds} {value}, ptr {place}, {align}")
 
-    def _depth(self, left: list[str], right: str) -> list[str]:
+    def _depth(self, left: list[str], right: str, begin: list[str]) -> list[str]:
         """The sums of a block, row by row: `left` are its rows of A, `right` its columns of B."""
         code, kinds = self.code, self.lanes.type(self.kind)
         loop, done, before = code.name("depth"), code.name("done"), code.block
@@ -76,9 +81,8 @@ class Block:
                 new.append(self._multiply_add(factor, vector, old[-1]))
         after = code.let(f"add nuw nsw i64 {step}, 1")
         phi = [f"  {step} = phi i64 [ 0, %{before} ], [ {after}, %{loop} ]"]
-        for value, later in zip(old, new, strict=True):
-            zero = f"[ zeroinitializer, %{before} ]"
-            phi.append(f"  {value} = phi {kinds} {zero}, [ {later}, %{loop} ]")
+        for value, first, later in zip(old, begin, new, strict=True):
+            phi.append(f"  {value} = phi {kinds} [ {first}, %{before} ], [ {later}, %{loop} ]")
         code.lines[head:head] = phi
         code.branch(code.let(f"icmp slt i64 {after}, %k"), loop, done)
         code.start(done)
@@ -100,16 +104,17 @@ class Block:
         return lanes.call("fma", "float", a, b, c) if self.fma else _emulated(lanes, a, b, c)
 
 
-def kernel(name: str, kind: str, lanes: int, fma: bool) -> str:
+def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool) -> str:
     """A function that multiplies; `kind` is f32 or i32, `lanes` the elements of a register.
 
-    Without `fma`, a machine that has no fused multiply-add, it is emulated exactly.
+    `onto`: the sums begin with what C holds. Without `fma`, a machine that has no fused
+    multiply-add, it is emulated exactly.
     """
     code = Code()
     # what 32 registers (AVX-512, NEON) or 16 hold
     rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 2)
     element = {"f32": "float", "i32": "i32"}[kind]
-    block = Block(code, Lanes(code, lanes), element, rows, vectors, fma)
+    block = Block(code, Lanes(code, lanes), element, rows, vectors, fma, onto)
     padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:

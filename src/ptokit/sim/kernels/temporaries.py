@@ -60,8 +60,8 @@ class Temporaries:
         self.function.store(store)
 
     def _product(self, node: Whole) -> Elements:
-        """Both factors packed as the kernel wants them, then the kernel."""
-        a, b = node.args
+        """Both factors packed as the kernel wants them, and the sums to begin with; the kernel."""
+        a, b, *start = node.args
         wide = t.i32 if a.dtype.is_int else t.f32
         packed: list[Elements] = []
         for factor, line in ((a, 1), (b, 16)):
@@ -71,10 +71,13 @@ class Temporaries:
             self.fill(cells, converted)
             packed.append(cells)
         out = self.scratch.room(node.rows, node.cols, wide, 16)
+        for value in start:
+            store = Store(out, *spans(node), value)
+            self.function.store(*self.function.preparation(store).stores([store]))
         kind = "i32" if wide.is_int else "f32"
-        name = f"product_{kind}"
+        name = f"product_{kind}{'_onto' if start else ''}"
         self.function.kernels[name] = matmul.kernel(
-            name, kind, self.function.lanes(4), self.function.host.fma
+            name, kind, self.function.lanes(4), self.function.host.fma, onto=bool(start)
         )
         pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*packed, out))
         sizes = (

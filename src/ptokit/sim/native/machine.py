@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
-from ptokit.isa.lang.traits import CORE, FIXPIPE, FLOW, GATHERS, MACHINE, REGIONS
+from ptokit.isa.lang.traits import CORE, FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
@@ -73,5 +73,5 @@ class Machine:
 def offer(main: MainFunction, op: Op, regions: tuple[Region, ...]) -> Offer:
     """What a body may use while it is compiled: the state of the core is the reference's."""
     core, machine = main.core, Machine(main, next(iter(op.results), None))
-    readings = {FIXPIPE: core.fixpipe, GATHERS: core.target.gathers}
-    return {**readings, CORE: machine, MACHINE: machine, FLOW: Flow(main, op), REGIONS: regions}
+    own = {CORE: machine, MACHINE: machine, FLOW: Flow(main, op), REGIONS: regions}
+    return {**core.readings(), **own}
