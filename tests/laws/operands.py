@@ -104,11 +104,17 @@ def varied(page: type[Instr], target: str, number: int, moves: int = 12) -> Stat
         alike = [k for k in knobs if state[k] == state[first] or random.random() < 0.1]
         value = kin.choice(first, random)
         for some in (alike, [first]):
-            moved = {**state, **{k: value for k in some if value in space.domains[k] or k == first}}
+            taking = (k for k in some if k == first or has(space.domains[k], value))
+            moved = {**state, **dict.fromkeys(taking, value)}
             if kin.found.meets(moved):
                 state = moved
                 break
     return state
+
+
+def has(domain: tuple[Any, ...], value: Any) -> bool:  # Any: see State
+    """Whether a knob takes a value: False is no number."""
+    return any(type(value) is type(word) and value == word for word in domain)
 
 
 # --- data ---

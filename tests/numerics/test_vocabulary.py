@@ -120,8 +120,20 @@ def test_a_fold_has_an_axis_and_a_start() -> None:
     zero = numbers([-0.0], f32)
     assert codes(zero.fold("add", 1)) == [[0x80000000]]
     assert codes(zero.fold("add", 1, 0)) == [[0]]
+    halves = numbers([[0.5, 0.5, 3]], bf16)
+    assert values(halves.fold("mul", 1, 1)) == [[0.75]]
     none = NumpyArray(np.zeros((0, 2), np.uint32), f32)
     assert values(none.fold("add", 0, 7)) == [[7, 7]]
+
+
+def test_truth_values_are_packed_into_bits_and_back() -> None:
+    """The first value is the lowest bit; the bits that none stands for are 0."""
+    x = numbers([[1, 0, 0, 1, 0, 0, 0, 0, 1, 1], [0] * 9 + [1]], f32)
+    packed = (x > 0).packed()
+    assert packed.dtype is u8
+    assert codes(packed) == [[9, 3], [0, 2]]
+    assert codes(packed.bits(10)) == codes(x > 0)
+    assert codes(packed.bits(3)) == [[1, 0, 0], [0, 0, 0]]
 
 
 def test_rint_has_every_mode() -> None:

@@ -7,8 +7,20 @@ from collections.abc import Callable
 import numpy as np
 
 from oracles.conversions import converted
-from oracles.formats import FORMATS, Array, is_float, quieted
-from oracles.registry import Seen, arithmetic, binary, meaning, unary
+from oracles.formats import FORMATS, Array, bits_of, is_float, quieted, typed, wrapped
+from oracles.registry import (
+    ULPS,
+    Given,
+    Oracle,
+    Result,
+    Seen,
+    arithmetic,
+    binary,
+    meaning,
+    number,
+    say,
+    unary,
+)
 
 
 def exponential(x: Array) -> Array:
@@ -76,41 +88,97 @@ unary(ulp=1, TLog=in_double(np.log))
 unary(ulp=1, TExp=arithmetic(exponential))  # G8
 
 
-def running(rows: Array, start: Array) -> Array:
-    """The sum of all rows, one after the other, each step rounded to their type."""
+Function = Callable[[Array, Array], Array]
+
+
+def running(rows: Array, start: Array, f: Function = np.add) -> Array:
+    """All rows combined, one after the other, each step rounded to the type of `start`."""
     total = start
     with np.errstate(all="ignore"):
         for row in rows:
-            total = (total + row).astype(start.dtype)
+            total = f(total, row).astype(start.dtype)
     return total
 
 
 @meaning("TRowSum")
-def row_sums(dst: Seen, src: Seen) -> Array:
+def row_sums(dst: Seen, src: Seen) -> Array | None:
     """3.27: left to right from 0; floats in f32 with one rounding at the end, integers in dst's."""
     inner = "f32" if is_float(src.dtype) else dst.dtype
     columns = converted(src.values, src.dtype, inner).T
     total = running(columns, np.zeros(src.valid[0], FORMATS[inner][1]))
-    return converted(quieted(total, inner), inner, dst.dtype)[:, None]
+    return converted(quieted(total, inner), inner, dst.dtype)[:, None] if src.valid[1] else None
 
 
-@meaning("TRowMax")
-def row_maxima(dst: Seen, src: Seen) -> Array:
-    """3.27: the first element, unless a later one is strictly greater."""
-    best: Array = src.values[:, 0]
-    for column in src.values.T[1:]:
-        best = np.where(best < column, column, best)
-    return converted(best, src.dtype, dst.dtype)[:, None]
+@meaning("TRowProd")
+def products_of_rows(dst: Seen, src: Seen) -> Array | None:
+    """3.27: left to right from 1, rounded to the type at every step."""
+    total = running(src.values.T, np.ones(src.valid[0], FORMATS[src.dtype][1]), np.multiply)
+    whole = converted(quieted(total, src.dtype), src.dtype, dst.dtype)
+    return whole[:, None] if src.valid[1] else None
 
 
-@meaning("TColSum")
-def column_sums(dst: Seen, src: Seen) -> Array | None:
-    """3.27: top to bottom from 0, in dst's type at every step."""
-    if 0 in src.valid:
-        return None
-    rows = converted(src.values, src.dtype, dst.dtype)
-    total = running(rows, np.zeros(src.valid[1], FORMATS[dst.dtype][1]))
-    return quieted(total, dst.dtype)[None, :]
+def down(start: int, f: Function) -> Oracle:
+    """3.27: top to bottom, in dst's type at every step."""
+
+    def oracle(given: Given) -> Array | None:
+        src: Seen = given["src"]
+        dtype: str = given["dst"].dtype
+        rows = converted(src.values, src.dtype, dtype)
+        first: Array = np.full(src.valid[1], start, FORMATS[dtype][1])
+        total = running(rows, first, f)
+        return None if 0 in src.valid else quieted(total, dtype)[None, :]
+
+    return oracle
+
+
+say("TColSum", down(0, np.add))
+say("TColProd", down(1, np.multiply))
+
+
+def extreme(better: Function, across: bool, index: bool = False) -> Oracle:
+    """3.27: the first element of a row or column, unless a later one is strictly better."""
+
+    def oracle(given: Given) -> Result:
+        src: Seen = given["src"]
+        if 0 in src.valid:
+            return None
+        lines: Array = src.values.T if across else src.values
+        best: Array = lines[0]
+        place = np.zeros(len(best), np.int64)
+        for at, line in enumerate(lines):
+            with np.errstate(invalid="ignore"):
+                wins = better(line, best)
+            best, place = np.where(wins, line, best), np.where(wins, at, place)
+
+        def told(name: str, *, place_too: bool) -> Array:
+            dtype = given[name].dtype
+            found = wrapped(place, dtype) if place_too else converted(best, src.dtype, dtype)
+            return found[:, None] if across else found[None, :]
+
+        if "dst" in given:
+            return told("dst", place_too=index)
+        return {n: told(n, place_too=n == "dst_idx") for n in ("dst_val", "dst_idx")}
+
+    return oracle
+
+
+for _word, _better in (("Max", np.greater), ("Min", np.less)):
+    for _line, _across in (("Row", True), ("Col", False)):
+        say(f"T{_line}{_word}", extreme(_better, _across))
+        say(f"T{_line}Arg{_word}", extreme(_better, _across, index=True))
+        say(f"T{_line}Arg{_word}Value", extreme(_better, _across))
+
+
+@meaning("TPairReduceSum")
+def sums_of_pairs(dst: Seen, src: Seen) -> Array:
+    """3.27: neighbours; a lone last element plus 0; the rest of dst's storage is 0."""
+    whole = np.zeros_like(dst.all)
+    x = np.concatenate([src.values, np.zeros_like(src.values[:, :1])], axis=1)
+    pairs = (src.valid[1] + 1) // 2
+    with np.errstate(all="ignore"):
+        found = arithmetic(np.add)(x[:, : 2 * pairs : 2], x[:, 1 : 2 * pairs : 2])
+    whole[: src.valid[0], :pairs] = found
+    return whole
 
 
 def spread(src: Seen, cols: int) -> Array:
@@ -118,8 +186,179 @@ def spread(src: Seen, cols: int) -> Array:
     return src.values[:, np.arange(cols) % src.valid[1]]
 
 
-@meaning("TRowExpandMul")
-def row_products(dst: Seen, src0: Seen, src1: Seen) -> Array:
-    cols = dst.valid[1]
-    with np.errstate(all="ignore"):
-        return arithmetic(np.multiply)(spread(src0, cols), spread(src1, cols))
+def larger(a: Array, b: Array) -> Array:
+    """G11."""
+    return np.where(a < b, b, a)
+
+
+def smaller(a: Array, b: Array) -> Array:
+    return np.where(b < a, b, a)
+
+
+def each_row(f: Function) -> Oracle:
+    def oracle(given: Given) -> Array:
+        cols = given["dst"].valid[1]
+        with np.errstate(all="ignore"):
+            return f(spread(given["src0"], cols), spread(given["src1"], cols))
+
+    return oracle
+
+
+def each_column(f: Function) -> Oracle:
+    """3.29: the first row of src1 with every row of src0."""
+
+    def oracle(given: Given) -> Array:
+        (rows, cols), second = given["dst"].valid, given["src1"].all[:1]
+        with np.errstate(all="ignore"):
+            return f(given["src0"].values, np.broadcast_to(second[:, :cols], (rows, cols)))
+
+    return oracle
+
+
+def divided(a: Array, b: Array) -> Array:
+    """G10: integers truncate; what is divided by 0 is target-defined, here 0."""
+    if a.dtype.kind not in "iu":
+        return arithmetic(np.divide)(a, b)
+    exact = [
+        0 if not y else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist(), strict=True)
+    ]
+    low = [n % (1 << 64) for n in exact]
+    return np.array(low, np.uint64).astype(a.dtype).reshape(a.shape)
+
+
+def exponential_of_difference(a: Array, b: Array) -> Array:
+    """3.29: the difference is rounded to the type first."""
+    return arithmetic(exponential)(arithmetic(np.subtract)(a, b))
+
+
+for _name, _f in {
+    "Add": arithmetic(np.add),
+    "Sub": arithmetic(np.subtract),
+    "Mul": arithmetic(np.multiply),
+    "Div": divided,
+    "Max": larger,
+    "Min": smaller,
+    "ExpDif": exponential_of_difference,
+}.items():
+    say(f"TRowExpand{_name}", each_row(_f))
+    say(f"TColExpand{_name}", each_column(_f))
+ULPS.update(TRowExpandExpDif=1, TColExpandExpDif=1)  # G8
+
+
+@meaning("TRowExpand")
+def first_column(dst: Seen, src: Seen) -> Array:
+    cols = np.repeat(src.values[:, :1], dst.valid[1], axis=1)
+    return converted(cols, src.dtype, dst.dtype)
+
+
+@meaning("TColExpand")
+def first_row(dst: Seen, src: Seen) -> Array:
+    rows = np.repeat(src.codes[:1, : dst.valid[1]], dst.valid[0], axis=0)
+    return typed(rows, dst.dtype)
+
+
+def partly(f: Function) -> Oracle:
+    """3.21: f where both sources are, a copy where one is, 0 where none is."""
+
+    def oracle(given: Given) -> Array:
+        dst, src0, src1 = (given[n] for n in ("dst", "src0", "src1"))
+        (rows, cols), result = dst.valid, np.zeros_like(dst.values)
+        for i in range(rows):
+            for j in range(cols):
+                here = [s.values[i : i + 1, j] for s in (src0, src1) if inside(s, i, j)]
+                with np.errstate(all="ignore"):
+                    value = f(*here) if len(here) == 2 else here[0] if here else 0
+                result[i, j] = np.asarray(value).reshape(-1)[0]
+        return result
+
+    return oracle
+
+
+def inside(tile: Seen, row: int, col: int) -> bool:
+    return row < tile.valid[0] and col < tile.valid[1]
+
+
+say("TPartAdd", partly(arithmetic(np.add)))
+say("TPartMul", partly(arithmetic(np.multiply)))
+say("TPartMax", partly(larger))
+say("TPartMin", partly(smaller))
+
+
+def partly_with_index(better: Function) -> Oracle:
+    """3.21: src0's value and index where it is strictly better, else src1's (E7)."""
+
+    def oracle(given: Given) -> Result:
+        rows, cols = given["dst_val"].valid
+        value = np.zeros_like(given["dst_val"].codes[:rows, :cols])
+        index = np.zeros_like(given["dst_idx"].codes[:rows, :cols])
+        sources = [(given[f"src{n}_val"], given[f"src{n}_idx"]) for n in (0, 1)]
+        for i in range(rows):
+            for j in range(cols):
+                here = [pair for pair in sources if inside(pair[0], i, j)]
+                if len(here) == 2:
+                    with np.errstate(all="ignore"):
+                        first = better(*(pair[0].values[i : i + 1, j] for pair in here))[0]
+                    here = here[:1] if first else here[1:]
+                if here:
+                    value[i, j], index[i, j] = (tile.codes[i, j] for tile in here[0])
+        names = ("dst_val", value), ("dst_idx", index)
+        return {name: typed(codes, given[name].dtype) for name, codes in names}
+
+    return oracle
+
+
+say("TPartArgMax", partly_with_index(np.greater))
+say("TPartArgMin", partly_with_index(np.less))
+
+COMPARED = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
+
+
+def compared(dst: Seen, a: Array, b: Array, mode: str) -> Result:
+    """3.22: a bit for each column, the lowest first; the rest of dst's storage is 0."""
+    with np.errstate(invalid="ignore"):
+        truth = COMPARED[mode](a, b)
+    size = bits_of(dst.dtype) // 8
+    whole = np.zeros((dst.codes.shape[0], dst.codes.shape[1] * size), np.uint8)
+    width = min(-(-a.shape[1] // (8 * size)), dst.valid[1]) * size
+    packed = np.packbits(truth, axis=1, bitorder="little")[:, :width]
+    whole[: packed.shape[0], : packed.shape[1]] = packed
+    return typed(whole.view(f"u{size}"), dst.dtype)
+
+
+@meaning("TCmp")
+def comparison(dst: Seen, src0: Seen, src1: Seen, cmp: str) -> Result:
+    return compared(dst, src0.values, src1.values, cmp)
+
+
+@meaning("TCmpS")
+def comparison_with_number(dst: Seen, src0: Seen, scalar: float, cmp: str) -> Result:
+    return compared(dst, src0.values, number(scalar, src0.dtype), cmp)
+
+
+@meaning("TCmpSTile")
+def comparison_with_first(dst: Seen, src0: Seen, src1: Seen, cmp: str) -> Result:
+    return compared(dst, src0.values, src1.values[:1, :1], cmp)
+
+
+def chosen(mask: Seen, rows: int, cols: int) -> Array:
+    """3.22: the bit of (r, c) is bit c % 8 of byte c // 8 of the mask's row r."""
+    octets = np.ascontiguousarray(mask.codes).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little")[:rows, :cols] != 0
+
+
+@meaning("TSel")
+def selection(dst: Seen, mask: Seen, src0: Seen, src1: Seen) -> Array:
+    return np.where(chosen(mask, *dst.valid), src0.values, src1.values)
+
+
+@meaning("TSelS")
+def selection_or_number(dst: Seen, mask: Seen, src: Seen, scalar: float) -> Array:
+    return np.where(chosen(mask, *dst.valid), src.values, number(scalar, dst.dtype))

@@ -140,7 +140,22 @@ TInsertModeWord = Literal[
 __all__ = [
     "subview",
     "treshape",
+    "trowexpandadd",
+    "trowexpandsub",
     "trowexpandmul",
+    "trowexpanddiv",
+    "trowexpandmax",
+    "trowexpandmin",
+    "trowexpandexpdif",
+    "trowexpand",
+    "tcolexpand",
+    "tcolexpandadd",
+    "tcolexpandsub",
+    "tcolexpandmul",
+    "tcolexpanddiv",
+    "tcolexpandmax",
+    "tcolexpandmin",
+    "tcolexpandexpdif",
     "tcvt",
     "tadd",
     "tsub",
@@ -195,6 +210,10 @@ __all__ = [
     "taddsc",
     "tsubsc",
     "texpands",
+    "trowargmax",
+    "trowargmin",
+    "tcolargmax",
+    "tcolargmin",
     "tgather",
     "tgatherb",
     "tconcat",
@@ -216,14 +235,30 @@ __all__ = [
     "tgemv",
     "tgemv_acc",
     "tgemv_bias",
+    "tpartadd",
+    "tpartmul",
+    "tpartmax",
+    "tpartmin",
+    "tpartargmax",
+    "tpartargmin",
     "trowsum",
+    "trowprod",
     "trowmax",
+    "trowmin",
     "tcolsum",
+    "tcolprod",
+    "tcolmax",
+    "tcolmin",
+    "tpairreducesum",
     "setfmatrix",
     "set_img2col_padding",
     "set_img2col_rpt",
     "set_quant_scalar",
     "set_quant_vector",
+    "tcmp",
+    "tcmps",
+    "tsel",
+    "tsels",
     "set_flag",
     "wait_flag",
     "set_flag_dyn",
@@ -254,12 +289,135 @@ def treshape(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def trowexpandadd(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpandsub(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def trowexpandmul(
     dst: Tile,
     src0: Tile,
     src1: Tile,
     *,
     tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpanddiv(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpandmax(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpandmin(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpandexpdif(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    src1_col: int | None = ...,
+    src0_is_dst: bool | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowexpand(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpand(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpandadd(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpandsub(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpandmul(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpanddiv(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpandmax(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpandmin(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolexpandexpdif(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tcvt(
@@ -670,6 +828,74 @@ def texpands(
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
+def trowargmax(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def trowargmax(
+    dst_val: Tile,
+    dst_idx: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def trowargmin(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def trowargmin(
+    dst_val: Tile,
+    dst_idx: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tcolargmax(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tcolargmax(
+    dst_val: Tile,
+    dst_idx: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tcolargmin(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tcolargmin(
+    dst_val: Tile,
+    dst_idx: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
 def tgather(
     dst: Tile,
     src0: Tile,
@@ -933,7 +1159,62 @@ def tgemv_bias(
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def tpartadd(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpartmul(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpartmax(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpartmin(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpartargmax(
+    dst_val: Tile,
+    src0_val: Tile,
+    src1_val: Tile,
+    dst_idx: Tile,
+    src0_idx: Tile,
+    src1_idx: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpartargmin(
+    dst_val: Tile,
+    src0_val: Tile,
+    src1_val: Tile,
+    dst_idx: Tile,
+    src0_idx: Tile,
+    src1_idx: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def trowsum(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def trowprod(
     dst: Tile,
     src: Tile,
     *,
@@ -947,12 +1228,43 @@ def trowmax(
     tmp: Tile | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def trowmin(
+    dst: Tile,
+    src: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def tcolsum(
     dst: Tile,
     src: Tile,
     *,
     tmp: Tile | None = ...,
     is_binary: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolprod(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolmax(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcolmin(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tpairreducesum(
+    dst: Tile,
+    src: Tile,
+    *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def setfmatrix(
@@ -982,6 +1294,50 @@ def set_quant_scalar(
 def set_quant_vector(
     fp: Tile,
     *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tcmp(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    cmp: CmpModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tcmps(
+    dst: Tile,
+    src0: Tile,
+    scalar: float,
+    *,
+    cmp: CmpModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tcmps(
+    dst: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    cmp: CmpModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsel(
+    dst: Tile,
+    mask: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsels(
+    dst: Tile,
+    mask: Tile,
+    src: Tile,
+    scalar: float,
+    *,
+    tmp: Tile | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def set_flag(

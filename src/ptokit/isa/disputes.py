@@ -343,6 +343,39 @@ DISPUTES: dict[str, Dispute] = {
         "with high precision only",
         "that is what compiles",
     ),
+    "E7": Dispute(
+        "which index does a partial search keep of equal values?",
+        "Documentation and CPU simulator: src1's. Code of A2/A3 and golden data "
+        "of both targets: src0's.",
+        "src1's, for NaN too",
+        "the documentation says so, and the recordings hold ties",
+    ),
+    "E8": Dispute(
+        "what does a comparison with a scalar write into u32?",
+        "CPU simulator: eight bits in each word. A5, and comparisons of tiles: 32.",
+        "32 bits in each word",
+        "a mask has one meaning, whoever wrote it",
+    ),
+    "E9": Dispute(
+        "how close are equal floats?",
+        "CPU simulator, with a scalar: within 1e-9, and infinity differs from infinity. "
+        "Targets: exact.",
+        "exactly equal, as IEEE 754 has it",
+        "the pages name no tolerance",
+    ),
+    "E10": Dispute(
+        "with what does tcmps compare when its second source is a tile?",
+        "Documentation and A5: its first element. Code of the CPU simulator: element by element.",
+        "its first element",
+        "element by element is tcmp",
+    ),
+    "E11": Dispute(
+        "where does each row's mask begin?",
+        "A2/A3, A5, golden data, and what tcmp writes: on a byte of its own. CPU simulator: "
+        "the bits of all rows follow one another.",
+        "on a byte of its own",
+        "a mask of tcmp must select the rows it was made of; recordings fit both",
+    ),
     "E12": Dispute(
         "does A5 divide by a number, or multiply by its reciprocal?",
         "documentation: multiplies. Code: divides.",
@@ -379,6 +412,12 @@ DISPUTES: dict[str, Dispute] = {
         "to the nearest of its values",
         "0.5 and 1.5 are values of the format",
     ),
+    "E20": Dispute(
+        "which types may the index beside a value have?",
+        "CPU simulator: i32 and u32. Targets, for elements of 16 bits: i16 and u16 too.",
+        "all four on cpu; as wide as the targets say there",
+        "it holds any column of a tile",
+    ),
     "E22": Dispute(
         "does a conversion saturate when nothing is said?",
         "CPU simulator: no. Targets: by pair of types. Documentation: no option on the simulator.",
@@ -398,6 +437,18 @@ DISPUTES: dict[str, Dispute] = {
         "simulator, toward zero on targets.",
         "all; ODD takes the odd neighbour of what is between two",
         "a mode that is given is meant",
+    ),
+    "E25": Dispute(
+        "does A2/A3 compare i32?",
+        "Documentation: in all modes. Code: the result is that of eq whatever the mode.",
+        "eq only on a2a3; all modes elsewhere",
+        "a silent other result helps nobody",
+    ),
+    "E26": Dispute(
+        "what becomes of elements that neither source of a partial operation has?",
+        "CPU simulator: 0. Targets: one source must cover dst.",
+        "0 on cpu; refused on a2a3 and a5",
+        "that is what each of them does",
     ),
     "E27": Dispute(
         "does the dequantised sum saturate, and how is it scaled?",
@@ -431,6 +482,13 @@ DISPUTES: dict[str, Dispute] = {
         "the simulator's order on all targets",
         "the order of the tree is not published; sums of floats may differ from hardware's in the "
         "last places",
+    ),
+    "E39": Dispute(
+        "may a row reduction be empty?",
+        "Front ends emit valid regions without columns for idle lanes, and hardware does nothing. "
+        "Assertions of debug builds: no.",
+        "yes: dst stays as it is",
+        "real kernels rely on it",
     ),
     "E40": Dispute(
         "what is an integer divided by 0?",

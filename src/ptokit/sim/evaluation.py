@@ -136,10 +136,10 @@ def _rint(x: NumpyArray, *, rounding: Rounding) -> NumpyArray:
 def _fold(x: NumpyArray, *, word: str, axis: int, start: Number | None) -> NumpyArray:
     count = x.codes.shape[axis]
     steps = [NumpyArray(c, x.dtype) for c in np.split(x.codes, count, axis)] if count else []
-    if start is None:
+    if start is None and steps:
         total, *steps = steps
-    else:
-        shape = (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
+    else:  # of nothing: nobody stores it
+        start, shape = start or 0, (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
         total = NumpyArray(np.broadcast_to(scalar(start, x.dtype).codes, shape), x.dtype)
     for step in steps:
         total = WORDS[word](total, step)
@@ -167,6 +167,14 @@ def _compact(x: NumpyArray, keep: NumpyArray) -> NumpyArray:
 def _count(keep: NumpyArray) -> NumpyArray:
     total = np.count_nonzero(keep.codes, axis=1)[:, None]
     return NumpyArray(total.astype(np.uint32), t.i32)
+
+
+def _pack(x: NumpyArray) -> NumpyArray:
+    return NumpyArray(np.packbits(x.codes, axis=1, bitorder="little"), t.u8)
+
+
+def _bits(x: NumpyArray, *, cols: int) -> NumpyArray:
+    return NumpyArray(np.unpackbits(x.codes, axis=1, bitorder="little")[:, :cols], BOOL)
 
 
 def _matmul(x: NumpyArray, other: NumpyArray, start: NumpyArray | None = None) -> NumpyArray:
@@ -228,6 +236,8 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "repeat": _repeat,
     "compact": _compact,
     "count": _count,
+    "pack": _pack,
+    "bits": _bits,
     "max": _choice(np.less),
     "min": _choice(np.greater),
     "lt": _comparison(np.less),

@@ -154,6 +154,17 @@ class Array(ABC):
         """
         return self.apply("compact", keep), keep.apply("count")
 
+    def packed(self) -> Array:
+        """Truth values as bits of u8: of each row eight in a byte, the first one lowest.
+
+        The bits of the last byte that none stands for are 0.
+        """
+        return self.apply("pack")
+
+    def bits(self, cols: int) -> Array:
+        """The first `cols` bits of each row of u8 as truth values: of a byte the lowest first."""
+        return self.apply("bits", cols=cols)
+
     def isnan(self) -> Array:
         return self.apply("isnan")
 

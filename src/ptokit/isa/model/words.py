@@ -272,12 +272,12 @@ GatherAxis.mlir, GatherAxis.cpp_type = "gather_axis", "GatherAxis"
 class CmpMode(Word):
     """How elements are compared."""
 
-    EQ = "eq", "EQ"
-    NE = "ne", "NE"
-    LT = "lt", "LT"
-    LE = "le", "LE"
-    GT = "gt", "GT"
-    GE = "ge", "GE"
+    EQ = "eq", "EQ", "eq", "equal"
+    NE = "ne", "NE", "ne", "not_equal"
+    LT = "lt", "LT", "lt", "less_than"
+    LE = "le", "LE", "le", "less_equal"
+    GT = "gt", "GT", "gt", "greater_than"
+    GE = "ge", "GE", "ge", "greater_equal"
 
 
 CmpMode.mlir, CmpMode.cpp_type = "cmp", "CmpMode"

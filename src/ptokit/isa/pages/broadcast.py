@@ -1,4 +1,4 @@
-"""Broadcasts: one value for each row combined with every element of the row (spec 3.29)."""
+"""Broadcasts: one value for each row or column, alone or with every element (spec 3.29)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.model.dtypes import f16, f32, i16, i32, u8, u16, u32
 from ptokit.isa.model.layouts import DN, ND
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import V
-from ptokit.isa.pages.vectors import VEC_A2A3, VEC_A5, DTypes, elements, in_vec, one_type
+from ptokit.isa.pages.vectors import (
+    NUMBERS,
+    VEC_A2A3,
+    VEC_A5,
+    DTypes,
+    elements,
+    in_vec,
+    one_type,
+    same_region,
+)
+from ptokit.numerics.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
+REAL = (f16, f32)
 BLOCK = 32  # bytes that a row-major narrow operand has in each row
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
@@ -29,10 +40,12 @@ class RowExpand(Instr, abstract=True, pipe=V):
     src0 = In(Tile, doc="the left operands: as wide as dst, or narrow")
     src1 = In(Tile, doc="the right operands: narrow, or as wide as dst")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+    src1_col = Attr(int, None, key="src1Col")  # hints of compilers, without a meaning of their own
+    src0_is_dst = Attr(bool, None, key="src0eqdst")
 
     example = {"src1": "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"}
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
-    recorded = {"block": {}, "dn": {}, "dn_src0": {}}
+    recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -102,11 +115,191 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     )
 
 
+class TRowExpandAdd(RowExpand, f=operator.add, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+    """dst[i, j] = src0[i, j % n0] + src1[i, j % n1], n0 and n1 the operands' valid columns.
+
+    One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
+    is used again and again along the row. Integers wrap.
+    """
+
+
+class TRowExpandSub(RowExpand, f=operator.sub, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+    """dst[i, j] = src0[i, j % n0] - src1[i, j % n1], operands as of trowexpandadd."""
+
+
 class TRowExpandMul(
     RowExpand, f=operator.mul, rules=expanding((*EXPAND_CPU, u8), VEC_A2A3, VEC_A5)
 ):
-    """dst[i, j] = src0[i, j % n0] * src1[i, j % n1], n0 and n1 the operands' valid columns.
+    """dst[i, j] = src0[i, j % n0] * src1[i, j % n1], operands as of trowexpandadd."""
 
-    One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
-    is used again and again along the row.
+
+class TRowExpandDiv(RowExpand, f=Array.__truediv__, rules=expanding(EXPAND_CPU, REAL, VEC_A5)):
+    """dst[i, j] = src0[i, j % n0] / src1[i, j % n1], operands as of trowexpandadd.
+
+    Floats are correctly rounded, x / 0 is infinite or NaN; integers truncate, x / 0 is 0.
+    """
+
+    disputes = ("E40",)
+
+
+class TRowExpandMax(RowExpand, f=Array.maximum, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+
+    Of equal values src0's is taken, and where one is NaN src0's.
+    """
+
+    disputes = ("E2",)
+
+
+class TRowExpandMin(RowExpand, f=Array.minimum, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+
+    Of equal values src0's is taken, and where one is NaN src0's.
+    """
+
+    disputes = ("E2",)
+
+
+def exp_of_difference(a: Array, b: Array) -> Array:
+    """The difference is rounded to the element type first."""
+    return exp(a - b)
+
+
+class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(REAL, REAL, REAL)):
+    """dst[i, j] = e ** (src0[i, j % n0] - src1[i, j % n1]), operands as of trowexpandadd.
+
+    The difference is rounded to the element type; the power is as texp's, one unit in the last
+    place from the rounded exact value at most.
+    """
+
+
+class TRowExpand(Instr, pipe=V):
+    """dst[i, j] = src[i, 0] for every column of dst's valid region."""
+
+    dst = Out(Tile, doc="receives the values")
+    src = In(Tile, doc="a value for each row, in its first column")
+
+    example = {"src": "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"}
+    elided = {"dst": Like(src, src.valid.rows, src.cols)}
+    rules = (
+        on(CPU, both(dst.dtype.isin(*NUMBERS), src.dtype.isin(*NUMBERS))),
+        on(HARDWARE, one_type(dst, src)),
+        on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
+        named("shape", src.valid.rows == dst.valid.rows, help="one value for each row of dst"),
+        on(CPU, named("shape", src.valid.cols >= 1, help="there must be a first column")),
+        on(A2A3, named("shape", src.valid.cols >= 1, help="there must be a first column")),
+        on(A5, named("shape", src.valid.cols == 1, help="one value for each row of dst")),
+        named("layout", both(dst.layout == ND, src.layout.isin(ND, DN)), help="dst is row-major"),
+        in_vec(dst, src),
+    )
+    recorded = {"plain": {}}
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = src[:rows, 0].cast(dst.dtype)
+
+
+class TColExpand(Instr, pipe=V):
+    """dst[i, j] = src[0, j] for every row of dst's valid region; bits move unchanged."""
+
+    dst = Out(Tile, doc="receives the values")
+    src = In(Tile, doc="a value for each column, in its first row")
+
+    example = {"src": "!pto.tile_buf<vec, 1x32xf32>"}
+    elided = {"dst": Like(src, src.rows, src.valid.cols)}
+    rules = (
+        named("element-type", dst.size == src.size, help="elements of the same width"),
+        named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
+        named("shape", src.valid.cols == dst.valid.cols, help="one value for each column of dst"),
+        named("shape", src.valid.rows >= 1, help="there must be a first row"),
+        named("layout", both(dst.layout == ND, src.layout == ND), help="store both row-major"),
+        in_vec(dst, src),
+    )
+    recorded = {"plain": {}}
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = src[0, :cols].bitcast(dst.dtype)
+
+
+class ColExpand(Instr, abstract=True, pipe=V):
+    """dst[i, j] = f(src0[i, j], src1[0, j])."""
+
+    f: ClassVar[Callable[[Array, Array], Array]]
+    dst = Out(Tile, doc="receives the results")
+    src0 = In(Tile, doc="the left operands")
+    src1 = In(Tile, doc="the right operands, in its first row")
+
+    example = {"src1": "!pto.tile_buf<vec, 1x32xf32>"}
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = cls.f(src0[:rows, :cols], src1[0, :cols])
+
+
+def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+    """The rules of an expand along columns."""
+    dst, src0, src1 = ColExpand.dst, ColExpand.src0, ColExpand.src1
+    stored = both(*(tile.layout == ND for tile in (dst, src0, src1)))
+    return (
+        elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
+        one_type(dst, src0, src1),
+        same_region(dst, src0),
+        named("shape", src1.valid.rows >= 1, help="there must be a first row"),
+        named("shape", src1.valid.cols >= dst.valid.cols, help="one value for each column of dst"),
+        named("layout", stored, help="store all row-major"),
+        in_vec(dst, src0, src1),
+    )
+
+
+COLUMNS = expanding_columns(EXPAND_CPU, VEC_A2A3, VEC_A5)
+
+
+class TColExpandAdd(ColExpand, f=operator.add, rules=COLUMNS):
+    """dst[i, j] = src0[i, j] + src1[0, j]; integers wrap."""
+
+
+class TColExpandSub(ColExpand, f=operator.sub, rules=COLUMNS):
+    """dst[i, j] = src0[i, j] - src1[0, j]; integers wrap."""
+
+
+class TColExpandMul(
+    ColExpand, f=operator.mul, rules=expanding_columns((*EXPAND_CPU, u8), VEC_A2A3, VEC_A5)
+):
+    """dst[i, j] = src0[i, j] * src1[0, j]; integers wrap."""
+
+
+class TColExpandDiv(
+    ColExpand, f=Array.__truediv__, rules=expanding_columns(EXPAND_CPU, REAL, VEC_A5)
+):
+    """dst[i, j] = src0[i, j] / src1[0, j].
+
+    Floats are correctly rounded, x / 0 is infinite or NaN; integers truncate, x / 0 is 0.
+    """
+
+    disputes = ("E40",)
+
+
+class TColExpandMax(ColExpand, f=Array.maximum, rules=COLUMNS):
+    """dst[i, j] = src1[0, j] where src0[i, j] < src1[0, j], else src0[i, j], NaN too."""
+
+    disputes = ("E2",)
+
+
+class TColExpandMin(ColExpand, f=Array.minimum, rules=COLUMNS):
+    """dst[i, j] = src1[0, j] where src1[0, j] < src0[i, j], else src0[i, j], NaN too."""
+
+    disputes = ("E2",)
+
+
+class TColExpandExpDif(ColExpand, f=exp_of_difference, rules=expanding_columns(REAL, REAL, REAL)):
+    """dst[i, j] = e ** (src0[i, j] - src1[0, j]), the difference rounded to the element type.
+
+    The power is as texp's: one unit in the last place from the rounded exact value at most.
     """

@@ -1,4 +1,4 @@
-"""Reductions: sums and maxima along rows and columns (spec 3.27)."""
+"""Reductions: sums, products, extremes and where they are, along rows and columns (spec 3.27)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ptokit.isa.formula.formulas import Const, Expr
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, Scratch
-from ptokit.isa.lang.scalars import least
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
+from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u64
 from ptokit.isa.model.layouts import DN, ND
 from ptokit.isa.model.types import Tile
@@ -21,7 +21,12 @@ from ptokit.isa.pages.windows import pairs
 
 SUM_A5 = (*VEC_A2A3, i64, u64)
 MAX_A5 = (*SUM_A5, i8, u8)
+PROD_COL_A5 = tuple(t for t in VEC_A5 if t not in (i8, u8))
 WIDENING = ((f16, (f16, f32)), (bf16, (bf16, f32)), (f32, (f32,)))  # sums of the CPU simulator
+OF_A_ROW = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+OF_A_COLUMN = "!pto.tile_buf<vec, 1x32xf32>"
+
+Fold = Callable[[Array], Array]
 
 
 class RowReduce(Instr, abstract=True, pipe=V):
@@ -32,33 +37,45 @@ class RowReduce(Instr, abstract=True, pipe=V):
     src = In(Tile, doc="the rows to reduce")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
-    example = {"tmp": VEC_F32, "dst": "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"}
+    example = {"tmp": VEC_F32, "dst": OF_A_ROW}
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
     recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
         rows, cols = src.valid
-        dst[:rows, 0] = cls.f(src[:rows, :cols], dst.dtype)
+        dst[:rows, : least(cols, 1)] = cls.f(src[:rows, :cols], dst.dtype)
+
+
+def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
+    """A tile with a result for each row of the source."""
+    src = RowReduce.src
+    column = either(dst.layout == ND, both(dst.layout == DN, dst.cols == 1))
+    return (
+        named("shape", dst.valid.rows == src.valid.rows, help="one result for each row"),
+        named("shape", dst.valid.cols == 1, help="dst has one valid column"),
+        on(CPU, named("shape", dst.rows == src.rows, help="declare as many rows as src has")),
+        named("layout", column, help="dst is nd, or dn with one column"),
+        in_vec(dst),
+    )
+
+
+def of_rows() -> tuple[Ruled, ...]:
+    """What the source and the scratch of a reduction along rows are."""
+    src, tmp = RowReduce.src, RowReduce.tmp
+    return (in_vec(src), on(HARDWARE, when(tmp.given, in_vec(tmp))), row_major(src))
 
 
 def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     """The rules of a reduction along rows; `cpu`: the element types it takes there."""
-    dst, src, tmp = RowReduce.dst, RowReduce.src, RowReduce.tmp
-    column = either(dst.layout == ND, both(dst.layout == DN, dst.cols == 1))
+    dst, src = RowReduce.dst, RowReduce.src
     return (
         on(CPU, cpu),
         on(HARDWARE, one_type(dst, src)),
         on(A2A3, dst.dtype.isin(*a2a3)),
         on(A5, dst.dtype.isin(*a5)),
-        named("shape", both(src.valid.rows >= 1, src.valid.cols >= 1), help="reduce something"),
-        named("shape", dst.valid.rows == src.valid.rows, help="one result for each row"),
-        named("shape", dst.valid.cols == 1, help="dst has one valid column"),
-        on(CPU, named("shape", dst.rows == src.rows, help="declare as many rows as src has")),
-        named("layout", column, help="dst is nd, or dn with one column"),
-        in_vec(dst, src),
-        on(HARDWARE, when(tmp.given, in_vec(tmp))),
-        row_major(src),
+        one_of_each_row(dst),
+        of_rows(),
     )
 
 
@@ -72,6 +89,16 @@ def largest(x: Array, dtype: DType) -> Array:
     return x.fold("max", 1).cast(dtype)
 
 
+def smallest(x: Array, dtype: DType) -> Array:
+    """The first of the smallest elements of each row."""
+    return x.fold("min", 1).cast(dtype)
+
+
+def product(x: Array, dtype: DType) -> Array:
+    """Row products, each step rounded to the type of the elements."""
+    return x.fold("mul", 1, 1).cast(dtype)
+
+
 SUM_CPU = pairs(RowReduce.dst, RowReduce.src, *WIDENING, (i16, (i16, i32)), (i32, (i32,)))
 MAX_CPU = both(RowReduce.dst.dtype.isin(*NUMBERS), RowReduce.src.dtype.isin(*NUMBERS))
 
@@ -83,7 +110,16 @@ class TRowSum(RowReduce, f=total, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5)):
     """
 
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}, "i16_i32": {}}
-    disputes = ("E31", "E33")
+    disputes = ("E31", "E33", "E39")
+
+
+class TRowProd(RowReduce, f=product, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
+    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, beginning with 1.
+
+    Each step rounds to the element type; integers wrap.
+    """
+
+    disputes = ("E33", "E39")
 
 
 class TRowMax(RowReduce, f=largest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
@@ -92,59 +128,148 @@ class TRowMax(RowReduce, f=largest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
     NaN in first place stays; later ones are skipped.
     """
 
-    disputes = ("E2",)
+    disputes = ("E2", "E39")
 
 
-class TColSum(Instr, pipe=V):
+class TRowMin(RowReduce, f=smallest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
+    """dst[i, 0] = the smallest of src[i, 0], src[i, 1], ..., the first of equal ones.
+
+    NaN in first place stays; later ones are skipped.
+    """
+
+    disputes = ("E2", "E39")
+
+
+class ColReduce(Instr, abstract=True, pipe=V):
+    """dst[0, j] = f(column j of src); a source without rows leaves `dst` as it is."""
+
+    f: ClassVar[Fold]
+    dst = Out(Tile, doc="one valid row: a result for each column")
+    src = In(Tile, doc="the columns to reduce")
+
+    example = {"dst": OF_A_COLUMN}
+    elided = {"dst": Like(src, Const(1), src.valid.cols)}
+    recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        dst[: least(rows, 1), :cols] = cls.f(src[:rows, :cols].cast(dst.dtype))
+
+
+def one_of_each_column(dst: Operand) -> tuple[Ruled, ...]:
+    """A tile with a result for each column of the source."""
+    src = ColReduce.src
+    return (
+        named("shape", dst.valid.rows == 1, help="dst has one valid row"),
+        named("shape", dst.valid.cols == src.valid.cols, help="one result for each column"),
+        in_vec(dst, src),
+    )
+
+
+def by_column(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+    """The rules of a reduction along columns."""
+    dst, src = ColReduce.dst, ColReduce.src
+    one = both(src.dtype == dst.dtype, src.dtype.isin(*NUMBERS))
+    stored = both(dst.layout == ND, src.layout == ND)
+    return (
+        on(CPU, either(one, pairs(dst, src, *WIDENING))),
+        on(HARDWARE, one_type(dst, src)),
+        on(A2A3, dst.dtype.isin(*a2a3)),
+        on(A5, dst.dtype.isin(*a5)),
+        one_of_each_column(dst),
+        named("layout", stored, help="store both row-major"),
+    )
+
+
+def down(word: str, start: int | None = None) -> Fold:
+    """A column folded with a word, from top to bottom."""
+    return lambda x: x.fold(word, 0, start)
+
+
+class TColSum(ColReduce, f=down("add", 0)):
     """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
 
     Every step rounds to dst's element type; integers wrap. `is_binary` asks hardware to add in
     pairs; the order here does not change. A source without rows leaves `dst` as it is.
     """
 
-    dst = Out(Tile, doc="one valid row: a result for each column")
-    src = In(Tile, doc="the columns to add")
+    dst, src = ColReduce.dst, ColReduce.src
     tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, False, key="isBinary")
 
     asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
-    example = {"dst": "!pto.tile_buf<vec, 1x32xf32>"}
-    stored = both(dst.layout == ND, src.layout == ND)
+    binary = named(
+        "operand-count", either(~is_binary, tmp.given), help="the binary order needs tmp"
+    )
+    room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2)
     rules = (
-        on(
-            CPU,
-            either(
-                both(src.dtype == dst.dtype, src.dtype.isin(*NUMBERS)), pairs(dst, src, *WIDENING)
-            ),
-        ),
-        on(HARDWARE, one_type(dst, src)),
-        on(A2A3, dst.dtype.isin(*VEC_A2A3)),
-        on(A5, dst.dtype.isin(*VEC_A5)),
-        named("shape", dst.valid.rows == 1, help="dst has one valid row"),
-        named("shape", dst.valid.cols == src.valid.cols, help="one result for each column"),
-        named("layout", stored, help="store both row-major"),
-        in_vec(dst, src),
+        by_column(VEC_A2A3, VEC_A5),
         on(
             HARDWARE,
-            named(
-                "operand-count", either(~is_binary, tmp.given), help="the binary order needs tmp"
-            ),
-            when(
-                tmp.given,
-                in_vec(tmp),
-                when(
-                    is_binary,
-                    one_type(src, tmp),
-                    named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2),
-                ),
-            ),
+            binary,
+            when(tmp.given, in_vec(tmp), when(is_binary, one_type(src, tmp), room)),
         ),
     )
-    elided = {"dst": Like(src, Const(1), src.valid.cols)}
-    recorded = {"plain": {}, "tmp": {}, "f16_f32": {}, "bf16_f32": {}}
+    recorded = {**ColReduce.recorded, "tmp": {}}
     disputes = ("E29", "E33")
+
+
+class TColProd(ColReduce, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)):
+    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, beginning with 1.
+
+    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`.
+    """
+
+    disputes = ("E29", "E33")
+
+
+class TColMax(ColReduce, f=down("max"), rules=by_column(VEC_A2A3, VEC_A5)):
+    """dst[0, j] = the largest of src[0, j], src[1, j], ..., the first of equal ones.
+
+    NaN in first place stays; later ones are skipped. A source without rows leaves `dst` as it is.
+    """
+
+    disputes = ("E2", "E29")
+
+
+class TColMin(ColReduce, f=down("min"), rules=by_column(VEC_A2A3, VEC_A5)):
+    """dst[0, j] = the smallest of src[0, j], src[1, j], ..., the first of equal ones.
+
+    NaN in first place stays; later ones are skipped. A source without rows leaves `dst` as it is.
+    """
+
+    disputes = ("E2", "E29")
+
+
+class TPairReduceSum(Instr, pipe=V):
+    """dst[i, k] = src[i, 2k] + src[i, 2k + 1]; of an odd number of columns the last plus 0.
+
+    Every other element of dst's storage becomes 0. Integers wrap.
+    """
+
+    dst = Out(Tile, doc="receives the sums, in the first half of its valid columns")
+    src = In(Tile, doc="the elements to add in pairs")
+
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    same = both(dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
+    rules = (
+        one_type(dst, src),
+        on(CPU, dst.dtype.isin(*NUMBERS)),
+        on(HARDWARE, dst.dtype.isin(f16, f32)),
+        named("shape", same, help="dst has the valid region of src"),
+        named("layout", both(dst.layout == ND, src.layout == ND), help="store both row-major"),
+        in_vec(dst, src),
+    )
+    recorded = {"plain": {}}
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
         rows, cols = src.valid
-        dst[: least(rows, 1), :cols] = src[:rows, :cols].cast(dst.dtype).fold("add", 0, 0)
+        halves = cols // 2
+        left = src[:rows, 0 : 2 * halves : 2]
+        right = src[:rows, least(1, cols) : most(2 * halves, least(1, cols)) : 2]
+        last = src[:rows, 2 * halves : cols] + 0
+        dst.fill(0)
+        dst[:rows, :halves] = left + right
+        dst[:rows, halves : halves + cols % 2] = last

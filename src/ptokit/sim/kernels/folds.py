@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
+from ptokit.sim.evaluation import scalar
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
@@ -108,8 +109,9 @@ class Fold:
             return self.function.words(point, self.used)[1].value(self.x)
         if self.dtype == t.f32:
             return lanes.splat("float", float_text(float(self.start)))
-        assert self.start == 0, "narrow floats start at zero"
-        return lanes.splat(element(self.dtype), "0")
+        return lanes.splat(
+            element(self.dtype), str(int(scalar(self.start, self.dtype).codes[0, 0]))
+        )
 
     def _fold_part(self, part: Rectangle, groups: list[Point], slots: list[str]) -> None:
         *loops, inner = part.loops

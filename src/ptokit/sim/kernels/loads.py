@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 from ptokit.isa.lang.arrays import BOOL
+from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.walk import Access, Point, address, load_line
@@ -34,11 +36,18 @@ class Loads:
             return self._nibble(access, position)
         if point.lanes == 1 or known(step, 0):
             return lanes.spread(kind, self._one(access, position))
-        if known(step, 1) and kind != "i1":
-            return load_line(self.code, access, position, point.lanes)
+        if known(step, 1):
+            return self._line(access, position, lanes)
         if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
             return self._sampled(access, position, step, lanes)
         return self._picked(access, position, step, lanes)
+
+    def _line(self, access: Access, position: Num, lanes: Lanes) -> str:
+        """Contiguous elements; a truth value is a byte."""
+        if access.dtype is not BOOL:
+            return load_line(self.code, access, position, lanes.count)
+        octets = load_line(self.code, replace(access, dtype=t.u8), position, lanes.count)
+        return lanes.op("icmp ne", "i8", octets, lanes.splat("i8", "0"))
 
     def _one(self, access: Access, position: Num) -> str:
         where = address(self.code, access, position)

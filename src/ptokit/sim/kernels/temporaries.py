@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ptokit.isa.lang.arrays import BOOL, Array
 from ptokit.isa.model import dtypes as t
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import Axis, IndexMap, known
+from ptokit.sim.evaluation import scalar
 from ptokit.sim.kernels import matmul
-from ptokit.sim.kernels.emitter import Emitter
+from ptokit.sim.kernels.emitter import Emitter, bound
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
 from ptokit.sim.kernels.walk import Point, Walk, counters
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, text
-from ptokit.sim.record.trace import Read, Store, Traced, Whole, spans
+from ptokit.sim.record.trace import Known, Read, Span, Store, Traced, Whole, spans
+
+LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
+ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
+ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
+
+
+def _as(x: Array, dtype: DType) -> Traced:
+    found = x.cast(dtype)
+    assert isinstance(found, Traced)
+    return found
+
+
+def _by_eights(octets: Elements) -> Elements:
+    """Rows of bytes, padded to whole words, as words."""
+    rows, line = octets.map.rows.digits[0]
+    where = IndexMap(Axis(((rows, line // 8),)), Axis(((line // 8, 1),)))
+    return Elements(octets.memory, octets.address, t.u64, where)
 
 
 class Temporaries:
@@ -30,6 +50,8 @@ class Temporaries:
             "fold": self._folded,
             "compact": self._compacted,
             "count": self._counted,
+            "pack": self._packed,
+            "bits": self._bits,
         }
         if isinstance(node, Whole) and node.word in words:
             cells = words[node.word](node)
@@ -139,6 +161,25 @@ class Temporaries:
         bits = self.code.let(f"bitcast {mask} to i{count}")
         number = self.code.let(f"call i{count} @llvm.ctpop.i{count}(i{count} {bits})")
         return self.code.let(f"zext i{count} {number} to i64")
+
+    def _packed(self, node: Whole) -> Elements:
+        """Truth values as bytes; eight of them as one word, whose product has their bits on top."""
+        octets = self.scratch.room(node.rows, node.first.cols, t.u8, 8)
+        whole = (Span(0, bound(node.rows)), Span(0, octets.map.rows.digits[0][1]))
+        none = Leaf(Known(scalar(0, t.u8)))
+        self.function.store(Store(octets, *whole, none))
+        self.fill(octets, _as(node.first, t.u8))
+        words = Read(_by_eights(octets), Span(0, node.rows), Span(0, node.cols))
+        cells = self.scratch.room(node.rows, node.cols, t.u8)
+        self.fill(cells, _as(words * ON_TOP >> 56, t.u8))
+        return cells
+
+    def _bits(self, node: Whole) -> Elements:
+        """Each byte as a word of eight copies, of which each keeps one bit, as its lowest."""
+        octets = self.scratch.room(node.rows, node.cols, BOOL, 8)
+        each = (_as(node.first, t.u64) * LOWEST) & ONE_EACH
+        self.fill(_by_eights(octets), _as((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
+        return octets
 
     def _folded(self, node: Whole) -> Elements:
         """Along one axis in increasing index; the other axis lies in the lanes."""

@@ -156,7 +156,7 @@ class Whole(Traced):
         return self.args[0]
 
 
-SHAPING = ("transpose", "reshape", "repeat", "compact", "count", "fold", "matmul")
+SHAPING = ("transpose", "reshape", "repeat", "compact", "count", "pack", "bits", "fold", "matmul")
 
 
 def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType, Num, Num]:
@@ -172,6 +172,10 @@ def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType
             return x.dtype, others[0].rows, others[0].cols
         case "count":
             return t.i32, x.rows, 1
+        case "pack":
+            return t.u8, x.rows, -(-x.cols // 8)
+        case "bits":
+            return BOOL, x.rows, how["cols"]
         case "fold":
             return (x.dtype, 1, x.cols) if how["axis"] == 0 else (x.dtype, x.rows, 1)
         case _:  # the product

@@ -1,0 +1,263 @@
+"""Reductions: where the extremes of rows and columns are (spec 3.27)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ptokit.isa.formula.formulas import Const
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32
+from ptokit.isa.model.layouts import DN, ND
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import V
+from ptokit.isa.pages.reduction import (
+    OF_A_COLUMN,
+    OF_A_ROW,
+    RowReduce,
+    of_rows,
+    one_of_each_column,
+    one_of_each_row,
+)
+from ptokit.isa.pages.samples import COUNT, VEC_F32
+from ptokit.isa.pages.vectors import NUMBERS, VEC_A2A3, DTypes, in_vec, one_type
+
+INDEX = (i32, u32)
+ANY_INDEX = (i16, u16, i32, u32)
+ARG_A5 = (i16, u16, i32, u32, f16, bf16, f32)
+ARG_COL_A2A3 = (f16, f32, u16, u32)
+ARG_COL_A5 = (i8, u8, *ARG_A5)
+NO_INDEX = (1 << 31) - 1
+
+
+def where_extreme(x: Array, best: Array, place: Array, axis: int) -> Array:
+    """The number of the first element that equals the extreme; of none, a NaN in front, it is 0."""
+    found = x.equals(best).where(place.cast(i32), NO_INDEX).fold("min", axis)
+    return found.equals(NO_INDEX).where(0, found)
+
+
+class RowArg(RowReduce, abstract=True):
+    """dst[i, 0] = the column of the extreme of row i."""
+
+    word: ClassVar[str]
+    dst, src, tmp = RowReduce.dst, RowReduce.src, RowReduce.tmp
+    example = {"tmp": VEC_F32, "dst": COUNT}
+    elided = {"dst": Like(src, src.valid.rows, Const(1), dtype=lambda _: i32)}
+    recorded = {"idx": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        column = where_extreme(x, x.fold(cls.word, 1), src.iota(rows, cols)[1], 1)
+        dst[:rows, : least(cols, 1)] = column.cast(dst.dtype)
+
+
+def arg_types(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+    """The element types of an index of an extreme, and of where it is looked for."""
+    dst, src = RowArg.dst, RowArg.src
+    return (
+        named("element-type", dst.dtype.isin(*INDEX), help="the index is i32 or u32"),
+        on(CPU, src.dtype.isin(*NUMBERS)),
+        on(A2A3, src.dtype.isin(*a2a3)),
+        on(A5, src.dtype.isin(*a5)),
+    )
+
+
+ROW_ARG = (arg_types(VEC_A2A3, ARG_A5), one_of_each_row(RowArg.dst), of_rows())
+
+
+class TRowArgMax(RowArg, word="max", form="index", rules=ROW_ARG):
+    """dst[i, 0] = the column of the largest element of row i, the first of equal ones.
+
+    NaN in first place stays the largest, column 0; later ones are skipped.
+    """
+
+    disputes = ("E2", "E39")
+
+
+class TRowArgMin(RowArg, word="min", form="index", rules=ROW_ARG):
+    """dst[i, 0] = the column of the smallest element of row i, the first of equal ones.
+
+    NaN in first place stays the smallest, column 0; later ones are skipped.
+    """
+
+    disputes = ("E2", "E39")
+
+
+class RowArgValue(Instr, abstract=True, pipe=V):
+    """dst_val[i, 0] = the extreme of row i, dst_idx[i, 0] = its column."""
+
+    word: ClassVar[str]
+    dst_val = Out(Tile, cpp="dstVal", doc="one valid column: the extreme of each row")
+    dst_idx = Out(Tile, cpp="dstIdx", doc="one valid column: where it is")
+    src, tmp = RowReduce.src, RowReduce.tmp
+
+    example = {"tmp": VEC_F32, "dst_val": OF_A_ROW, "dst_idx": COUNT}
+    elided = {
+        "dst_val": Like(src, src.valid.rows, Const(1)),
+        "dst_idx": Like(src, src.valid.rows, Const(1), dtype=lambda _: i32),
+    }
+    recorded = {"val_idx": {}}
+
+    @classmethod
+    def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        best = x.fold(cls.word, 1)
+        column = where_extreme(x, best, src.iota(rows, cols)[1], 1)
+        dst_val[:rows, : least(cols, 1)] = best
+        dst_idx[:rows, : least(cols, 1)] = column.cast(dst_idx.dtype)
+
+
+def value_types(val: Operand, idx: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """The element types where the value is wanted too; the targets are stricter."""
+    return (
+        one_type(val, src),
+        named("element-type", idx.dtype.isin(*ANY_INDEX), help="the index is an integer"),
+        on(CPU, src.dtype.isin(*NUMBERS)),
+        on(HARDWARE, when(src.size == 4, named("element-type", idx.size == 4))),
+    )
+
+
+ROW_VALUE = (
+    value_types(RowArgValue.dst_val, RowArgValue.dst_idx, RowArgValue.src),
+    on(A2A3, RowArgValue.src.dtype.isin(*VEC_A2A3)),
+    on(A5, RowArgValue.src.dtype.isin(*ARG_A5)),
+    one_of_each_row(RowArgValue.dst_val),
+    one_of_each_row(RowArgValue.dst_idx),
+    of_rows(),
+)
+
+
+class TRowArgMaxValue(
+    RowArgValue, name="trowargmax", word="max", form="value and index", rules=ROW_VALUE
+):
+    """dst_val[i, 0] = the largest element of row i, dst_idx[i, 0] = its column, the first.
+
+    NaN in first place stays; later ones are skipped.
+    """
+
+    disputes = ("E2", "E20", "E39")
+
+
+class TRowArgMinValue(
+    RowArgValue, name="trowargmin", word="min", form="value and index", rules=ROW_VALUE
+):
+    """dst_val[i, 0] = the smallest element of row i, dst_idx[i, 0] = its column, the first.
+
+    NaN in first place stays; later ones are skipped.
+    """
+
+    disputes = ("E2", "E20", "E39")
+
+
+class ColArg(Instr, abstract=True, pipe=V):
+    """dst[0, j] = the row of the extreme of column j."""
+
+    word: ClassVar[str]
+    dst = Out(Tile, doc="one valid row: an index for each column")
+    src = In(Tile, doc="the columns to look through")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+
+    example = {"tmp": VEC_F32, "dst": OF_A_COLUMN.replace("f32", "i32")}
+    elided = {"dst": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32)}
+    recorded = {"idx": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        row = where_extreme(x, x.fold(cls.word, 0), src.iota(rows, cols)[0], 0)
+        dst[: least(rows, 1), :cols] = row.cast(dst.dtype)
+
+
+def of_columns(*outs: Operand) -> tuple[Ruled, ...]:
+    """The tiles of the index of an extreme along columns."""
+    src, tmp = ColArg.src, ColArg.tmp
+    results = tuple(one_of_each_column(dst) for dst in outs)
+    return (
+        results,
+        named("layout", both(*(dst.layout == ND for dst in outs)), help="store dst row-major"),
+        on(HARDWARE, named("layout", src.layout.isin(ND, DN))),
+        on(HARDWARE, when(tmp.given, in_vec(tmp))),
+    )
+
+
+COL_ARG = (arg_types(ARG_COL_A2A3, ARG_COL_A5), of_columns(ColArg.dst))
+
+
+class TColArgMax(ColArg, word="max", form="index", rules=COL_ARG):
+    """dst[0, j] = the row of the largest element of column j, the first of equal ones.
+
+    NaN in first place stays the largest, row 0; later ones are skipped.
+    """
+
+    disputes = ("E2",)
+
+
+class TColArgMin(ColArg, word="min", form="index", rules=COL_ARG):
+    """dst[0, j] = the row of the smallest element of column j, the first of equal ones.
+
+    NaN in first place stays the smallest, row 0; later ones are skipped.
+    """
+
+    disputes = ("E2",)
+
+
+class ColArgValue(Instr, abstract=True, pipe=V):
+    """dst_val[0, j] = the extreme of column j, dst_idx[0, j] = its row."""
+
+    word: ClassVar[str]
+    dst_val = Out(Tile, cpp="dstVal", doc="one valid row: the extreme of each column")
+    dst_idx = Out(Tile, cpp="dstIdx", doc="one valid row: where it is")
+    src, tmp = ColArg.src, ColArg.tmp
+
+    example = {"tmp": VEC_F32, "dst_val": OF_A_COLUMN, "dst_idx": OF_A_COLUMN.replace("f32", "i32")}
+    elided = {
+        "dst_val": Like(src, Const(1), src.valid.cols),
+        "dst_idx": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32),
+    }
+    recorded = {"val_idx": {}}
+
+    @classmethod
+    def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        best = x.fold(cls.word, 0)
+        row = where_extreme(x, best, src.iota(rows, cols)[0], 0)
+        dst_val[: least(rows, 1), :cols] = best
+        dst_idx[: least(rows, 1), :cols] = row.cast(dst_idx.dtype)
+
+
+COL_VALUE = (
+    value_types(ColArgValue.dst_val, ColArgValue.dst_idx, ColArgValue.src),
+    on(HARDWARE, named("element-type", ColArgValue.dst_idx.size == ColArgValue.src.size)),
+    on(A2A3, ColArgValue.src.dtype.isin(*ARG_COL_A2A3)),
+    on(A5, ColArgValue.src.dtype.isin(*ARG_A5)),
+    of_columns(ColArgValue.dst_val, ColArgValue.dst_idx),
+)
+
+
+class TColArgMaxValue(
+    ColArgValue, name="tcolargmax", word="max", form="value and index", rules=COL_VALUE
+):
+    """dst_val[0, j] = the largest element of column j, dst_idx[0, j] = its row, the first.
+
+    NaN in first place stays; later ones are skipped.
+    """
+
+    disputes = ("E2", "E20")
+
+
+class TColArgMinValue(
+    ColArgValue, name="tcolargmin", word="min", form="value and index", rules=COL_VALUE
+):
+    """dst_val[0, j] = the smallest element of column j, dst_idx[0, j] = its row, the first.
+
+    NaN in first place stays; later ones are skipped.
+    """
+
+    disputes = ("E2", "E20")

@@ -1,0 +1,195 @@
+"""Partial operations: two tiles of which one may cover only a part of the result (spec 3.21)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import ClassVar
+
+from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import f16, f32, i16, i32, i64, u16, u32, u64
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import V
+from ptokit.isa.pages.samples import VEC_I32
+from ptokit.isa.pages.vectors import (
+    NUMBERS,
+    VEC_A2A3,
+    VEC_A5,
+    DTypes,
+    elements,
+    in_vec,
+    one_type,
+    row_major,
+)
+
+MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
+SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
+INDEX = (i16, u16, i32, u32)
+
+
+class Partial(Instr, abstract=True, pipe=V):
+    """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
+
+    f: ClassVar[Callable[[Array, Array], Array]]
+    dst = Out(Tile, doc="receives the results; may be a source")
+    src0 = In(Tile, doc="the left operands")
+    src1 = In(Tile, doc="the right operands")
+
+    example = {"src1": SHORTER}
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    recorded = {"plain": {}}
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+        (rows, cols), (height, width) = src0.valid, src1.valid
+        left, right = src0[:rows, :cols], src1[:height, :width]
+        down, across = least(rows, height), least(cols, width)
+        result = cls.f(src0[:down, :across], src1[:down, :across])
+        dst[: dst.valid.rows, : dst.valid.cols] = 0
+        dst[:rows, :cols] = left
+        dst[:height, :width] = right
+        dst[:down, :across] = result
+
+
+def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
+    """The regions: none beyond dst's; hardware wants one that is dst's, whole."""
+    inside = (
+        both(s.valid.rows <= dst.valid.rows, s.valid.cols <= dst.valid.cols) for s in (src0, src1)
+    )
+    rows = [s.valid.rows == dst.valid.rows for s in (src0, src1)]
+    cols = [s.valid.cols == dst.valid.cols for s in (src0, src1)]
+    whole = either(both(rows[0], cols[0]), both(rows[1], cols[1]))
+    one = both(*(either(r, c) for r, c in zip(rows, cols, strict=True)))
+    return (
+        named("shape", *inside, help="no source has more valid rows or columns than dst"),
+        on(HARDWARE, named("shape", whole, help="one source has dst's valid region")),
+        on(A2A3, named("shape", one, help="a source is smaller in rows or in columns, not both")),
+    )
+
+
+def partial(a5: DTypes) -> tuple[Ruled, ...]:
+    """The rules of a partial operation."""
+    tiles = Partial.dst, Partial.src0, Partial.src1
+    return (
+        elements(tiles[0], cpu=NUMBERS, a2a3=VEC_A2A3, a5=a5),
+        one_type(*tiles),
+        covering(*tiles),
+        in_vec(*tiles),
+        row_major(*tiles),
+    )
+
+
+class TPartAdd(Partial, f=operator.add, rules=partial(VEC_A5)):
+    """dst[i, j] = src0[i, j] + src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
+
+    Integers wrap.
+    """
+
+    disputes = ("E26",)
+
+
+class TPartMul(Partial, f=operator.mul, rules=partial(MUL_A5)):
+    """dst[i, j] = src0[i, j] * src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
+
+    Integers wrap.
+    """
+
+    disputes = ("E26",)
+
+
+class TPartMax(Partial, f=Array.maximum, rules=partial(VEC_A5)):
+    """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
+
+    Of equal values src0's is taken, and where one is NaN src0's.
+    """
+
+    disputes = ("E2", "E26")
+
+
+class TPartMin(Partial, f=Array.minimum, rules=partial(VEC_A5)):
+    """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
+
+    Of equal values src0's is taken, and where one is NaN src0's.
+    """
+
+    disputes = ("E2", "E26")
+
+
+class PartialArg(Instr, abstract=True, pipe=V):
+    """The better of two values, with its index."""
+
+    prefers: ClassVar[Callable[[Array, Array], Array]]
+    dst_val = Out(Tile, cpp="dstVal", doc="receives the values")
+    src0_val = In(Tile, cpp="src0Val", doc="the left values")
+    src1_val = In(Tile, cpp="src1Val", doc="the right values")
+    dst_idx = Out(Tile, cpp="dstIdx", doc="receives the indices")
+    src0_idx = In(Tile, cpp="src0Idx", doc="the indices of the left values")
+    src1_idx = In(Tile, cpp="src1Idx", doc="the indices of the right values")
+
+    example = {
+        **{"src1_val": SHORTER, "src1_idx": SHORTER.replace("f32", "i32")},
+        **{"src0_idx": VEC_I32, "dst_idx": VEC_I32},
+    }
+    elided = {
+        "dst_val": Like(src0_val, src0_val.valid.rows, src0_val.valid.cols),
+        "dst_idx": Like(src0_idx, src0_val.valid.rows, src0_val.valid.cols),
+    }
+    indexed = tuple(
+        named("shape", idx.valid.rows == val.valid.rows, idx.valid.cols == val.valid.cols)
+        for val, idx in ((dst_val, dst_idx), (src0_val, src0_idx), (src1_val, src1_idx))
+    )
+    tiles = (dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx)
+    rules = (
+        elements(dst_val, cpu=NUMBERS, a2a3=(f16, f32), a5=(f16, f32)),
+        one_type(dst_val, src0_val, src1_val),
+        one_type(dst_idx, src0_idx, src1_idx),
+        named("element-type", dst_idx.dtype.isin(*INDEX), help="indices are integers"),
+        on(HARDWARE, when(dst_val.size == 4, named("element-type", dst_idx.size == 4))),
+        covering(dst_val, src0_val, src1_val),
+        indexed,
+        in_vec(*tiles),
+        row_major(*tiles),
+    )
+    recorded = {"plain": {}}
+    disputes = ("E7", "E26")
+
+    @classmethod
+    def run(
+        cls,
+        dst_val: Cells,
+        src0_val: Cells,
+        src1_val: Cells,
+        dst_idx: Cells,
+        src0_idx: Cells,
+        src1_idx: Cells,
+    ) -> None:
+        (rows, cols), (height, width) = src0_val.valid, src1_val.valid
+        down, across = least(rows, height), least(cols, width)
+        first = cls.prefers(src0_val[:down, :across], src1_val[:down, :across])
+        values, indices = (dst_val, src0_val, src1_val), (dst_idx, src0_idx, src1_idx)
+        chosen = [
+            (a[:rows, :cols], b[:height, :width], first.where(a[:down, :across], b[:down, :across]))
+            for (_, a, b) in (values, indices)
+        ]
+        for (dst, _, _), (left, right, better) in zip((values, indices), chosen, strict=True):
+            dst[: dst.valid.rows, : dst.valid.cols] = 0
+            dst[:rows, :cols] = left
+            dst[:height, :width] = right
+            dst[:down, :across] = better
+
+
+class TPartArgMax(PartialArg, prefers=operator.gt):
+    """The larger of two values with its index where both are valid, a copy where one is, else 0.
+
+    src0's is taken where it is strictly larger; of equal values, and where one is NaN, src1's.
+    """
+
+
+class TPartArgMin(PartialArg, prefers=operator.lt):
+    """The smaller of two values with its index where both are valid, a copy where one is, else 0.
+
+    src0's is taken where it is strictly smaller; of equal values, and where one is NaN, src1's.
+    """

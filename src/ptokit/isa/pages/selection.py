@@ -1,0 +1,230 @@
+"""Compare and select: a bit for each element, and elements chosen by bits (spec 3.22)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, either, named, on
+from ptokit.isa.lang.arrays import Array, Cells, Term
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Scalar, Tile
+from ptokit.isa.model.words import CmpMode, V
+from ptokit.isa.pages.samples import VEC_F32
+from ptokit.isa.pages.vectors import (
+    NUMBERS,
+    VEC_A5,
+    elements,
+    in_vec,
+    one_type,
+    row_major,
+    same_region,
+)
+
+BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
+
+
+def compared(x: Array, mode: CmpMode, y: Term) -> Array:
+    """Whether each element compares so; NaN is unordered, only NE holds for it."""
+    words: dict[CmpMode, Callable[[], Array]] = {
+        CmpMode.EQ: lambda: x.equals(y),
+        CmpMode.NE: lambda: x.equals(y) ^ 1,
+        CmpMode.LT: lambda: x < y,
+        CmpMode.LE: lambda: x <= y,
+        CmpMode.GT: lambda: x > y,
+        CmpMode.GE: lambda: x >= y,
+    }
+    return words[mode]()
+
+
+class Compare(Instr, abstract=True, pipe=V):
+    """A bit for each element of `src0`, packed row by row."""
+
+    dst = Out(Tile, doc="receives the bits: of each row, the lowest bit first")
+    src0 = In(Tile, doc="the left operands")
+    cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
+
+    asm = Asm(attrs_inside=True)
+    example = {"dst": BITS}
+    elided = {"dst": Like(src0, src0.valid.rows, (src0.valid.cols + 7) // 8, dtype=lambda _: u8)}
+
+
+def compared_region(dst: Cells, src0: Cells) -> tuple[int, int]:
+    """The rows and columns whose bits `dst` has room for."""
+    return src0.valid.rows, least(src0.valid.cols, dst.valid.cols * dst.dtype.size * 8)
+
+
+def put_bits(dst: Cells, truth: Array, rows: int, cols: int) -> None:
+    """A bit for each truth value; what they do not reach of dst's storage is 0."""
+    bits = truth.packed()
+    dst.fill(0)
+    dst.octets()[:rows, : (cols + 7) // 8] = bits
+
+
+def comparing(*types: Ruled) -> tuple[Ruled, ...]:
+    """The rules of a comparison."""
+    dst, src0 = Compare.dst, Compare.src0
+    return (
+        *types,
+        named("shape", dst.valid.rows == src0.valid.rows, help="a row of bits for each row"),
+        named("layout", dst.layout == ND, help="store dst row-major"),
+        in_vec(dst, src0),
+        row_major(src0),
+    )
+
+
+class TCmp(Compare):
+    """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
+
+    w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
+    beyond src0's valid columns, and all else of dst's storage, become 0.
+    """
+
+    dst, src0 = Compare.dst, Compare.src0
+    src1 = In(Tile, doc="the right operands")
+
+    rules = comparing(
+        on((CPU, A5), dst.dtype.isin(u8, u32)),
+        on(A2A3, dst.dtype == u8),
+        one_type(src0, src1),
+        same_region(src0, src1),
+        elements(src0, cpu=NUMBERS, a2a3=(i32, f16, f32), a5=VEC_A5),
+        in_vec(src1),
+        row_major(src1),
+        on(A2A3, named("attribute", either(src0.dtype != i32, Compare.cmp == CmpMode.EQ))),
+    )
+    recorded = {"plain": {"cmp": "cmp_mode"}}
+    disputes = ("E25",)
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode) -> None:
+        rows, cols = compared_region(dst, src0)
+        put_bits(dst, compared(src0[:rows, :cols], cmp, src1[:rows, :cols]), rows, cols)
+
+
+WITH_ONE = comparing(
+    on(CPU, Compare.dst.dtype.isin(u8, u32)),
+    on(HARDWARE, Compare.dst.dtype == u8),
+    elements(Compare.src0, cpu=NUMBERS, a2a3=(i16, u16, i32, f16, f32), a5=VEC_A5),
+    on(
+        A2A3,
+        named("attribute", either(Compare.src0.dtype != i32, Compare.cmp == CmpMode.EQ)),
+    ),
+)
+
+
+class TCmpS(Compare, form="scalar", rules=WITH_ONE):
+    """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
+
+    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
+    it. Bits beyond src0's valid columns, and all else of dst's storage, become 0.
+    """
+
+    dst, src0 = Compare.dst, Compare.src0
+    scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
+
+    recorded = {"scalar": {"cmp": "cmp_mode"}}
+    disputes = ("E8", "E9", "E25")
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, scalar: Term, cmp: CmpMode) -> None:
+        rows, cols = compared_region(dst, src0)
+        put_bits(dst, compared(src0[:rows, :cols], cmp, scalar), rows, cols)
+
+
+class TCmpSTile(Compare, name="tcmps", form="tile"):
+    """As the form with a scalar, with the first element of `src1` in its place."""
+
+    dst, src0 = Compare.dst, Compare.src0
+    src1 = In(Tile, doc="its first element is the right operand of all")
+
+    first = named("shape", src1.valid.rows >= 1, src1.valid.cols >= 1, help="there is no first one")
+    rules = (WITH_ONE, one_type(src0, src1), first, in_vec(src1))
+    disputes = ("E8", "E9", "E10", "E25")
+
+    @staticmethod
+    def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode) -> None:
+        rows, cols = compared_region(dst, src0)
+        put_bits(dst, compared(src0[:rows, :cols], cmp, src1[0, 0]), rows, cols)
+
+
+def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+    """The rules of a selection: a bit of the mask for each element of dst."""
+    bits = mask.valid.cols * mask.size * 8 >= dst.valid.cols
+    return (
+        one_type(dst, *sources),
+        same_region(dst, *sources),
+        named("element-type", mask.dtype.isin(i8, u8, i16, u16, i32, u32), help="bits of integers"),
+        named("layout", mask.layout == ND, help="store the mask row-major"),
+        named("shape", mask.valid.rows >= dst.valid.rows, bits, help="a bit for each element"),
+        in_vec(dst, mask, *sources),
+        row_major(dst, *sources),
+    )
+
+
+def chosen(mask: Cells, rows: int, cols: int) -> Array:
+    """The bits of the mask: of (i, j) bit j % 8 of byte j // 8 of its row i."""
+    return mask.octets()[:rows, : (cols + 7) // 8].bits(cols)
+
+
+class TSel(Instr, pipe=V):
+    """dst[i, j] = src0[i, j] where the bit of (i, j) in `mask` is 1, else src1[i, j].
+
+    That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
+    """
+
+    dst = Out(Tile, doc="receives the elements chosen; may be a source")
+    mask = In(Tile, doc="a bit for each element")
+    src0 = In(Tile, doc="elements for bits that are 1")
+    src1 = In(Tile, doc="elements for bits that are 0")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+
+    example = {"mask": BITS, "tmp": VEC_F32}
+    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    rules = (
+        masked(dst, mask, src0, src1),
+        on(CPU, dst.dtype.isin(*NUMBERS)),
+        on(A2A3, named("element-type", dst.size.isin(2, 4))),
+        on(A5, dst.dtype.isin(*VEC_A5)),
+        on(A2A3, named("shape", tmp.nbytes >= 32, help="32 bytes of scratch")),
+    )
+    recorded = {"plain": {}}
+    disputes = ("E11",)
+
+    @staticmethod
+    def run(dst: Cells, mask: Cells, src0: Cells, src1: Cells) -> None:
+        rows, cols = dst.valid
+        selected = chosen(mask, rows, cols)
+        dst[:rows, :cols] = selected.where(src0[:rows, :cols], src1[:rows, :cols])
+
+
+class TSelS(Instr, pipe=V):
+    """dst[i, j] = src[i, j] where the bit of (i, j) in `mask` is 1, else `scalar`.
+
+    That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
+    """
+
+    dst = Out(Tile, doc="receives the elements chosen; may be the source")
+    mask = In(Tile, doc="a bit for each element")
+    src = In(Tile, doc="elements for bits that are 1")
+    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+    scalar = In(Scalar, doc="the element for bits that are 0; it takes src's element type")
+
+    example = {"mask": BITS, "tmp": VEC_F32}
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    rules = (
+        masked(dst, mask, src),
+        on(CPU, dst.dtype.isin(*NUMBERS)),
+        on(A2A3, named("element-type", dst.size.isin(2, 4))),
+        on(A5, dst.dtype.isin(*(t for t in VEC_A5 if t is not bf16))),
+    )
+    recorded = {"plain": {}}
+    disputes = ("E11",)
+
+    @staticmethod
+    def run(dst: Cells, mask: Cells, src: Cells, scalar: Term) -> None:
+        rows, cols = dst.valid
+        dst[:rows, :cols] = chosen(mask, rows, cols).where(src[:rows, :cols], scalar)
