@@ -10,7 +10,24 @@ import pytest
 from numpy.typing import NDArray
 
 from ptokit.isa.lang.arrays import Array
-from ptokit.isa.model.dtypes import DTYPES, DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32, u8
+from ptokit.isa.model.dtypes import (
+    DTYPES,
+    DType,
+    bf16,
+    f8e4m3,
+    f8e5m2,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 from ptokit.isa.model.words import Rounding
 from ptokit.numerics.formats import decode, encode
 from ptokit.sim.evaluation import NumpyArray
@@ -155,3 +172,24 @@ def test_a_type_casts_to_itself_bit_for_bit() -> None:
     for dtype in DTYPES:
         every = np.arange(256).astype(dtype.storage) & ((1 << dtype.bits) - 1)
         assert codes(array(every, dtype).cast(dtype)) == [every.tolist()]
+
+
+@pytest.mark.parametrize("dtype", [i8, u8, i16, u16, i32, u32, i64, u64], ids=repr)
+def test_shifts_take_any_amount(dtype: DType) -> None:
+    """By the width or more, and by less than 0, every bit leaves."""
+    top = 1 << dtype.bits - 1
+    mask = 2 * top - 1
+    for code in (0, 1, 5, top - 1, top, mask):
+        value = code - 2 * top if dtype.signed and code >= top else code
+        for amount in (0, 1, dtype.bits - 1, dtype.bits, dtype.bits + 1, top - 1, top, mask):
+            less = dtype.signed and amount >= top
+            x, by = array([code], dtype), array([amount], dtype)
+            left = 0 if less or amount >= dtype.bits else value << amount
+            right = -(value < 0) if less or amount >= dtype.bits else value >> amount
+            assert codes(x << by) == [[left & mask]], (code, amount)
+            assert codes(x >> by) == [[right & mask]], (code, amount)
+
+
+def test_a_number_is_one_element_of_the_type() -> None:
+    assert codes(numbers([1, 2], f16).number(1 / 3)) == codes(numbers([1 / 3], f16))
+    assert values(array([7], u8).number(-1)) == [[255]]

@@ -20,6 +20,12 @@ def example_program(page: type[Instr]) -> str:
     return _Statement(page, page.example).text()
 
 
+def _number(operand: Operand) -> str | None:
+    """The type of an operand that is a number."""
+    whole = operand.kind is Kind.SCALAR and operand.whole
+    return "i32" if whole else NUMBERS.get(operand.kind)
+
+
 @dataclass(frozen=True)
 class _Statement:
     """One statement: in PTO-AS where it makes one tile, else with `ins` and `outs`."""
@@ -45,16 +51,15 @@ class _Statement:
         return f"%{outs[0].name} = {name} {uses}{attrs} : {types} -> {self._types(outs)}"
 
     def _uses(self, operands: Iterable[Operand]) -> str:
-        numbers = {o.name: self.given.get(o.name, 1.5) for o in self.page.operands}
+        every = self.page.operands
+        numbers = {o.name: self.given.get(o.name, 3 if o.whole else 1.5) for o in every}
         tiles = {o.name for o in self.page.operands if o.kind not in (Kind.INDEX, Kind.SCALAR)}
         return ", ".join(
             f"%{o.name}" if o.name in tiles else f"{numbers[o.name]}" for o in operands
         )
 
     def _types(self, operands: Iterable[Operand]) -> str:
-        return ", ".join(
-            NUMBERS.get(o.kind) or str(self.given.get(o.name, VEC_F32)) for o in operands
-        )
+        return ", ".join(_number(o) or str(self.given.get(o.name, VEC_F32)) for o in operands)
 
     def _attributes(self) -> str:
         words = ((a.key, self.given.get(a.name)) for a in self.page.attrs)

@@ -59,7 +59,7 @@ __all__ = [
 
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 # A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
-# by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5, and what is
+# by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5 or 3, and what is
 # optional is left out.
 Example: TypeAlias = "str | Mapping[str, str | float | Word]"
 T = TypeVar("T")

@@ -208,9 +208,15 @@ class Words:
         return self._arithmetic_result(node, result)
 
     def _sqrt(self, node: Apply) -> str:
+        """The root, of NaN where there is none.
+
+        A choice of NaN after the root would not do: LLVM, for which all NaN are one, drops it.
+        """
+        lanes, kind = self.lanes, FLOATS.get(node.dtype, "float")
         number = self._number(node.args[0], node.dtype)
-        root = self.lanes.call("sqrt", FLOATS.get(node.dtype, "float"), number)
-        return self._arithmetic_result(node, root)
+        none = lanes.op("fcmp ult", kind, number, lanes.splat(kind, float_text(0.0)))
+        number = lanes.select(none, kind, lanes.splat(kind, NAN), number)
+        return self._arithmetic_result(node, lanes.call("sqrt", kind, number))
 
     def _div(self, node: Apply) -> str:
         return self._arithmetic(node) if node.dtype.is_float else self._quotients(node)[0]

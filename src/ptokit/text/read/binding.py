@@ -82,7 +82,7 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
         call.results = types
         return
     if sig.page.asm.uniform and results and not call.results:  # `: T` is also the result's type
-        call.results = types[:1]
+        call.results = [t for t in types if Kind.TILE.accepts(t[0])][:1]
         if len(types) == 1:
             items = [i for i, s in zip(items, sig.ssa, strict=False) if s.kind is Kind.TILE]
             types = types * len(items)
@@ -92,6 +92,8 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
             if item.value is not None and Kind.TILE.accepts(item.value.type):
                 item.type, item.type_at = kind, at
         return
+    elif call.results is None and 0 < results == len(types) - len(items) and not call.index:
+        types, call.results = types[: len(items)], types[len(items) :]  # `: T, U` has them too
     if len(types) > len(items) and len(types) != len(every):
         message = f"{len(every)} operands, but {len(types)} types"
         raise cursor.wrong("operand-count", message, types[0][1] - 1)
