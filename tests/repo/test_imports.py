@@ -22,7 +22,11 @@ WITHOUT = {
         *("click", "ml_dtypes", "ptokit.api.eager", "ptokit.text.read.reader"),
         *HEAVY,
     ),
-    f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": ("click", "ptokit.api.eager", *HEAVY),
+    f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": (
+        *("numpy", "click", "ptokit.api.eager", "ptokit.sim"),
+        *HEAVY,
+    ),
+    "import ptokit.tools.cli": ("numpy", "importlib.metadata"),
     f"import ptokit; ptokit.loads({PROGRAM!r}).run(engine='reference')": (
         *("click", "ptokit.api.eager", "ptokit.api.tensors"),
         *HEAVY,

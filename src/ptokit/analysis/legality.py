@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from ptokit.analysis.known import Facts
-from ptokit.analysis.placement import check_addresses, plan
+from ptokit.analysis.placement import Planned, check_addresses, plan
 from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import Left, Survey
@@ -130,12 +130,13 @@ def judged(func: Func, target: Target, trial: Trial) -> tuple[list[Diagnostic], 
 
 def _perhaps_overlapping(func: Func, facts: Facts, numbers: Mapping[Value, Any]) -> Iterator[Left]:
     """Tiles at addresses that vary or only the run knows, in a memory where others are placed."""
-    planned = plan(func, facts)
+    planned: Planned | None = None
     for op in func.body.walk():
         address = next(iter(op.bound("addr")), None) if isinstance(op, Op) else None
         number = UNKNOWN if address is None else numbers.get(address, UNKNOWN)
         if isinstance(number, int) or not isinstance(op, Op) or address is None:
             continue
+        planned = planned or plan(func, facts)
         kind = facts.type_of(op.results[0])
         assert isinstance(kind, TileType | ConvTileType)
         for start, end in planned.ranges(kind):

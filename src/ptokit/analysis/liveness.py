@@ -38,7 +38,8 @@ class Liveness:
         """What is live before the block where `live` is live after it."""
         for op in reversed(block.ops):
             self.after[op] = live
-            live = self._regions(op, live - {*self.kills(op)}) | {*self.uses(op)}
+            live = live.difference(self.kills(op))
+            live = (self._regions(op, live) if op.regions else live).union(self.uses(op))
         return live - {*block.args}
 
     def _regions(self, op: AnyOp, live: frozenset[Value]) -> frozenset[Value]:

@@ -21,7 +21,6 @@ from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.builder import instance
-from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
@@ -77,9 +76,9 @@ def _fits(form: inspect.Signature, page: type[Instr], args: Sequence[Any], names
     return all(isinstance(v, HANDLES.get(kinds.get(n, Kind.ANY), object)) for n, v in bound.items())
 
 
-def _operand(operand: Operand, value: Any, name: str) -> Any:  # Any: what a user passed
+def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: what a user passed
     """A user's argument as the value a rule and a body take; TypeError says what it should be."""
-    wanted = HANDLES.get(operand.kind)
+    wanted, name = HANDLES.get(operand.kind), page.python()
     if isinstance(value, wanted or HostArray) and operand.kind in (*HANDLES, Kind.ANY):
         return value.handle
     if wanted is not None:
@@ -111,39 +110,41 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
 
 def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words
     """Check the rules of the current target and run the body."""
-    name, core = page.python(), current_core()
-    operands = {
-        own: _operand(o, given[own], name)
-        for o, own in _fields(page)
-        if o.required or given.get(own) is not None
-    }
-    ready, homeless = _ready(page, core.target, operands, given)
+    core = current_core()
+    operands: dict[str, Any] = {}
+    key: list[object] = [page, id(core.target)]
+    fields, attrs = _fields(page)
+    for operand, name, wanted in fields:
+        value: Any = given.get(name)  # a handle or a number
+        if type(value) is wanted:
+            taken = value.handle
+        elif value is not None or operand.required:
+            taken = _operand(operand, value, page)
+        else:
+            key.append(None)
+            continue
+        operands[name] = taken
+        if isinstance(taken, Matrix):
+            taken.label = name
+            key.append(id(taken.type))
+        else:
+            key.append([] if isinstance(taken, tuple) else ())  # a list is no key
+    for name in attrs:
+        key += given[name].__class__, given[name]
+    ready, homeless = _ready(page, core.target, operands, given, tuple(key))
     if ready.open or homeless:
         _check(ready, operands, core.target)
-    for own, value in operands.items():
-        if isinstance(value, Matrix):
-            value.label = own
     try:
-        ready.run(ready.values(_bound(ready.op, operands)), core.offer())
+        ready.run(ready.converted(operands), {} if ready.alone else core.offer())
     except PtoError as problem:
         raise problem.at(caller()) from None
 
 
 @cache
-def _fields(page: type[Instr]) -> tuple[tuple[Operand, str], ...]:
-    """The operands with their names."""
-    return tuple((o, o.name) for o in page.operands)
-
-
-def _bound(op: Op, operands: Mapping[str, Any]) -> dict[Value, Any]:  # Any: handles and numbers
-    """What the values of an op stand for."""
-    env: dict[Value, Any] = {}
-    for name, bound in op.operands.items():
-        if isinstance(bound, tuple):
-            env.update(zip(bound, operands[name], strict=True))
-        else:
-            env[bound] = operands[name]
-    return env
+def _fields(page: type[Instr]) -> tuple[list[tuple[Operand, str, type | None]], list[str]]:
+    """The operands with their names and the types of their handles; names of attributes."""
+    operands = [(o, o.name, HANDLES.get(o.kind)) for o in page.operands]
+    return operands, [a.name for a in page.attrs]
 
 
 Made: TypeAlias = "tuple[ReadyOp, bool]"
@@ -152,20 +153,19 @@ MOST_MADE = 512
 
 
 def _ready(
-    page: type[Instr], target: Target, operands: Mapping[str, Any], given: Mapping[str, Any]
+    page: type[Instr],
+    target: Target,
+    operands: Mapping[str, Any],
+    given: Mapping[str, Any],
+    key: tuple[object, ...],
 ) -> Made:  # Any: handles, numbers, words
     """The op of such a call, ready to run, and whether a tile has no memory on the target.
 
     It is made once for operands of the same types. The op holds them, so their ids stay theirs.
     """
-    if any(isinstance(value, tuple) for value in operands.values()):
-        return _make(page, target, operands, given)
-    kinds = [id(getattr(value, "type", None)) for value in operands.values()]
-    words = [(v.__class__, v) for v in (given[a.name] for a in page.attrs)]
-    key = page, id(target), *operands, *kinds, *words
     try:
         found = _made.get(key)
-    except TypeError:  # a list in the place of a word
+    except TypeError:  # a list, also in the place of a word
         return _make(page, target, operands, given)
     if found is None:
         found = _make(page, target, operands, given)
@@ -228,7 +228,8 @@ def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
         known = shapes.get(shape)
         if known is not None:
             page, places, defaults = known
-            execute(page, {**defaults, **dict(zip(places, args, strict=True)), **names})
+            given = dict(zip(places, args, strict=True))
+            execute(page, {**given, **defaults, **names} if names or defaults else given)
             return
         both = zip(forms, signatures, strict=True)
         fitting = ((p, f) for p, f in both if _fits(f, p, args, names))

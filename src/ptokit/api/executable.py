@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ptokit.analysis.checker import check_func
 from ptokit.api.bind import bind
-from ptokit.api.fills import filled
+from ptokit.api.fills import Fill, filled
 from ptokit.api.hostarrays import from_dlpack
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -136,7 +136,8 @@ class Executable:
         return self._bound(self._given(arrays))
 
     def _given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        return {n: from_dlpack(a) for n, a in filled(self.func, arrays).items()}
+        made = filled(self.func, arrays) if Fill in map(type, arrays.values()) else arrays
+        return {n: a if type(a) is np.ndarray else from_dlpack(a) for n, a in made.items()}
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
         kinds = [(name, _kind(value)) for name, value in given.items()]

@@ -10,17 +10,17 @@ import io
 import math
 import os
 import re
-import secrets
 import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from ptokit.api import signals
 from ptokit.diagnostics.diagnostic import CallError, call_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 PathLike: TypeAlias = "str | Path"
@@ -150,7 +150,7 @@ def _stage(path: Path, content: bytes | memoryview, staged: list[tuple[Path, Pat
         raise OSError("it is the file of two outputs")
     if old is not None and not (old.st_mode & 0o222 and os.access(final, os.W_OK)):
         raise PermissionError("it is read-only")
-    partial = final.with_name(f".{secrets.token_hex(8)}.partial")
+    partial = final.with_name(f".{os.urandom(8).hex()}.partial")
     try:
         number = os.open(partial, WRITING, 0o666)
     except PermissionError:

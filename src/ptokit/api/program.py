@@ -9,20 +9,20 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from numpy.typing import NDArray
-
-from ptokit.analysis.blank import first_blank_read
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
-from ptokit.ir.module import Func, Module, Op
+from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Type
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.text.read.reader import read
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptokit.analysis.known import Facts
     from ptokit.api.executable import Executable, Recent, Run
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -63,7 +63,7 @@ class Program:
         every = tuple(TARGETS) if "all" in names else names
         for name in every:
             target_named(name)
-        found = verdicts(self.module, every, first_blank_read, allow_unknown=allow_unknown)
+        found = verdicts(self.module, every, _trial, allow_unknown=allow_unknown)
         refused = tuple(_without_dps(self.module))
         return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 
@@ -196,6 +196,12 @@ class Program:
             return print_cpp(to_dps(self.module))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
         return print_module(converted, form)
+
+
+def _trial(op: Op, blank: set[Value], facts: Facts) -> Diagnostic | None:
+    from ptokit.analysis.blank import first_blank_read  # few programs need it
+
+    return first_blank_read(op, blank, facts)
 
 
 def _without_dps(module: Module) -> Iterator[Diagnostic]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
-from ptokit.sim.execute import Core
-from ptokit.sim.limits import RunLimits
 
 if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.sim.arguments import Bound, Outcome
+    from ptokit.sim.execute import Core
+    from ptokit.sim.limits import RunLimits
 
 # Modules that are an Engine; each is imported when first asked for.
 ENGINES = {"reference": "ptokit.sim.reference.launch", "native": "ptokit.sim.native"}
@@ -78,13 +78,16 @@ def current_core() -> Core:
     """The core that eager functions run on: its target, readings, registers and flags."""
     core = _core.get(None)
     if core is None:
+        from ptokit.sim.execute import Core  # who only checks needs none
+
         core = Core(DEFAULT_TARGET, CPU_READING)
         _core.set(core)
     return core
 
 
 def current_target() -> Target:
-    return current_core().target
+    core = _core.get(None)
+    return DEFAULT_TARGET if core is None else core.target
 
 
 @contextmanager
@@ -95,6 +98,8 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
     and registers of its own: one that starts inside `with` begins, as any other, with "cpu".
     """
+    from ptokit.sim.execute import Core
+
     core = Core(target_named(name), reading(fixpipe))
     token = _core.set(core)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptokit.analysis.effects import overwrites
 from ptokit.ir.module import STORED, AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES
@@ -21,6 +20,8 @@ def written(op: AnyOp) -> dict[str, Value]:
 
 def keeps(op: Op, name: str) -> bool:
     """Whether the old content of an output may be seen in the new one."""
+    from ptokit.analysis.effects import overwrites  # who only checks needs no recorded bodies
+
     replaced = ALIASES in op.page.traits or (
         op.page.operand(name).role is Role.OUT and overwrites(op, name)
     )

@@ -61,6 +61,18 @@ class Bound:
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
         return _tensor(arg, given, kind) if isinstance(kind, GlobalType) else self.numbers[arg]
 
+    def renew(self, env: Env) -> None:
+        """These arrays behind handles that `shared` made of others of the same types."""
+        for arg, handle in env.items():
+            memory = getattr(handle, "memory", None)
+            if memory is None or arg in self.tiles:
+                continue
+            given = self.arrays.get(arg.name)
+            if given is None:
+                memory.forget()
+            else:
+                memory.hold(given, shown=arg in self.written)
+
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
         """Handles on the arguments that are tiles, in the memories of one core."""
         return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
@@ -104,7 +116,7 @@ def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
     name = f"%{arg.name}"
     if given is None:
         memory = Memory.blank(name, 0)
-        memory.growable = True
+        memory.forget()
         return memory
     return Memory(name, copied(_codes(arg, given, PtrType(dtype), None)), written=True)
 

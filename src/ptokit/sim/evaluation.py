@@ -39,9 +39,9 @@ class NumpyArray(Array):
     def values(self) -> Values:
         return self.codes if self.dtype is BOOL else decode(self.codes, self.dtype)
 
+    @np.errstate(all="ignore")
     def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: per word
-        with np.errstate(all="ignore"):
-            return WORDS[word](self, *others, **parameters)
+        return WORDS[word](self, *others, **parameters)
 
     def like(self, other: Term) -> NumpyArray:
         """`other` as an array: a number takes this one's type."""

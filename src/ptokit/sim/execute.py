@@ -41,6 +41,12 @@ class Core:
         self.block_idx, self.block_num = block_idx, block_num
         self.spaces: dict[str, Memory] = {}  # those somebody asked for
 
+    def clear(self) -> None:
+        """As it was made: memories that nobody wrote, no register set, no flag up."""
+        self.state, self.block_idx = State(), 0
+        for memory in self.spaces.values():
+            memory.clear()
+
     def space(self, loc: Loc) -> Memory:
         """The memory behind a location, blank when first asked for."""
         return self.space_named(SPACES[loc])
@@ -92,24 +98,31 @@ class ReadyOp:
             for o in page.operands
             if (bound := op.bound(o.name))
         ]
+        raw = not page.executes  # a body that computes gets a scalar as a 1x1 array
+        self.scalars = [(n, dtype) for n, _, dtype in self.inputs if dtype is not None and not raw]
         used = {resource.value for resource in page.uses}
+        self.alone = not used and page.needs is None  # it takes nothing of the machine
         self.names = tuple(name for name in page.body_names if name not in used)
+        named = {*self.fixed, *(name for name, _, _ in self.inputs)}
+        self.takes_all = self.alone and named == {*self.names}
         # a handle moves nothing
         self.outs = [
             o.name for o in page.operands if o.role is Role.OUT and ALIASES not in page.traits
         ]
 
     def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
-        """The operands by name; a body that computes gets a scalar as a 1x1 array."""
+        """The operands by name, as the body takes them."""
         found: dict[str, Any] = {}
-        raw = not self.page.executes
-        for name, bound, dtype in self.inputs:
-            if isinstance(bound, tuple):
-                found[name] = tuple(env[v] for v in bound)
-            else:
-                value = env[bound]
-                found[name] = value if dtype is None or raw else scalar(value, dtype)
-        return found
+        for name, bound, _ in self.inputs:
+            several = isinstance(bound, tuple)
+            found[name] = tuple(env[v] for v in bound) if several else env[bound]
+        return self.converted(found)
+
+    def converted(self, operands: dict[str, Any]) -> dict[str, Any]:  # Any: as above
+        """These operands as the body takes them."""
+        for name, dtype in self.scalars:
+            operands[name] = scalar(operands[name], dtype)
+        return operands
 
     def broken(self, seen: Mapping[str, Any]) -> Iterator[Rule]:  # Any: what a rule sees
         """The open rules that do not hold."""
@@ -122,8 +135,11 @@ class ReadyOp:
             valid = getattr(every.get(name), "valid", None)
             if valid is not None and not (valid.rows and valid.cols):
                 return None
-        core: Core = offer[CORE]
-        require_registers(self.page, core.target, core.state, every)
+        if self.takes_all:
+            return self.page.run(**every)
+        if self.page.needs is not None:
+            core: Core = offer[CORE]
+            require_registers(self.page, core.target, core.state, every)
         return self.page.run(
             **{resource.value: offer[resource] for resource in self.page.uses},
             **{name: every[name] for name in self.names},

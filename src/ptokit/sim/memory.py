@@ -77,11 +77,25 @@ class Memory:
         return self.data.size
 
     def clear(self) -> None:
-        """Blank again, as when it was made."""
-        self.data.fill(0)
+        """Nothing of it counts as written any more. The bytes stay: nobody reads them."""
         self.given = False
         if "shadow" in self.__dict__:
             self.shadow.fill(0)
+
+    def hold(self, array: NDArray[Any], *, shown: bool) -> None:  # Any: of any type
+        """The bytes of another array as large; in new memory if they are `shown` after the run."""
+        raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        if shown:
+            self.data = copied(raw)
+        else:
+            self.data[:] = raw
+        self.given = True
+        self.__dict__.pop("shadow", None)
+
+    def forget(self) -> None:
+        """Room that grows again, for an output without an array."""
+        self.data, self.shape, self.growable, self.given = _room(0), None, True, False
+        self.__dict__.pop("shadow", None)
 
     def initialise(self) -> None:
         """All of it counts as written."""
@@ -113,6 +127,8 @@ class Elements:
     of the tile end that they are a view of; None: they are no view.
     """
 
+    _last: Part | None = None
+
     def __init__(
         self,
         memory: Memory,
@@ -136,15 +152,30 @@ class Elements:
 
     def reach(self, rows: range, cols: range) -> tuple[int, int]:
         """The half-open range of element offsets a window touches; strides are not negative."""
-        boxes = _boxes(self.map, rows, cols, 1)
-        if not boxes:
-            return self.origin, self.origin
-        low, high = min(b.base for b in boxes), max(b.last for b in boxes)
-        return self.origin + low, self.origin + high + 1
+        part = self.part(rows, cols)
+        return part.low, part.high
+
+    def part(self, rows: range, cols: range) -> Part:
+        """Where a window lies. Bodies name one window again and again."""
+        last = self._last
+        if last is not None and last.rows is rows and last.cols is cols:
+            return last
+        self._last = last = self._placed(rows, cols)
+        return last
+
+    def _placed(self, rows: range, cols: range) -> Part:
+        dtype, origin, address = self.dtype, self.origin, self.address
+        low, high, solid, boxes = _boxes(self.map, rows, cols, dtype.size)
+        low, high = origin + low, origin + high
+        first, last = address + low * dtype.bits // 8, address + dtype.nbytes(high)
+        start = origin if dtype.packed else address + origin * dtype.size
+        solid &= not dtype.packed
+        shape = len(rows), len(cols)
+        return Part(rows, cols, shape, low, high, first, last, solid, start, dtype.packed, boxes)
 
     def read(self, rows: range, cols: range) -> Codes:
         """The codes of a window, in logical order, one array element each."""
-        return _read(self._view(self.memory.data), self.map, self.origin, rows, cols)
+        return self._read(self.memory.data, self.part(rows, cols))
 
     def past_end(self, rows: Index, cols: Index) -> bool:
         """Whether one of these elements lies behind the tile that this is a view of."""
@@ -175,40 +206,31 @@ class Elements:
 
     def write(self, rows: range, cols: range, codes: Codes) -> None:
         """Store the codes of a window and mark them written."""
-        data, shadow = self._view(self.memory.data), self._view(self.memory.shadow)
-        boxes = _boxes(self.map, rows, cols, data.itemsize)
-        ones = shadow.dtype.type((1 << 8 * shadow.itemsize) - 1)
-        for box in boxes:
-            box.of(data, self.origin)[...] = codes[box.down, box.across].reshape(box.counts)
-            box.of(shadow, self.origin)[...] = ones
-        self._put_back(data, self.memory.data)
-        self._put_back(shadow, self.memory.shadow)
+        part, memory = self.part(rows, cols), self.memory
+        self._write(memory.data, part, codes)
+        if part.solid:
+            memory.shadow[part.first : part.last] = WRITTEN
+        else:
+            self._write(memory.shadow, part, np.broadcast_to(self._ones, codes.shape))
 
     def write_where(self, rows: range, cols: range, codes: Codes, keep: NDArray[np.bool_]) -> None:
         """Store the codes of a window where `keep` holds; other elements and their shadow stay."""
-        ones = np.broadcast_to(np.array(-1).astype(self.dtype.storage), codes.shape)
-        for memory, values in ((self.memory.data, codes), (self.memory.shadow, ones)):
-            view = self._view(memory)
-            old = _read(view, self.map, self.origin, rows, cols)
-            _write(view, self.map, self.origin, rows, cols, np.where(keep, values, old))
-            self._put_back(view, memory)
+        part = self.part(rows, cols)
+        for memory, values in ((self.memory.data, codes), (self.memory.shadow, self._ones)):
+            self._write(memory, part, np.where(keep, values, self._read(memory, part)))
 
-    def _put_back(self, view: Codes, memory: Bytes) -> None:
-        """Packed elements were unpacked into a copy: pack them again."""
-        if self.dtype.packed:
-            packed = pack(view)
-            memory[self.address : self.address + packed.size] = packed
+    @property
+    def _ones(self) -> Codes:
+        return np.array(-1).astype(self.dtype.storage)
 
     def written(self, rows: range, cols: range) -> NDArray[np.bool_]:
         """Which elements of a window were written."""
-        shadow = _read(self._view(self.memory.shadow), self.map, self.origin, rows, cols)
-        return shadow == self._full
+        return self._read(self.memory.shadow, self.part(rows, cols)) == self._full
 
     def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
         """Row and column of the first element of a window that was never written."""
-        low, high = self.reach(rows, cols)
-        first, last = low * self.dtype.bits // 8, self.dtype.nbytes(high)
-        if 0 not in self.memory.shadow[self.address + first : self.address + last].tobytes():
+        part = self.part(rows, cols)
+        if 0 not in self.memory.shadow[part.first : part.last].tobytes():
             return None
         missing = np.argwhere(~self.written(rows, cols))
         if not missing.size:
@@ -227,6 +249,26 @@ class Elements:
         chunk = memory[self.address : self.address + count * size]
         return chunk.view(self.dtype.storage)
 
+    def _read(self, memory: Bytes, part: Part) -> Codes:
+        room = self._view(memory) if part.packed else memory
+        storage = self.dtype.storage
+        if len(part.boxes) == 1:
+            return part.boxes[0].of(room, part.start, storage).copy().reshape(part.shape)
+        out = np.empty(part.shape, storage)
+        for box in part.boxes:
+            some = out[box.down, box.across].reshape(box.counts)
+            some[...] = box.of(room, part.start, storage)
+        return out
+
+    def _write(self, memory: Bytes, part: Part, codes: Codes) -> None:
+        room = self._view(memory) if part.packed else memory
+        for box in part.boxes:
+            some = codes if len(part.boxes) == 1 else codes[box.down, box.across]
+            box.of(room, part.start, self.dtype.storage)[...] = some.reshape(box.counts)
+        if part.packed:  # they were unpacked into a copy
+            packed = pack(room)
+            memory[self.address : self.address + packed.size] = packed
+
 
 def _along(axis: Axis, index: Index) -> Index:
     """`Axis.offset` of many indices at once."""
@@ -238,50 +280,67 @@ def _along(axis: Axis, index: Index) -> Index:
 
 
 class Box(NamedTuple):
-    """A part of a window whose elements lie at even steps: offsets in elements, steps in bytes."""
+    """A part of a window whose elements lie at even steps, in bytes."""
 
     down: slice
     across: slice
     base: int
-    last: int
     counts: tuple[int, ...]
     strides: tuple[int, ...]
 
-    def of(self, flat: Codes, origin: int) -> Codes:
-        """The elements of the part."""
-        start = (origin + self.base) * flat.itemsize
-        return np.ndarray(self.counts, flat.dtype, flat, start, self.strides)
+    def of(self, room: Codes, start: int, storage: np.dtype[Any]) -> Codes:  # Any: the element's
+        """The elements of the part, where offset 0 is the byte `start`."""
+        return np.ndarray(self.counts, storage, room, start + self.base, self.strides)
+
+
+class Part(NamedTuple):
+    """Where a window lies: between which element offsets and bytes; `solid`: without gaps.
+
+    `start` is the byte of the map's offset 0, of packed elements unpacked, in the boxes' bytes.
+    """
+
+    rows: range
+    cols: range
+    shape: tuple[int, int]
+    low: int
+    high: int
+    first: int
+    last: int
+    solid: bool
+    start: int
+    packed: bool
+    boxes: tuple[Box, ...]
 
 
 @lru_cache(maxsize=1024)  # windows repeat
-def _boxes(where: IndexMap, rows: range, cols: range, size: int) -> tuple[Box, ...]:
-    """The parts of a window whose elements take `size` bytes."""
-    return tuple(
-        _box(rows, cols, row, col, size)
+def _boxes(
+    where: IndexMap, rows: range, cols: range, size: int
+) -> tuple[int, int, bool, tuple[Box, ...]]:
+    """The first offset, the one after the last, whether all between are of the window; its boxes.
+
+    Elements take `size` bytes.
+    """
+    parts = [
+        (row, col, (*row.digits, *col.digits))
         for row in where.rows.pieces(rows.start, rows.stop)
         for col in where.cols.pieces(cols.start, cols.stop)
-    )
+    ]
+    if not parts:
+        return 0, 0, False, ()
+    low = min(row.base + col.base for row, col, _ in parts)
+    lasts = [r.base + c.base + sum((n - 1) * s for n, s in digits) for r, c, digits in parts]
+    solid, count = len(parts) == 1, 1
+    for extent, stride in sorted(parts[0][2], key=lambda digit: digit[1]):
+        solid &= extent == 1 or stride == count
+        count *= extent
+    boxes = tuple(_box(rows, cols, *part, size) for part in parts)
+    return low, max(lasts) + 1, solid, boxes
 
 
-def _box(rows: range, cols: range, row: Piece, col: Piece, size: int) -> Box:
+def _box(
+    rows: range, cols: range, row: Piece, col: Piece, digits: tuple[tuple[int, int], ...], size: int
+) -> Box:
     down = slice(row.start - rows.start, row.stop - rows.start)
     across = slice(col.start - cols.start, col.stop - cols.start)
-    digits = (*row.digits, *col.digits)
-    base = row.base + col.base
-    last = base + sum((n - 1) * s for n, s in digits)
     counts, steps = tuple(n for n, _ in digits), tuple(s * size for _, s in digits)
-    return Box(down, across, base, last, counts, steps)
-
-
-def _read(flat: Codes, where: IndexMap, origin: int, rows: range, cols: range) -> Codes:
-    out = np.empty((len(rows), len(cols)), flat.dtype)
-    for box in _boxes(where, rows, cols, flat.itemsize):
-        out[box.down, box.across].reshape(box.counts)[...] = box.of(flat, origin)
-    return out
-
-
-def _write(
-    flat: Codes, where: IndexMap, origin: int, rows: range, cols: range, codes: Codes
-) -> None:
-    for box in _boxes(where, rows, cols, flat.itemsize):
-        box.of(flat, origin)[...] = codes[box.down, box.across].reshape(box.counts)
+    return Box(down, across, (row.base + col.base) * size, counts, steps)

@@ -5,9 +5,8 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -22,15 +21,11 @@ from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import WRITTEN, Codes, Elements, Index, Memory
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(NamedTuple):
     """A valid region whose extents are known; unpacks to rows, cols."""
 
     rows: int
     cols: int
-
-    def __iter__(self) -> Iterator[int]:
-        return iter((self.rows, self.cols))
 
     def __str__(self) -> str:
         return f"{self.rows}x{self.cols}"
@@ -41,6 +36,8 @@ class Matrix:
 
     `label` names the operand in messages. Formulas read the attributes of the type.
     """
+
+    _last: tuple[object, Elements, range, range] | None = None
 
     def __init__(self, kind: Any, elements: Elements, rows: int, cols: int) -> None:  # Any: a type
         self.type = kind
@@ -73,8 +70,9 @@ class Matrix:
         rows, cols = self._window(window)
         if rows.step > 1 or cols.step > 1:
             return self._sampled(rows, cols)
-        self._require_written(self.elements.unwritten(rows, cols))
-        return NumpyArray(self.elements.read(rows, cols), self.dtype)
+        elements = self.elements
+        self._require_written(elements.unwritten(rows, cols))
+        return NumpyArray(elements.read(rows, cols), elements.dtype)
 
     def _sampled(self, rows: range, cols: range) -> Array:
         """Every step-th row and column."""
@@ -173,7 +171,7 @@ class Matrix:
 
     def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
         rows, cols = self._window(window)
-        codes, shape = self._codes(value), (len(rows), len(cols))
+        codes, shape = self._codes(value), self.elements.part(rows, cols).shape
         if codes.shape != shape:
             codes = np.broadcast_to(codes, shape)
         self.elements.write(rows, cols, codes)
@@ -186,10 +184,14 @@ class Matrix:
         return scalar(value, self.dtype).codes
 
     def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
+        last = self._last
+        if last is not None and last[0] == window and last[1] is self.elements:
+            return last[2], last[3]  # a body names one window again and again
         down, across = window
         rows, cols = _bounds(down, self.extent.rows), _bounds(across, self.extent.cols)
         if self.elements.end is not None and rows and cols:
             self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
+        self._last = window, self.elements, rows, cols
         return rows, cols
 
 

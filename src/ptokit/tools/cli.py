@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -101,6 +100,7 @@ def status(problem: PtoError) -> int:
 
 def fault(problem: Exception) -> str:
     """One line on an exception that nobody expected; its traceback goes to a file."""
+    from importlib.metadata import version
     from tempfile import mkstemp
     from traceback import format_exception
 

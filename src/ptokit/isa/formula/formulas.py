@@ -253,6 +253,18 @@ class Field(Expr):
         if path == ("given",):
             return lambda env: env.get(name, ABSENT) is not ABSENT
 
+        if len(path) == 1:
+            (only,) = path
+
+            def property_of(env: Env) -> Value:
+                value = env.get(name, ABSENT)
+                if value is ABSENT or value is UNKNOWN:
+                    return value
+                value = getattr(value, only)
+                return UNKNOWN if value is None else value
+
+            return property_of
+
         def read(env: Env) -> Value:
             value = env.get(name, ABSENT)
             for step in path:
@@ -302,7 +314,10 @@ class Node(Expr):
         parts = tuple(a.eval for a in self.args)
         if self.op in ("and", "or"):
             decisive = self.op == "or"
-            return lambda env: _kleene(decisive, [part(env) for part in parts])
+            return lambda env: _kleene(decisive, (part(env) for part in parts))
+        last = self.args[-1]
+        if len(parts) == 2 and isinstance(last, Const) and not isinstance(last.value, Missing):
+            return _with_constant(self.function, parts[0], last.value)
         return _applied(self.function, *parts)
 
     def __str__(self) -> str:
@@ -352,6 +367,16 @@ def _applied(function: Callable[..., Value], first: Evaluate, *rest: Evaluate) -
         return UNKNOWN if left is UNKNOWN or right is UNKNOWN else function(left, right)
 
     return two if rest else one
+
+
+def _with_constant(function: Callable[..., Value], first: Evaluate, constant: Value) -> Evaluate:
+    """An operator on a part and a constant: missing where the part is."""
+
+    def one(env: Env) -> Value:
+        value = first(env)
+        return value if value is ABSENT or value is UNKNOWN else function(value, constant)
+
+    return one
 
 
 def _wrapped(expr: Expr, strength: int) -> str:

@@ -7,12 +7,13 @@ Sources: spec part 2, OCP MX 1.0 for the 8- and 4-bit floats, table 2.2 for hif8
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Kind(Enum):
@@ -46,7 +47,7 @@ class DType:
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, DType) and vars(self) == vars(other))
+        return self is other or (isinstance(other, DType) and self._facts == other._facts)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -85,7 +86,25 @@ class DType:
         return (count * self.bits + 7) // 8
 
     @cached_property
+    def _facts(self) -> tuple[object, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    @cached_property
+    def native(self) -> np.dtype[Any]:  # Any: as below
+        """NumPy's type of this kind and size."""
+        import numpy as np  # who only checks needs none
+
+        return np.dtype(f"{self.kind.value[0]}{self.size}")
+
+    @cached_property
+    def plain(self) -> bool:
+        """The bits of a value in `native` are its code."""
+        return self in (f32, f64) or (self.is_int and not self.packed)
+
+    @cached_property
     def storage(self) -> np.dtype[Any]:  # Any: the width is only known at run time
+        import numpy as np
+
         return np.dtype(f"u{self.size}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -51,12 +50,12 @@ class CompiledFunction:
         self.made: dict[tuple[bool, cache.Processor], Made | NotNative] = {}
         self.repeats = not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
-        self.spare: list[dict[str, Memory]] = []  # of cores that ended
+        self.idle: dict[tuple[bool, cache.Processor], list[Session]] = {}  # those that ended
 
     def run(self, bound: Bound, limits: RunLimits) -> Outcome:
         """Run all blocks; what cannot be compiled runs by the reference."""
         try:
-            return self._finish(bound, self.session(bound, limits))
+            return self._finish(bound, self._renewed(bound, limits))
         except NotNative:
             how = (self.target, self.fixpipe, self.blocks, self.planned)
             return launch.prepare(bound, *how).run(bound, limits)
@@ -70,31 +69,35 @@ class CompiledFunction:
         for name, memory in session.arrays.items() if self.repeats else ():
             if memory.shape is not None:
                 self.grown[name] = memory.size, memory.shape
-        self.spare.append(session.core.spaces)
+        self.idle.setdefault(_kind(session.limits), []).append(session)
         return outputs, count
+
+    def _renewed(self, bound: Bound, limits: RunLimits) -> Session:
+        """A session that ended, with these arguments, or a new one."""
+        try:
+            session = self.idle[_kind(limits)].pop()
+        except LookupError:
+            session = self.session(bound, limits)
+        else:
+            session.renew(bound, limits)
+        for name, (size, shape) in self.grown.items():
+            session.arrays[name].grow(size, shape)
+        return session
 
     def session(self, bound: Bound, limits: RunLimits) -> Session:
         """The code with these arguments; NotNative if there is none."""
-        job = self.job(bound)
-        kind = limits.most is not None, cache.this_processor()
+        job, kind = self.job(bound), _kind(limits)
         if kind not in self.made:
             job.limited = limits.most is not None
             self.made[kind] = job.compiled(self.func.body)
         made = self.made[kind]
         if isinstance(made, NotNative):
             raise NotNative(*made.args)
-        session = job.session(made, self.things, limits)
-        for name, (size, shape) in self.grown.items():
-            session.arrays[name].grow(size, shape)
-        return session
+        return job.session(made, self.things, limits)
 
     def job(self, bound: Bound) -> Job:
         """What there is to compile, with handles on these arguments."""
         core = Core(self.target, self.fixpipe, 0, self.blocks)
-        with suppress(IndexError):
-            core.spaces = self.spare.pop()
-        for memory in core.spaces.values():
-            memory.clear()
         real = bound.shared()
         if self.blocks == 1:
             real |= bound.local(Machine(core), self.planned.addresses)
@@ -104,6 +107,11 @@ class CompiledFunction:
         compiler.function(self.func, env)
         for value in self.shown:
             _require_initialised(compiler.initial, compiler.now(env.get(value)))
+
+
+def _kind(limits: RunLimits) -> tuple[bool, cache.Processor]:
+    """What decides which machine code a run takes."""
+    return limits.most is not None, cache.this_processor()
 
 
 def _reads_numbers(op: AnyOp) -> bool:

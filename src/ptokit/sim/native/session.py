@@ -18,7 +18,7 @@ from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Op, Value
 from ptokit.sim import execute
-from ptokit.sim.arguments import Env
+from ptokit.sim.arguments import Bound, Env
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import Place, Slot, mapped
 from ptokit.sim.limits import RunLimits
@@ -27,7 +27,7 @@ from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.reference.interpreter import Interpreter, execution, within
+from ptokit.sim.reference.interpreter import Interpreter, Machine, execution, within
 from ptokit.sim.state import State, require_registers
 from ptokit.sim.tile import Matrix
 
@@ -60,13 +60,24 @@ class Session:
     rules: bool = True
     crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
     failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
+    alone: Worker | None = None  # who runs all blocks
+
+    def renew(self, bound: Bound, limits: RunLimits) -> None:
+        """As it was made, with other arguments of the same types."""
+        self.core.clear()
+        bound.renew(self.real)
+        if any(tile in self.real for tile in bound.tiles):
+            self.real |= bound.local(Machine(self.core), self.planned.addresses)
+        self.limits = limits
+        self.crew.clear()
+        self.failed.clear()
 
     def run(self, blocks: int, *, alone: bool = False) -> tuple[Env, Counter[str]]:
         """Run all blocks; the error of the lowest block that failed. `alone`: on one thread."""
         growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
         alone |= self.plan.serial or self.limits.most is not None
         if alone or blocks == 1:
-            workers = [Worker(self, self.core, 0, blocks, blocks)]
+            workers = [self._alone(blocks)]
             workers[0].run()
         elif growing:  # the first block tells how large they are; nothing may move afterwards
             workers = [Worker(self, self.core, 0, 1, blocks)]
@@ -86,6 +97,14 @@ class Session:
         for worker in workers[1:]:
             counts.update(worker.counts())
         return (workers[0].final() if blocks == 1 else self.real), counts
+
+    def _alone(self, blocks: int) -> Worker:
+        """All blocks on this thread, by the worker that did so last time."""
+        if self.alone is None:
+            self.alone = Worker(self, self.core, 0, blocks, blocks)
+        else:
+            self.alone.begin()
+        return self.alone
 
     def _at_once(self, first: int, blocks: int) -> list[Worker]:
         """Equal runs of the blocks from `first` on, one for each processor, finished."""
@@ -121,7 +140,7 @@ def _threads() -> ThreadPoolExecutor:
 
 @dataclass
 class Worker:
-    """One thread: a run of blocks on one core's memories."""
+    """One thread: a run of blocks on one core's memories, perhaps again and again."""
 
     session: Session
     core: Core
@@ -142,12 +161,19 @@ class Worker:
         sizes = plan.slots, 3 * len(self.memories), plan.scratch // 8 + 16
         self.room = np.zeros(sum(sizes), np.int64)
         self.frame, self.table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
-        self.frame[BLOCKS] = self.blocks
+        frame = address_of(self.room)
+        table = frame + self.frame.nbytes
+        self.places = frame, table, -(-(table + self.table.nbytes) // 64) * 64
+        self.begin()
+
+    def begin(self) -> None:
+        """Before a run."""
         self.executions: dict[int, Any] = {}  # Any: the interpreter's prepared instruction
-        self.block = self.first
-        self.marked = False
+        self.problem, self.block, self.marked = None, self.first, False
         self.session.crew.append(self)
         limits = self.session.limits
+        self.frame.fill(0)
+        self.frame[BLOCKS] = self.blocks
         self.frame[LEFT] = limits.most or 0
         self.frame[TICK] = limits.deadline is not None
         self._point()
@@ -157,22 +183,20 @@ class Worker:
 
     def _point(self) -> None:
         """The table of memories; arrays that grow move."""
-        for number, (name, memory) in enumerate(self._named()):
+        rows: list[int] = []
+        for name, memory in self._named():
             shadow = address_of(memory.shadow) if name in self.shadowed else 0
-            row = address_of(memory.data), shadow, memory.size
-            self.table[3 * number : 3 * number + 3] = row
+            rows += address_of(memory.data), shadow, memory.size
+        self.table[:] = rows
 
     def run(self) -> None:
         """Run the blocks; what is wrong with the program stays in `problem`."""
         answers = self._answers()
         next(answers)
         callback = codes.CALLBACK(answers.send)
-        frame = address_of(self.room)
-        table = frame + self.frame.nbytes
-        scratch = -(-(table + self.table.nbytes) // 64) * 64
-        entry = self.session.code.launch
+        entry, pointer = self.session.code.launch, codes.pointer_of(callback)
         with ticking(self.frame):
-            failed = entry(frame, table, scratch, codes.pointer_of(callback), self.first, self.last)
+            failed = entry(*self.places, pointer, self.first, self.last)
         assert bool(failed) == (self.problem is not None)
         if self.problem is not None:
             self.session.failed.append(self.first)
@@ -200,10 +224,11 @@ class Worker:
     def counts(self) -> Counter[str]:
         """How many instructions of each name ran, or were about to in open blocks."""
         found = Counter[str]()
+        frame = self.frame.tolist()
         for slot, counted in self.session.plan.counts:
-            times = int(self.frame[slot])
-            for name in counted if times else ():
-                found[name] += counted[name] * times
+            if times := frame[slot]:
+                for name, count in counted.items():
+                    found[name] += count * times
         return found
 
     def _mark(self) -> None:

@@ -26,7 +26,7 @@ def ticking(frame: Any) -> Generator[None]:  # Any: a NumPy array
     """Inside, the program with this frame is asked to call back."""
     try:
         _running[id(frame)] = frame
-        if not any(thread.is_alive() for thread in _threads):  # a forked process has none either
+        if not (_threads and _threads[0].is_alive()):  # a forked process has none either
             thread = Thread(target=_tick, name="ptokit-ticks", daemon=True)
             _threads[:] = [thread]
             with suppress(RuntimeError):  # Python ends: no thread can start
