@@ -362,3 +362,18 @@ def selection(dst: Seen, mask: Seen, src0: Seen, src1: Seen) -> Array:
 @meaning("TSelS")
 def selection_or_number(dst: Seen, mask: Seen, src: Seen, scalar: float) -> Array:
     return np.where(chosen(mask, *dst.valid), src.values, number(scalar, dst.dtype))
+
+
+@meaning("TCI")
+def counted(dst: Seen, start: int, descending: bool) -> Array:
+    """C1.4: modulo the width of the type."""
+    steps = np.arange(dst.valid[1], dtype=np.int64)
+    return wrapped(start + (-steps if descending else steps), dst.dtype)[None, :]
+
+
+@meaning("TTri")
+def triangle(dst: Seen, diagonal: int, upper: int) -> Array:
+    """C1.5."""
+    row, col = np.indices(dst.valid)
+    ones = ~(col < row + diagonal) if upper else col <= row + diagonal
+    return ones.astype(FORMATS[dst.dtype][1])

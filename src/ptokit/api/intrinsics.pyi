@@ -214,6 +214,8 @@ __all__ = [
     "trowargmin",
     "tcolargmax",
     "tcolargmin",
+    "tci",
+    "ttri",
     "tgather",
     "tgatherb",
     "tconcat",
@@ -893,6 +895,20 @@ def tcolargmin(
     src: Tile,
     *,
     tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tci(
+    dst: Tile,
+    start: float,
+    *,
+    descending: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def ttri(
+    dst: Tile,
+    diagonal: int,
+    *,
+    upper: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload

@@ -521,4 +521,10 @@ DISPUTES: dict[str, Dispute] = {
         "afterwards, in tsubrelu and taddrelu",
         "the recordings show it: 28764 less -17918 gives -18854, not 0",
     ),
+    "X3": Dispute(
+        "does a triangle reach beyond the valid columns?",
+        "CPU simulator and documentation: no. Code of A5: ones may spill to a whole vector.",
+        "no",
+        "the valid region is what an instruction writes",
+    ),
 }
