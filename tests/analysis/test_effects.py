@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.effects import ANYWHERE, Bytes, Effects, effects
+from ptokit.analysis.effects import ANYWHERE, ByteRanges, Effects, effects
 from ptokit.ir.module import Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
@@ -21,7 +21,7 @@ HEAD = """
 !open = !pto.tile_buf<vec, 16x32xf32, valid=?x?>
 func.func @f(%p: !pto.ptr<f32>, %n: index) {
 """
-Seen: TypeAlias = "dict[str, Bytes]"
+Seen: TypeAlias = "dict[str, ByteRanges]"
 
 
 def last(body: str, target: str = "a5") -> Effects:
@@ -30,7 +30,7 @@ def last(body: str, target: str = "a5") -> Effects:
     return effects(func.body.ops[-1], learned(func, TARGETS[target], {}))
 
 
-def names(part: Mapping[Value, Bytes]) -> Seen:
+def names(part: Mapping[Value, ByteRanges]) -> Seen:
     return {value.name: some for value, some in part.items()}
 
 
@@ -39,7 +39,7 @@ def test_a_valid_region_is_a_range_for_each_row() -> None:
       %s = pto.alloc_tile : !part
       %d = pto.alloc_tile : !part
       pto.tadd ins(%s, %s : !part, !part) outs(%d : !part)""")
-    rows = Bytes(tuple((128 * row, 128 * row + 32) for row in range(16)))
+    rows = ByteRanges(tuple((128 * row, 128 * row + 32) for row in range(16)))
     assert names(found.reads) == {"s": rows}
     assert names(found.writes) == names(found.fills) == {"d": rows}
     assert found.pipe is V
@@ -50,7 +50,7 @@ def test_an_open_valid_region_may_be_all_and_fills_nothing() -> None:
       %s = pto.alloc_tile valid_row = %n valid_col = %n : !open
       %d = pto.alloc_tile valid_row = %n valid_col = %n : !open
       pto.tadd ins(%s, %s : !open, !open) outs(%d : !open)""")
-    assert names(found.writes) == {"d": Bytes(((0, 2048),))}
+    assert names(found.writes) == {"d": ByteRanges(((0, 2048),))}
     assert names(found.fills) == {}
 
 
@@ -84,7 +84,7 @@ def test_a_view_of_known_strides_is_read_where_it_lies() -> None:
       %d = pto.alloc_tile : !part
       pto.tload ins(%w : !pto.partition_tensor_view<16x8xf32>) outs(%d : !part)"""
     known = last(body.replace("%STEP", "%c16"))
-    assert names(known.reads) == {"w": Bytes(tuple((64 * r, 64 * r + 32) for r in range(16)))}
+    assert names(known.reads) == {"w": ByteRanges(tuple((64 * r, 64 * r + 32) for r in range(16)))}
     assert known.pipe is MTE2
     assert names(last(body.replace("%STEP", "%n")).reads) == {"w": ANYWHERE}
 

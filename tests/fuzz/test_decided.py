@@ -15,7 +15,7 @@ import pytest
 from decided import outcome
 from scale import scaled
 
-from ptokit.analysis.legality import Word
+from ptokit.analysis.legality import Outcome
 from ptokit.api.program import Program, loads
 from ptokit.diagnostics.diagnostic import PtoError
 
@@ -170,7 +170,7 @@ def test_windows_in_constant_loops(part: int) -> None:
         problem = stopped(source)
         if problem is None:
             seen["ran"] += 1
-            assert verdict.word is not Word.REFUSED, f"{errors[0].render()}\n{text}"
+            assert verdict.word is not Outcome.REFUSED, f"{errors[0].render()}\n{text}"
             continue
         happened = problem.diagnostics[0]
         if happened.slug == "uninitialised-read":

@@ -21,7 +21,7 @@ from space import Space, State
 from witness import HARDEST, refusals, search
 
 from fuzz.scale import sampled, scaled
-from ptokit.analysis.effects import Bytes, effects
+from ptokit.analysis.effects import ByteRanges, effects
 from ptokit.analysis.known import Facts
 from ptokit.api import settings
 from ptokit.api.eager import execute
@@ -88,7 +88,7 @@ class Run:
             memory.data[hidden] = random.integers(0, 256, hidden.sum(), np.uint8)
             memory.shadow[hidden] = 0
 
-    def said(self, name: str, bytes_of: Mapping[Value, Bytes]) -> NDArray[np.bool_]:
+    def said(self, name: str, bytes_of: Mapping[Value, ByteRanges]) -> NDArray[np.bool_]:
         """The bytes of an operand's memory that `effects` names, of any operand that lies there."""
         memory = self.memories[name]
         found = np.zeros(memory.size, np.bool_)

@@ -10,7 +10,7 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import sampled
-from ptokit.isa.pages.arith import Binary
+from ptokit.isa.pages.arith import BinaryScalar
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -151,7 +151,7 @@ EXPECTED: dict[str, Callable[[int, int], int]] = {
 
 
 def test_every_word_of_arithmetic_is_tried() -> None:
-    assert {page.name for page in Binary.__subclasses__()} == EXPECTED.keys()
+    assert {page.name for page in BinaryScalar.__subclasses__()} == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("word", EXPECTED)

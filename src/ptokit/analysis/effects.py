@@ -35,7 +35,7 @@ Attributes: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
 @dataclass(frozen=True)
-class Bytes:
+class ByteRanges:
     """Bytes of one operand: disjoint ranges [start, stop), ascending, from its first element on.
 
     None: they may be any of the memory the operand lies in.
@@ -51,7 +51,7 @@ class Bytes:
         return self.ranges is not None and all(start <= a and b <= stop for a, b in self.ranges)
 
 
-ANYWHERE = Bytes(None)
+ANYWHERE = ByteRanges(None)
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Effects:
     target has. Flags are a matter of their own: they order pipes and hold no data.
     """
 
-    reads: Mapping[Value, Bytes] = field(default_factory=dict[Value, Bytes])
-    writes: Mapping[Value, Bytes] = field(default_factory=dict[Value, Bytes])
-    fills: Mapping[Value, Bytes] = field(default_factory=dict[Value, Bytes])
+    reads: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
+    writes: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
+    fills: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
     scratch: tuple[Value, ...] = ()
     pipe: Pipe | None = None
     registers_read: frozenset[str] = frozenset()
@@ -121,7 +121,7 @@ def _needed(op: Op, env: Mapping[str, Any]) -> frozenset[str]:  # Any: what a ru
     return frozenset(call(op.page.needs, {k: v for k, v in env.items() if v is not ABSENT}))
 
 
-Found: TypeAlias = "tuple[tuple[int, Bytes], ...]"
+Found: TypeAlias = "tuple[tuple[int, ByteRanges], ...]"
 Shadows: TypeAlias = "dict[Value, Codes | None]"  # None: any byte of its memory
 
 
@@ -161,12 +161,12 @@ def _rebuilt(
     return op, numbers
 
 
-def _bytes(shadow: Codes | None) -> Bytes:
+def _bytes(shadow: Codes | None) -> ByteRanges:
     """The bytes that are not 0 in a shadow."""
     if shadow is None:
         return ANYWHERE
     edges = np.flatnonzero(np.diff(np.concatenate(([False], shadow != 0, [False]))))
-    return Bytes(tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2)))
+    return ByteRanges(tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2)))
 
 
 def _elements(op: Op) -> bool | None:
@@ -280,7 +280,7 @@ def _fills(op: Op, value: Value, facts: Facts) -> bool:
     """Whether an instruction writes all of a tile."""
     kind = facts.type_of(value)
     size = kind.nbytes if isinstance(kind, TileType | ConvTileType) else 0
-    return effects(op, facts).fills.get(value) == Bytes(((0, size),))
+    return effects(op, facts).fills.get(value) == ByteRanges(((0, size),))
 
 
 def _takers(op: Op) -> Iterator[Target]:

@@ -23,7 +23,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
 
 
-class Word(Enum):
+class Outcome(Enum):
     """What is known of a program on a target before it runs."""
 
     LEGAL = "legal"
@@ -41,13 +41,13 @@ class Verdict:
     """
 
     target: str
-    word: Word
+    word: Outcome
     reason: str
     diagnostics: tuple[Diagnostic, ...]
     left: tuple[Left, ...]
 
     def __str__(self) -> str:
-        mark = {Word.LEGAL: "", Word.REFUSED: ", ", Word.UNDECIDED: ": "}[self.word]
+        mark = {Outcome.LEGAL: "", Outcome.REFUSED: ", ", Outcome.UNDECIDED: ": "}[self.word]
         return f"{self.word.value}{mark}{self.reason}"
 
     def to_json(self) -> dict[str, object]:
@@ -95,16 +95,16 @@ def _verdict(module: Module, target: Target, trial: Trial, allow_unknown: bool) 
     return Verdict(target.name, word, reason, tuple(found), tuple(left))
 
 
-def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Word, str]:
+def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, str]:
     errors = sum(d.is_error for d in found)
     if errors:
-        return Word.REFUSED, _count(errors, "error")
+        return Outcome.REFUSED, _count(errors, "error")
     unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS and not d.rule]
     elided = [d.message for d in found if d.slug == "type-elided"]
     reasons = [*unknown[:1], *elided[:1]]
     if left:
         reasons.append(f"{_count(len(left), 'rule')} left to the run, {left[0].why}")
-    return (Word.UNDECIDED if reasons else Word.LEGAL), "; ".join(reasons)
+    return (Outcome.UNDECIDED if reasons else Outcome.LEGAL), "; ".join(reasons)
 
 
 def _count(number: int, noun: str) -> str:

@@ -32,7 +32,7 @@ class Exhausted(Exception):
     """The steps are used up."""
 
 
-class Frame(NamedTuple):
+class Iteration(NamedTuple):
     """An iteration: the counter and its value, and the number of the iteration from 0."""
 
     counter: str
@@ -50,7 +50,7 @@ class Search(Survey):
         self.wanted = wanted
         self.path = slice_of(func, wanted)
         self.exact = True  # one iteration of every loop around, and it runs on every path
-        self.frames: list[Frame] = []
+        self.frames: list[Iteration] = []
         self.steps = 0
 
     def search(self, func: Func) -> None:
@@ -106,7 +106,7 @@ class Search(Survey):
         if len(turns) == 0 or not self._matters(region.block):
             return carried
         if len(turns) == 1:
-            self.frames.append(Frame(region.block.args[0].name, turns[0], numbers[0]))
+            self.frames.append(Iteration(region.block.args[0].name, turns[0], numbers[0]))
             carried = region(turns[0], *carried)
             self.frames.pop()
             return carried

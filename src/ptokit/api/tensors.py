@@ -120,7 +120,7 @@ def _made(kind: TileType, data: Data | None) -> Tile:
     return Tile(made)
 
 
-class Alias(Protocol):
+class TileMaker(Protocol):
     """Makes tiles of one location in the layout the current target has for it."""
 
     def __call__(
@@ -134,7 +134,7 @@ class Alias(Protocol):
     ) -> Tile: ...
 
 
-def _alias(loc: Loc, name: str) -> Alias:
+def _alias(loc: Loc, name: str) -> TileMaker:
     def make(
         dtype: DType | str,
         rows: int,

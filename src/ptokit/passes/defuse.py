@@ -16,7 +16,7 @@ Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class ProgramPoint:
     """A place in the program: a position in text order and the regions around it."""
 
     position: int
@@ -29,8 +29,8 @@ class Point:
 class DefUse:
     """Definitions and uses of every value of a function."""
 
-    defined: dict[Value, Point] = field(default_factory=dict[Value, Point])
-    used: dict[Value, list[Point]] = field(default_factory=dict[Value, "list[Point]"])
+    defined: dict[Value, ProgramPoint] = field(default_factory=dict[Value, ProgramPoint])
+    used: dict[Value, list[ProgramPoint]] = field(default_factory=dict[Value, "list[ProgramPoint]"])
     written: dict[Value, Op] = field(default_factory=dict[Value, Op])  # SSA outputs
     clock: int = 0
 
@@ -38,7 +38,7 @@ class DefUse:
         self.defined, self.used, self.written, self.clock = {}, {}, {}, 0
         self.blank: dict[Value, None] = {}  # new tiles: their content is undefined
         self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
-        start = Point(0, (), func.body, 0)
+        start = ProgramPoint(0, (), func.body, 0)
         self.defined |= dict.fromkeys(func.args, start)
         self._block(func.body, ())
         self.live = Liveness(func, self._uses, lambda op: op.results).after
@@ -46,7 +46,7 @@ class DefUse:
     def _block(self, block: Block, frames: tuple[Frame, ...]) -> None:
         for index, op in enumerate(block.ops):
             self.clock += 1
-            here = Point(self.clock, frames, block, index)
+            here = ProgramPoint(self.clock, frames, block, index)
             for value in self._uses(op):
                 self.used.setdefault(value, []).append(here)
             for number, region in enumerate(op.regions):
@@ -54,7 +54,7 @@ class DefUse:
                 self._block(region, (*frames, (op, number)))
             if op.regions:
                 self.clock += 1
-                here = Point(self.clock, frames, block, index)
+                here = ProgramPoint(self.clock, frames, block, index)
             self.defined |= dict.fromkeys(op.results, here)
             if isinstance(op, Op):
                 self._results(op)

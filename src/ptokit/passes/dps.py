@@ -15,7 +15,7 @@ from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
 from ptokit.passes.content import keeps, written
-from ptokit.passes.defuse import DefUse, Point
+from ptokit.passes.defuse import DefUse, ProgramPoint
 from ptokit.passes.shared import (
     allocation,
     carried_by,
@@ -36,10 +36,10 @@ def func_to_dps(func: Func) -> Func:
     """The function with every output an operand; itself if it is in that form already."""
     if is_dps(func):
         return func  # tiles that regions pass on are handles
-    return _Conversion(func).finished()
+    return _ToDps(func).finished()
 
 
-class _Conversion:
+class _ToDps:
     """One function on its way: values in classes, one tile for each class."""
 
     def __init__(self, func: Func) -> None:
@@ -267,7 +267,7 @@ class _Conversion:
         return op not in self.func.body.ops
 
 
-def _common(func: Func, points: list[Point]) -> tuple[Block, int]:
+def _common(func: Func, points: list[ProgramPoint]) -> tuple[Block, int]:
     """The innermost block around all points, and the index before the first of them."""
     first = min(points, key=lambda p: p.position)
     frames = list(first.frames)
@@ -283,7 +283,7 @@ def _common(func: Func, points: list[Point]) -> tuple[Block, int]:
     return block, min(indices)
 
 
-def _index_in(block: Block, point: Point, depth: int) -> int:
+def _index_in(block: Block, point: ProgramPoint, depth: int) -> int:
     """The op of `block` that is, or holds, the point."""
     if point.block is block:
         return point.index

@@ -41,11 +41,11 @@ def func_to_ssa(func: Func) -> Func:
     """The function with every tile output a result."""
     if is_ssa(func):
         return func
-    conversion = _Conversion(func)
+    conversion = _ToSsa(func)
     return conversion.finished(conversion.block(func.body, {}))
 
 
-class _Conversion:
+class _ToSsa:
     """One function on its way."""
 
     def __init__(self, func: Func) -> None:

@@ -21,7 +21,7 @@ from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import WRITTEN, Codes, Elements, Index, Memory
 
 
-class Region(NamedTuple):
+class KnownRegion(NamedTuple):
     """A valid region whose extents are known; unpacks to rows, cols."""
 
     rows: int
@@ -42,7 +42,7 @@ class Matrix:
     def __init__(self, kind: Any, elements: Elements, rows: int, cols: int) -> None:  # Any: a type
         self.type = kind
         self.elements = elements
-        self.extent = Region(rows, cols)
+        self.extent = KnownRegion(rows, cols)
         self.label = ""
 
     def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
@@ -219,7 +219,7 @@ class Tile(Matrix):
         elements = Elements(memory, address, kind.dtype, kind.map)
         super().__init__(kind, elements, kind.rows, kind.cols)
         self.type: TileType = kind
-        self.valid = Region(rows, cols)
+        self.valid = KnownRegion(rows, cols)
 
     @property
     def address(self) -> int:

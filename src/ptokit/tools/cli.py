@@ -285,7 +285,7 @@ def check(kernel: Path, target: str, style: str, verbose: bool, allow_unknown: b
     The verdict is legal, refused (status 1), or undecided (status 0): something in it is not known,
     an op or type that --allow-unknown lets pass, or a number that only the running program knows.
     """
-    from ptokit.analysis.legality import Word
+    from ptokit.analysis.legality import Outcome
     from ptokit.tools.verdicts import report, report_json
 
     names = tuple(TARGETS) if target == "all" else (target,)
@@ -301,7 +301,7 @@ def check(kernel: Path, target: str, style: str, verbose: bool, allow_unknown: b
         click.echo(report_json(found))
     else:
         click.echo("\n".join(report(program.module, found, verbose=verbose)))
-    if any(verdict.word is Word.REFUSED for verdict in found):
+    if any(verdict.word is Outcome.REFUSED for verdict in found):
         sys.exit(1)
 
 

@@ -11,14 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Protocol, TypeAlias
 
-from ptokit.isa.model.dtypes import DType, Kind
+from ptokit.isa.model.dtypes import DType, NumberKind
 from ptokit.isa.model.extents import Extents
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import CustomPad, Shape
 from ptokit.isa.model.words import GatherOOB, Loc, PadValue, Rounding
 
 # A truth value per element: what comparisons give and `where` takes.
-BOOL = DType("i1", 8, Kind.UINT, "bool")
+BOOL = DType("i1", 8, NumberKind.UINT, "bool")
 
 Number: TypeAlias = "int | float"
 Term: TypeAlias = "Array | Number"
@@ -231,7 +231,7 @@ class Cells(Protocol):
     @property
     def cols(self) -> int: ...
     @property
-    def valid(self) -> Region: ...
+    def valid(self) -> ValidRegion: ...
     @property
     def pad(self) -> PadValue | CustomPad: ...
     @property
@@ -303,7 +303,7 @@ class Images(Cells, Protocol):
     @property
     def width(self) -> int: ...
     @property
-    def steps(self) -> Region: ...
+    def steps(self) -> Extents: ...
     @property
     def filter(self) -> tuple[int, int]: ...
     @property
@@ -320,7 +320,7 @@ class Images(Cells, Protocol):
     def into(self) -> tuple[int, int]: ...
 
 
-class Region(Protocol):
+class ValidRegion(Protocol):
     """Rows and columns of a valid region; unpacks to the two."""
 
     @property

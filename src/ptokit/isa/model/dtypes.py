@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class Kind(Enum):
+class NumberKind(Enum):
     """How the bits of an element are read."""
 
     FLOAT = "float"
@@ -34,7 +34,7 @@ class DType:
 
     name: str
     bits: int
-    kind: Kind
+    kind: NumberKind
     cpp: str
     exponent: int = 0
     mantissa: int = 0
@@ -61,15 +61,15 @@ class DType:
 
     @property
     def is_float(self) -> bool:
-        return self.kind is Kind.FLOAT
+        return self.kind is NumberKind.FLOAT
 
     @property
     def is_int(self) -> bool:
-        return self.kind is not Kind.FLOAT
+        return self.kind is not NumberKind.FLOAT
 
     @property
     def signed(self) -> bool:
-        return self.kind is not Kind.UINT and self.name != "f8e8m0"
+        return self.kind is not NumberKind.UINT and self.name != "f8e8m0"
 
     @property
     def packed(self) -> bool:
@@ -108,33 +108,64 @@ class DType:
         return np.dtype(f"u{self.size}")
 
 
-f32 = DType("f32", 32, Kind.FLOAT, "float", 8, 23, 127, True, True, ("float", "float32"))
-f16 = DType("f16", 16, Kind.FLOAT, "half", 5, 10, 15, True, True, ("half", "float16"))
-bf16 = DType("bf16", 16, Kind.FLOAT, "bfloat16_t", 8, 7, 127, True, True, ("bfloat16",))
-i8 = DType("i8", 8, Kind.INT, "int8_t", aliases=("int8", "si8"))
-u8 = DType("u8", 8, Kind.UINT, "uint8_t", aliases=("uint8", "ui8"))
-i16 = DType("i16", 16, Kind.INT, "int16_t", aliases=("int16", "si16"))
-u16 = DType("u16", 16, Kind.UINT, "uint16_t", aliases=("uint16", "ui16"))
-i32 = DType("i32", 32, Kind.INT, "int32_t", aliases=("int32", "si32"))
-u32 = DType("u32", 32, Kind.UINT, "uint32_t", aliases=("uint32", "ui32"))
-i64 = DType("i64", 64, Kind.INT, "int64_t", aliases=("int64", "si64"))
-u64 = DType("u64", 64, Kind.UINT, "uint64_t", aliases=("uint64", "ui64"))
-i4 = DType("i4", 4, Kind.INT, "int4b_t", aliases=("int4", "si4"))
-hif8 = DType("hif8", 8, Kind.FLOAT, "hifloat8_t", 0, 0, 0, True, True, ("hifloat8", "!pto.hif8"))
-f8e4m3 = DType(
-    "f8e4m3", 8, Kind.FLOAT, "float8_e4m3_t", 4, 3, 7, False, True, ("f8E4M3FN", "float8_e4m3")
+f32 = DType("f32", 32, NumberKind.FLOAT, "float", 8, 23, 127, True, True, ("float", "float32"))
+f16 = DType("f16", 16, NumberKind.FLOAT, "half", 5, 10, 15, True, True, ("half", "float16"))
+bf16 = DType("bf16", 16, NumberKind.FLOAT, "bfloat16_t", 8, 7, 127, True, True, ("bfloat16",))
+i8 = DType("i8", 8, NumberKind.INT, "int8_t", aliases=("int8", "si8"))
+u8 = DType("u8", 8, NumberKind.UINT, "uint8_t", aliases=("uint8", "ui8"))
+i16 = DType("i16", 16, NumberKind.INT, "int16_t", aliases=("int16", "si16"))
+u16 = DType("u16", 16, NumberKind.UINT, "uint16_t", aliases=("uint16", "ui16"))
+i32 = DType("i32", 32, NumberKind.INT, "int32_t", aliases=("int32", "si32"))
+u32 = DType("u32", 32, NumberKind.UINT, "uint32_t", aliases=("uint32", "ui32"))
+i64 = DType("i64", 64, NumberKind.INT, "int64_t", aliases=("int64", "si64"))
+u64 = DType("u64", 64, NumberKind.UINT, "uint64_t", aliases=("uint64", "ui64"))
+i4 = DType("i4", 4, NumberKind.INT, "int4b_t", aliases=("int4", "si4"))
+hif8 = DType(
+    "hif8", 8, NumberKind.FLOAT, "hifloat8_t", 0, 0, 0, True, True, ("hifloat8", "!pto.hif8")
 )
-f8e5m2 = DType("f8e5m2", 8, Kind.FLOAT, "float8_e5m2_t", 5, 2, 15, True, True, ("float8_e5m2",))
+f8e4m3 = DType(
+    "f8e4m3",
+    8,
+    NumberKind.FLOAT,
+    "float8_e4m3_t",
+    4,
+    3,
+    7,
+    False,
+    True,
+    ("f8E4M3FN", "float8_e4m3"),
+)
+f8e5m2 = DType(
+    "f8e5m2", 8, NumberKind.FLOAT, "float8_e5m2_t", 5, 2, 15, True, True, ("float8_e5m2",)
+)
 f8e8m0 = DType(
-    "f8e8m0", 8, Kind.FLOAT, "float8_e8m0_t", 8, 0, 127, False, True, ("f8E8M0FNU", "float8_e8m0")
+    "f8e8m0",
+    8,
+    NumberKind.FLOAT,
+    "float8_e8m0_t",
+    8,
+    0,
+    127,
+    False,
+    True,
+    ("f8E8M0FNU", "float8_e8m0"),
 )
 f4e2m1x2 = DType(
-    "f4e2m1x2", 4, Kind.FLOAT, "float4_e2m1x2_t", 2, 1, 1, aliases=("float4_e2m1x2", "f4E2M1FN")
+    "f4e2m1x2",
+    4,
+    NumberKind.FLOAT,
+    "float4_e2m1x2_t",
+    2,
+    1,
+    1,
+    aliases=("float4_e2m1x2", "f4E2M1FN"),
 )
-f4e1m2x2 = DType("f4e1m2x2", 4, Kind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",))
+f4e1m2x2 = DType(
+    "f4e1m2x2", 4, NumberKind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",)
+)
 
 # No tile holds it: bodies compute in it what f32 rounds too early.
-f64 = DType("f64", 64, Kind.FLOAT, "double", 11, 52, 1023, True, True)
+f64 = DType("f64", 64, NumberKind.FLOAT, "double", 11, 52, 1023, True, True)
 
 DTYPES: tuple[DType, ...] = (
     *(f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64),

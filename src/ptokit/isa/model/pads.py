@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.model.dtypes import DType, Kind, bf16, f16, f32
+from ptokit.isa.model.dtypes import DType, NumberKind, bf16, f16, f32
 from ptokit.isa.model.tiles import CustomPad
 from ptokit.isa.model.words import PadValue
 
@@ -24,5 +24,5 @@ def pad_bits(pad: PadValue | CustomPad, dtype: DType) -> int:
         return INFINITY[dtype] | (sign if pad is PadValue.MIN else 0)
     if dtype.is_float or dtype.bits > 32:
         return 0
-    largest = sign - 1 if dtype.kind is Kind.INT else 2 * sign - 1
-    return largest if pad is PadValue.MAX else (sign if dtype.kind is Kind.INT else 0)
+    largest = sign - 1 if dtype.kind is NumberKind.INT else 2 * sign - 1
+    return largest if pad is PadValue.MAX else (sign if dtype.kind is NumberKind.INT else 0)

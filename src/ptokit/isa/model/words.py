@@ -10,11 +10,18 @@ from typing import Self
 
 
 class Word(Enum):
-    """A member is (text spelling, C++ spelling, further spellings...)."""
+    """A member is (text spelling, C++ spelling, further spellings...).
 
-    mlir: str  # the name inside `#pto.NAME<...>`, set on each enumeration below its members
-    bare: bool  # printed as `#pto<NAME word>`
+    `mlir` is the name of an enumeration inside `#pto.NAME<...>`; if `bare`, `#pto<NAME word>`.
+    """
+
+    mlir: str
     cpp_type: str
+    bare: bool
+
+    def __init_subclass__(cls, mlir: str = "", cpp_type: str = "", bare: bool = False) -> None:
+        super().__init_subclass__()
+        cls.mlir, cls.cpp_type, cls.bare = mlir, cpp_type, bare
 
     def __init__(self, text: str, cpp: str, *short: str) -> None:
         self.text = text
@@ -30,8 +37,7 @@ class Word(Enum):
     @property
     def spelled(self) -> str:
         """The word as the value of an attribute in text."""
-        bare = getattr(type(self), "bare", False)  # only the enumerations that are have it
-        return f"#pto<{self.mlir} {self.text}>" if bare else f"#pto.{self.mlir}<{self.text}>"
+        return f"#pto<{self.mlir} {self.text}>" if self.bare else f"#pto.{self.mlir}<{self.text}>"
 
     @classmethod
     def named(cls, word: str) -> Self | None:
@@ -63,7 +69,7 @@ class Rounding(Enum):
     ODD = "odd"
 
 
-class Loc(Word):
+class Loc(Word, mlir="address_space", cpp_type="TileType"):
     """Where a tile lives: its memory space (TileType in C++)."""
 
     VEC = "vec", "Vec"
@@ -77,22 +83,18 @@ class Loc(Word):
     SCALE_RIGHT = "scaleright", "ScaleRight", "scale_right"
 
 
-Loc.mlir, Loc.cpp_type = "address_space", "TileType"
 VEC, MAT, LEFT, RIGHT, ACC = Loc.VEC, Loc.MAT, Loc.LEFT, Loc.RIGHT, Loc.ACC
 BIAS, SCALING, SCALE_LEFT, SCALE_RIGHT = Loc.BIAS, Loc.SCALING, Loc.SCALE_LEFT, Loc.SCALE_RIGHT
 
 
-class BLayout(Word):
+class BLayout(Word, mlir="blayout", cpp_type="BLayout"):
     """The order of the boxes of a tile, or of its elements when it has no boxes."""
 
     ROW_MAJOR = "row_major", "RowMajor"
     COL_MAJOR = "col_major", "ColMajor"
 
 
-BLayout.mlir, BLayout.cpp_type = "blayout", "BLayout"
-
-
-class SLayout(Word):
+class SLayout(Word, mlir="slayout", cpp_type="SLayout"):
     """The order of the elements inside a box (the fractal)."""
 
     NONE_BOX = "none_box", "NoneBox", "none"
@@ -100,10 +102,7 @@ class SLayout(Word):
     COL_MAJOR = "col_major", "ColMajor"
 
 
-SLayout.mlir, SLayout.cpp_type = "slayout", "SLayout"
-
-
-class PadValue(Word):
+class PadValue(Word, mlir="pad_value", cpp_type="PadValue"):
     """What fills a tile outside its valid region. CUSTOM stands for the bits in `TileType.pad`."""
 
     NULL = "null", "Null"
@@ -112,10 +111,7 @@ class PadValue(Word):
     MIN = "min", "Min"
 
 
-PadValue.mlir, PadValue.cpp_type = "pad_value", "PadValue"
-
-
-class CompactMode(Word):
+class CompactMode(Word, mlir="compact_mode", cpp_type="CompactMode"):
     """Payload packing of an L0 image on hardware; a simulator's offsets do not depend on it."""
 
     NULL = "null", "Null"
@@ -124,10 +120,7 @@ class CompactMode(Word):
     ROW_ALIGNED_PADDING = "row_aligned_padding", "RowAlignedPadding"
 
 
-CompactMode.mlir, CompactMode.cpp_type = "compact_mode", "CompactMode"
-
-
-class Pipe(Word):
+class Pipe(Word, mlir="pipe", cpp_type="pipe_t"):
     """The hardware queue that executes an instruction."""
 
     S = "PIPE_S", "PIPE_S", "S"
@@ -140,23 +133,18 @@ class Pipe(Word):
     ALL = "PIPE_ALL", "PIPE_ALL", "ALL"  # every pipe: a barrier only
 
 
-Pipe.mlir, Pipe.cpp_type = "pipe", "pipe_t"
 S, V, M, FIX = Pipe.S, Pipe.V, Pipe.M, Pipe.FIX
 MTE1, MTE2, MTE3 = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3
 
 
-class ReluPreMode(Word):
+class ReluPreMode(Word, mlir="relu_pre_mode", cpp_type="ReluPreMode", bare=True):
     """Whether negative values become zero on the way."""
 
     NO_RELU = "no_relu", "NoRelu", "none"
     NORMAL_RELU = "normal_relu", "NormalRelu", "normal"
 
 
-ReluPreMode.bare = True
-ReluPreMode.mlir, ReluPreMode.cpp_type = "relu_pre_mode", "ReluPreMode"
-
-
-class AccToVecMode(Word):
+class AccToVecMode(Word, mlir="acc_to_vec_mode", cpp_type="AccToVecMode"):
     """Which vector core's buffer receives an accumulator window, or how it is split over both."""
 
     SINGLE_VEC0 = "single_mode_vec0", "SingleModeVec0"
@@ -165,21 +153,14 @@ class AccToVecMode(Word):
     DUAL_SPLIT_N = "dual_mode_split_n", "DualModeSplitN"
 
 
-AccToVecMode.mlir, AccToVecMode.cpp_type = "acc_to_vec_mode", "AccToVecMode"
-
-
-class AtomicType(Word):
+class AtomicType(Word, mlir="atomic_type", cpp_type="AtomicType", bare=True):
     """How a store combines with what memory holds."""
 
     NONE = "atomic_none", "AtomicNone", "none"
     ADD = "atomic_add", "AtomicAdd", "add"
 
 
-AtomicType.bare = True
-AtomicType.mlir, AtomicType.cpp_type = "atomic_type", "AtomicType"
-
-
-class Phase(Word):
+class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True):
     """Unit-flag hint of matrix and store instructions; no effect on data."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
@@ -187,11 +168,7 @@ class Phase(Word):
     FINAL = "final", "Final"
 
 
-Phase.bare = True
-Phase.mlir, Phase.cpp_type = "st_phase", "STPhase"
-
-
-class GlobalLayout(Word):
+class GlobalLayout(Word, mlir="layout", cpp_type="Layout"):
     """How the five extents of a global tensor form a matrix (table of 4.1)."""
 
     ND = "nd", "ND"
@@ -205,10 +182,7 @@ class GlobalLayout(Word):
     MX_B_DN = "mx_b_dn", "MX_B_DN"
 
 
-GlobalLayout.mlir, GlobalLayout.cpp_type = "layout", "Layout"
-
-
-class ConvLayout(Word):
+class ConvLayout(Word, mlir="layout", cpp_type="Layout"):
     """How the listed extents of a convolution tile are read."""
 
     NC1HWC0 = "nc1hwc0", "NC1HWC0"
@@ -221,20 +195,14 @@ class ConvLayout(Word):
     NCDHW = "ncdhw", "NCDHW"
 
 
-ConvLayout.mlir, ConvLayout.cpp_type = "layout", "Layout"
-
-
-class TInsertMode(Word):
+class TInsertMode(Word, mlir="insert_mode", cpp_type="TInsertMode"):
     """In how many parts an insert into L1 is issued; no effect on data."""
 
     SPLIT2 = "split2", "SPLIT2"
     SPLIT4 = "split4", "SPLIT4"
 
 
-TInsertMode.mlir, TInsertMode.cpp_type = "insert_mode", "TInsertMode"
-
-
-class MaskPattern(Word):
+class MaskPattern(Word, mlir="mask_pattern", cpp_type="MaskPattern"):
     """Which indices a masked gather selects; the digits count from the right."""
 
     P0101 = "P0101", "P0101"
@@ -256,20 +224,14 @@ class MaskPattern(Word):
         return self.text[::-1].index("1")
 
 
-MaskPattern.mlir, MaskPattern.cpp_type = "mask_pattern", "MaskPattern"
-
-
-class GatherAxis(Word):
+class GatherAxis(Word, mlir="gather_axis", cpp_type="GatherAxis"):
     """Whether a masked gather selects columns of each row, or whole rows."""
 
     ROW = "row", "GATHER_ROW"
     COL = "col", "GATHER_COL"
 
 
-GatherAxis.mlir, GatherAxis.cpp_type = "gather_axis", "GatherAxis"
-
-
-class CmpMode(Word):
+class CmpMode(Word, mlir="cmp", cpp_type="CmpMode"):
     """How elements are compared."""
 
     EQ = "eq", "EQ", "eq", "equal"
@@ -280,10 +242,7 @@ class CmpMode(Word):
     GE = "ge", "GE", "ge", "greater_equal"
 
 
-CmpMode.mlir, CmpMode.cpp_type = "cmp", "CmpMode"
-
-
-class RoundMode(Word):
+class RoundMode(Word, mlir="round_mode", cpp_type="RoundMode", bare=True):
     """Which neighbour a conversion takes for a value between two."""
 
     NONE = "NONE", "CAST_NONE", "none"
@@ -295,19 +254,11 @@ class RoundMode(Word):
     ODD = "ODD", "CAST_ODD", "odd"
 
 
-RoundMode.bare = True
-RoundMode.mlir, RoundMode.cpp_type = "round_mode", "RoundMode"
-
-
-class SaturationMode(Word):
+class SaturationMode(Word, mlir="saturation_mode", cpp_type="SaturationMode", bare=True):
     """Whether a conversion takes the nearest value in range, or wraps and overflows."""
 
     ON = "ON", "ON", "on"
     OFF = "OFF", "OFF", "off"
-
-
-SaturationMode.bare = True
-SaturationMode.mlir, SaturationMode.cpp_type = "saturation_mode", "SaturationMode"
 
 
 class Order(Enum):
@@ -317,13 +268,10 @@ class Order(Enum):
     RECORDED = "one after the other; a product begins with 0, the accumulator is added last"
 
 
-class GatherOOB(Word):
+class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB"):
     """What an index outside the source gives."""
 
     WRAP = "wrap", "Wrap"
     CLAMP = "clamp", "Clamp"
     ZERO = "zero", "Zero"
     ERROR = "error", "Error"
-
-
-GatherOOB.mlir, GatherOOB.cpp_type = "gather_oob", "GatherOOB"

@@ -48,7 +48,7 @@ class Constant(Instr, name="constant", pipe=S):
         return value if isinstance(value, float) else in_type(value, result)
 
 
-class Binary(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
+class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
     """result = lhs f rhs on values of one type, in two's complement: what overflows wraps.
 
     `index` has 64 bits. Every intermediate result of `f` but the last must fit, or be a sum or
@@ -91,50 +91,50 @@ def remainder(a: int, b: int) -> int:
     return a - quotient(a, b) * b
 
 
-class AddI(Binary, f=operator.add, asm=infix("+")):
+class AddI(BinaryScalar, f=operator.add, asm=infix("+")):
     """result = lhs + rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class SubI(Binary, f=operator.sub, asm=infix("-")):
+class SubI(BinaryScalar, f=operator.sub, asm=infix("-")):
     """result = lhs - rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class MulI(Binary, f=operator.mul, asm=infix("*")):
+class MulI(BinaryScalar, f=operator.mul, asm=infix("*")):
     """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class DivSI(Binary, f=quotient, asm=infix("/")):
+class DivSI(BinaryScalar, f=quotient, asm=infix("/")):
     """result = lhs / rhs, truncated toward zero.
 
     Division by 0 is an error. The least value divided by -1 wraps: it stays what it is.
     """
 
 
-class RemSI(Binary, f=remainder, asm=infix("%")):
+class RemSI(BinaryScalar, f=remainder, asm=infix("%")):
     """result = lhs % rhs, with the sign of lhs. A remainder of division by 0 is an error."""
 
 
-class CeilDivSI(Binary, f=quotient_up):
+class CeilDivSI(BinaryScalar, f=quotient_up):
     """result = lhs / rhs, rounded up. Division by 0 is an error; overflow wraps as in divsi."""
 
 
-class MinSI(Binary, f=least):
+class MinSI(BinaryScalar, f=least):
     """The smaller of two signed values."""
 
 
-class MaxSI(Binary, f=most):
+class MaxSI(BinaryScalar, f=most):
     """The larger of two signed values."""
 
 
-class AndI(Binary, f=bit_and, asm=infix("&")):
+class AndI(BinaryScalar, f=bit_and, asm=infix("&")):
     """Bitwise and."""
 
 
-class OrI(Binary, f=bit_or, asm=infix("|")):
+class OrI(BinaryScalar, f=bit_or, asm=infix("|")):
     """Bitwise or."""
 
 
-class Predicate(Word):
+class Predicate(Word, mlir="cmpi_predicate"):
     """How `cmpi` compares; u: unsigned."""
 
     EQ = "eq", "eq"
@@ -149,7 +149,6 @@ class Predicate(Word):
     UGE = "uge", "uge"
 
 
-Predicate.mlir, Predicate.cpp_type = "cmpi_predicate", ""
 HALF = 1 << 63
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,

@@ -16,7 +16,7 @@ from ptokit.isa.pages.samples import VEC_F32
 Region = Callable[..., tuple[Any, ...]]
 
 
-class Flow(Protocol):
+class ControlFlow(Protocol):
     """How an executor repeats and chooses."""
 
     def loop(
@@ -70,7 +70,7 @@ class For(Control):
         step: int,
         carried: tuple[Any, ...],
         regions: tuple[Region, ...],
-        flow: Flow,
+        flow: ControlFlow,
     ) -> tuple[Any, ...]:
         return flow.loop(lower, upper, step, carried, regions[0])
 
@@ -93,7 +93,7 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
     condition = In(Scalar, scalar="i1")
 
     @staticmethod
-    def run(condition: int, regions: tuple[Region, ...], flow: Flow) -> tuple[Any, ...]:
+    def run(condition: int, regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
         return flow.branch(condition, regions)
 
 

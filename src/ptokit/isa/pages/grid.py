@@ -17,7 +17,7 @@ from ptokit.isa.model.words import S
 LARGEST_GRID = 65535  # a launch's block count has 16 bits
 
 
-class Place(Protocol):
+class LaunchPlace(Protocol):
     """A core as a body sees it: its place in the launch."""
 
     @property
@@ -46,7 +46,7 @@ class GetBlockIdx(Query, name="get_block_idx", asm=asking("get_block_idx")):
     """The number of this block, counted from 0."""
 
     @staticmethod
-    def run(core: Place) -> int:
+    def run(core: LaunchPlace) -> int:
         return core.block_idx
 
 
@@ -54,7 +54,7 @@ class GetBlockNum(Query, name="get_block_num", asm=asking("get_block_num")):
     """How many blocks were launched."""
 
     @staticmethod
-    def run(core: Place) -> int:
+    def run(core: LaunchPlace) -> int:
         return core.block_num
 
 
@@ -62,7 +62,7 @@ class GetSubblockIdx(Query, name="get_subblock_idx", asm=asking("get_subblockid"
     """The number of this vector core within its block."""
 
     @staticmethod
-    def run(core: Place) -> int:
+    def run(core: LaunchPlace) -> int:
         return core.subblock_idx
 
 
@@ -70,5 +70,5 @@ class GetSubblockNum(Query, name="get_subblock_num", asm=asking("get_subblockdim
     """How many vector cores the block has."""
 
     @staticmethod
-    def run(core: Place) -> int:
+    def run(core: LaunchPlace) -> int:
         return core.subblock_num

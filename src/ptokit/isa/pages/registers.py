@@ -23,7 +23,7 @@ SIDES = Many((255, 255, 255, 255))
 MAPS = (ConvLayout.NC1HWC0, ConvLayout.NDC1HWC0)
 
 
-class FmatrixMode(Word):
+class FmatrixMode(Word, mlir="fmatrix_mode", cpp_type="SetFmatrixMode"):
     """Which of two banks of registers, and who writes it: the unroll itself, or the program."""
 
     A_AUTO = "fmatrix_a_auto", "FMATRIX_A_AUTO", "a_auto"
@@ -40,7 +40,6 @@ class FmatrixMode(Word):
         return self.name.endswith("MANUAL")
 
 
-FmatrixMode.mlir, FmatrixMode.cpp_type = "fmatrix_mode", "SetFmatrixMode"
 A_MANUAL = FmatrixMode.A_MANUAL
 
 
@@ -102,7 +101,7 @@ class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     rules = fits_registers(src)
 
 
-class Registers(Protocol):
+class RegisterFile(Protocol):
     """The registers by name."""
 
     def __setitem__(self, name: str, value: int) -> None: ...
@@ -117,7 +116,7 @@ class SetFmatrix(SetOfMap):
     src, mode = SetOfMap.src, SetOfMap.mode
 
     @staticmethod
-    def run(registers: Registers, src: Images, mode: FmatrixMode) -> None:
+    def run(registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
         registers[f"FMATRIX_{mode.bank}"] = fmatrix(src)
 
 
@@ -127,7 +126,7 @@ class SetPadding(SetOfMap, name="set_img2col_padding"):
     src, mode = SetOfMap.src, SetOfMap.mode
 
     @staticmethod
-    def run(registers: Registers, src: Images, mode: FmatrixMode) -> None:
+    def run(registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
         registers[f"PADDING_{mode.bank}"] = padding(src)
 
 
@@ -145,20 +144,17 @@ class SetRepeat(SetOfMap, name="set_img2col_rpt"):
     )
 
     @staticmethod
-    def run(registers: Registers, src: Images, mode: FmatrixMode) -> None:
+    def run(registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
         registers[f"RPT_{mode.bank}"] = repeat(src)
 
 
-class QuantOut(Word):
+class QuantOut(Word, mlir="quant_out"):
     """The element type that a quantisation makes."""
 
     I8 = "i8", "int8_t"
     U8 = "u8", "uint8_t"
     F16 = "f16", "half"
     BF16 = "bf16", "bfloat16_t"
-
-
-QuantOut.mlir, QuantOut.cpp_type = "quant_out", ""
 
 
 class SetQuantScalar(Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S):
@@ -171,7 +167,7 @@ class SetQuantScalar(Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S):
     example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
 
     @staticmethod
-    def run(registers: Registers, scale: float, out: QuantOut) -> None:
+    def run(registers: RegisterFile, scale: float, out: QuantOut) -> None:
         signed = out is QuantOut.I8
         registers["QUANT_PRE"] = packed((code(scale, f32), 0), (int(signed), 46))
 
@@ -196,5 +192,5 @@ class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
     )
 
     @staticmethod
-    def run(registers: Registers, fp: Addressed) -> None:
+    def run(registers: RegisterFile, fp: Addressed) -> None:
         registers["FPC"] = packed((fp.address >> 7, 8))

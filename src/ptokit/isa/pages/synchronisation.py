@@ -21,7 +21,7 @@ from ptokit.isa.model.words import MTE2, MTE3, Loc, Pipe, S, V, Word
 ALL, M, FIX = Pipe.ALL, Pipe.M, Pipe.FIX
 
 
-class EventId(Word):
+class EventId(Word, mlir="event", cpp_type="event_t"):
     """One of the eight flags of a pair of pipes."""
 
     ID0 = "EVENT_ID0", "EVENT_ID0", "0"
@@ -37,8 +37,6 @@ class EventId(Word):
     def number(self) -> int:
         return int(str(self))
 
-
-EventId.mlir, EventId.cpp_type = "event", "event_t"
 
 # The ends of a path in the name of an operation: TMOV_M2L, TSTORE_VEC.
 ENDS = {
@@ -90,7 +88,7 @@ class PipeOf(Expr):
         return f"pipe of {self.operation}"
 
 
-class Known(PipeOf):
+class IsOperation(PipeOf):
     """The formula 'this names an operation'."""
 
     def compile(self) -> Evaluate:
@@ -109,7 +107,7 @@ NAMES = "name an instruction, with its path where pipes differ: TMOV_M2L, TSTORE
 
 def known(*operations: Field) -> tuple[Ruled, ...]:
     """Each names an operation; an unknown one counts as a pipe of its own."""
-    return warns(named("unknown-op", *(Known(o) for o in operations), help=NAMES))
+    return warns(named("unknown-op", *(IsOperation(o) for o in operations), help=NAMES))
 
 
 def order(operation: str) -> Pipe | str:
@@ -129,7 +127,7 @@ pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, 
 pto.wait_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>, <EVENT_ID0>]"""
 
 
-class Flags(Protocol):
+class CoreFlags(Protocol):
     """The flags as a body sees them."""
 
     def set(self, source: Pipe | str, target: Pipe | str, event: int) -> None: ...
@@ -160,7 +158,7 @@ class SetFlag(OfPipes, name="set_flag"):
     disputes = ("X13", "X14")
 
     @staticmethod
-    def run(flags: Flags, source: Pipe, target: Pipe, event: EventId) -> None:
+    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
         flags.set(source, target, event.number)
 
 
@@ -174,7 +172,7 @@ class WaitFlag(OfPipes, name="wait_flag"):
     disputes = ("X13", "X14")
 
     @staticmethod
-    def run(flags: Flags, source: Pipe, target: Pipe, event: EventId) -> None:
+    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
         flags.wait(source, target, event.number)
 
 
@@ -192,7 +190,7 @@ class SetFlagDyn(OfPipes, name="set_flag_dyn"):
     rules = (*OfPipes.rules, eight(event))
 
     @staticmethod
-    def run(flags: Flags, source: Pipe, target: Pipe, event: int) -> None:
+    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: int) -> None:
         flags.set(source, target, event)
 
 
@@ -206,7 +204,7 @@ class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
     rules = (*OfPipes.rules, eight(event))
 
     @staticmethod
-    def run(flags: Flags, source: Pipe, target: Pipe, event: int) -> None:
+    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: int) -> None:
         flags.wait(source, target, event)
 
 
@@ -225,7 +223,7 @@ class RecordEvent(Instr, name="record_event", uses=(FLAGS,), pipe=S):
     disputes = ("X13", "X14")
 
     @staticmethod
-    def run(flags: Flags, source: str, target: str, event: EventId) -> None:
+    def run(flags: CoreFlags, source: str, target: str, event: EventId) -> None:
         flags.set(order(source), order(target), event.number)
 
 
@@ -243,7 +241,7 @@ class WaitEvent(Instr, name="wait_event", uses=(FLAGS,), pipe=S):
     disputes = ("X13", "X14")
 
     @staticmethod
-    def run(flags: Flags, source: str, target: str, event: EventId) -> None:
+    def run(flags: CoreFlags, source: str, target: str, event: EventId) -> None:
         flags.wait(order(source), order(target), event.number)
 
 
@@ -293,7 +291,9 @@ class TSync(Instr, uses=(FLAGS,), pipe=S):
     events = In(Any_, (), many=True, doc="what was recorded")
 
     @staticmethod
-    def run(flags: Flags, events: tuple[Any, ...]) -> None:  # Any: events, or values of the text
+    def run(
+        flags: CoreFlags, events: tuple[Any, ...]
+    ) -> None:  # Any: events, or values of the text
         for event in events:
             flags.join(event)
 

@@ -161,7 +161,7 @@ class TLoad(Instr):
         dst[:rows, :cols] = x
 
 
-class Store(Instr, abstract=True):
+class StoreFamily(Instr, abstract=True):
     """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
 
     dst = InOut(Global, doc="the global tensor view to write")
@@ -206,24 +206,24 @@ class Store(Instr, abstract=True):
     )
 
 
-class TStore(Store, uses=(FIXPIPE,)):
+class TStore(StoreFamily, uses=(FIXPIPE,)):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
     An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the
     one quantisation parameter of all columns.
     """
 
-    dst, src = Store.dst, Store.src
+    dst, src = StoreFamily.dst, StoreFamily.src
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
-    atomic, relu = Store.atomic, Store.relu
+    atomic, relu = StoreFamily.atomic, StoreFamily.relu
 
     example = f"""\
 {LOADED}  pto.tstore ins(%t : {VEC_F32}) outs(%view : !pto.tensor_view<16x32xf32>)
   return
 }}"""
     rules = (
-        Store.transfer,
+        StoreFamily.transfer,
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
@@ -251,8 +251,8 @@ class TStore(Store, uses=(FIXPIPE,)):
                 named("attribute", relu != NORMAL_RELU, help="only acc has relu"),
             ),
         ),
-        on(A2A3, when(both(src.loc == ACC, quant.given), Store.quant_a2a3)),
-        on(A5, when(both(src.loc == ACC, quant.given), Store.quant_a5)),
+        on(A2A3, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a2a3)),
+        on(A5, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a5)),
     )
     recorded = {
         **{form: {} for form in ("nd_vec", "dn_vec", "nz_vec", "nd_acc", "nz_acc", "relu_acc")},
@@ -280,12 +280,12 @@ class TStore(Store, uses=(FIXPIPE,)):
         dst[:rows, :cols] = value
 
 
-class TStoreFp(Store, uses=(FIXPIPE,), name="tstore_fp", recorded_op="tstore"):
+class TStoreFp(StoreFamily, uses=(FIXPIPE,), name="tstore_fp", recorded_op="tstore"):
     """Write an accumulator to memory through the fix-pipe, one parameter for each column."""
 
-    dst, src = Store.dst, Store.src
+    dst, src = StoreFamily.dst, StoreFamily.src
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
-    atomic, relu = Store.atomic, Store.relu
+    atomic, relu = StoreFamily.atomic, StoreFamily.relu
 
     example = f"""\
 func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
@@ -297,13 +297,13 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
   return
 }}"""
     rules = (
-        Store.transfer,
+        StoreFamily.transfer,
         fp.dtype.isin(u64, i64),
         both(fp.rows == 1, fp.layout == ND),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         on(HARDWARE, src.loc == ACC),
-        on(A2A3, Store.quant_a2a3),
-        on(A5, Store.quant_a5),
+        on(A2A3, StoreFamily.quant_a2a3),
+        on(A5, StoreFamily.quant_a5),
     )
     recorded = {"fp_acc": {}}
     disputes = ("D4",)

@@ -10,9 +10,9 @@ from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.lowering import Leaf, leaves
-from ptokit.sim.kernels.walk import Access, Point, address
+from ptokit.sim.kernels.walk import Access, LanePositions, address
 from ptokit.sim.record.code import Num, text
-from ptokit.sim.record.trace import Apply, Store, Traced
+from ptokit.sim.record.trace import Apply, Traced, WindowStore
 
 COPY = 32768  # bytes from which the library's memcpy is as good as our loops
 
@@ -21,7 +21,7 @@ class Assign:
     """Store an expression; `targets` are the elements and, where tracked, their shadow."""
 
     def __init__(
-        self, function: Emitter, store: Store, targets: list[Access], used: dict[Leaf, Access]
+        self, function: Emitter, store: WindowStore, targets: list[Access], used: dict[Leaf, Access]
     ) -> None:
         self.function, self.store, self.targets, self.used = function, store, targets, used
         self.accesses = [*targets, *used.values()]
@@ -39,7 +39,7 @@ class Assign:
         narrow = all(k == t.bf16 for k in kinds)  # computed two by two
         return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
 
-    def act(self, point: Point) -> None:
+    def act(self, point: LanePositions) -> None:
         function = self.function
         lanes, words = function.words(point, self.used)
         dtype = self.store.cells.dtype
@@ -54,7 +54,13 @@ class Assign:
                 self._put(lanes, element(dtype), target, point, value, keep)
 
     def _put(
-        self, lanes: Lanes, kind: str, target: Access, point: Point, value: str, keep: str | None
+        self,
+        lanes: Lanes,
+        kind: str,
+        target: Access,
+        point: LanePositions,
+        value: str,
+        keep: str | None,
     ) -> None:
         function, code = self.function, self.function.code
         position = function.loads.position(target, point, lanes)
@@ -82,7 +88,7 @@ class Assign:
             new = code.let(f"select i1 {keep}, i8 {new}, i8 {old}")
         code.do(f"store i8 {new}, ptr {where}")
 
-    def bulk(self, loop: Loop, point: Point) -> bool:
+    def bulk(self, loop: Loop, point: LanePositions) -> bool:
         """One call of memmove for a long contiguous run of moved bytes."""
         size = self.store.cells.dtype.size
         one = all(known(s, 1) for s in loop.steps)

@@ -20,9 +20,9 @@ from ptokit.sim.kernels.lanes import FLOATS, Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.overlap import MAY_ALIAS
 from ptokit.sim.kernels.temporaries import Temporaries
-from ptokit.sim.kernels.walk import FAR, LINE, Access, Point, Walk
+from ptokit.sim.kernels.walk import FAR, LINE, Access, LanePositions, Walk
 from ptokit.sim.record.code import NotNative, Undecided, text
-from ptokit.sim.record.trace import Known, Read, Recording, Scalar, Store, Traced
+from ptokit.sim.record.trace import Known, Recording, Scalar, Traced, WindowRead, WindowStore
 
 
 class Function(Emitter):
@@ -33,7 +33,7 @@ class Function(Emitter):
         self.gathers = Gathers(self)
         self.temporary = Temporaries(self)
 
-    def preparation(self, *written: Store) -> Preparation:
+    def preparation(self, *written: WindowStore) -> Preparation:
         """What makes expressions ready for loops."""
         return Preparation(self.related, self.temporary, list(written))
 
@@ -57,7 +57,7 @@ class Function(Emitter):
         except Undecided as question:  # about a number of the function: nobody can tell
             raise NotNative(str(question)) from None
 
-    def store(self, store: Store) -> None:
+    def store(self, store: WindowStore) -> None:
         """One store as loops."""
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target]
@@ -98,12 +98,12 @@ class Function(Emitter):
             if self.tracked(read.cells):
                 self._check_read(read)
 
-    def _check_read(self, read: Read) -> None:
+    def _check_read(self, read: WindowRead) -> None:
         access = self.access(read.cells, read.row_span, read.col_span, shadow=True)
-        window = Store(read.cells, read.row_span, read.col_span, read)
+        window = WindowStore(read.cells, read.row_span, read.col_span, read)
         with self.flagging() as flag:
 
-            def act(point: Point) -> None:
+            def act(point: LanePositions) -> None:
                 lanes = Lanes(self.code, point.lanes)
                 kind = f"i{read.dtype.size * 8}"
                 codes = self.loads.load(access, point)
@@ -115,20 +115,20 @@ class Function(Emitter):
             lanes = 1 if read.dtype.packed else self.host.width // read.dtype.size
             Walk(self.code, lanes, *self.counts(window), [access], act, "was it written?").run()
 
-    def guard_gathers(self, store: Store) -> None:
+    def guard_gathers(self, store: WindowStore) -> None:
         """Indices that must lie inside are looked at before anything is written."""
         for part in (store.value, store.where):
             for gather in () if part is None else gathers(part):
                 if gather.taken.outside is GatherOOB.ERROR:
                     self._guard(gather, store)
 
-    def _guard(self, gather: Gather, window: Store) -> None:
+    def _guard(self, gather: Gather, window: WindowStore) -> None:
         inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]
         used = self.uses(inner)
         lanes = self.lanes_of([gather])
         with self.flagging() as flag:
 
-            def act(point: Point) -> None:
+            def act(point: LanePositions) -> None:
                 flag(*self.gathers.inside(gather, point, used))
 
             first = Access("", t.i64, FAR, LINE)  # columns innermost
@@ -144,7 +144,7 @@ class Function(Emitter):
             return 1
         return min((self.gathers.lanes(g) for g in found), default=self.lanes(size))
 
-    def words(self, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
+    def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
         """The vocabulary on the lanes of a point."""
         lanes = Lanes(self.code, point.lanes)
 

@@ -20,10 +20,10 @@ from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
 from ptokit.sim.kernels.lowering import Leaf, Preparation, leaves
 from ptokit.sim.kernels.overlap import Overlap
-from ptokit.sim.kernels.walk import STILL, Access, Point, counters
+from ptokit.sim.kernels.walk import STILL, Access, LanePositions, counters
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Code, Int, NotNative, Num, text
-from ptokit.sim.record.trace import Index, Known, Read, Span, Store, Traced
+from ptokit.sim.record.trace import AxisWindow, Known, Positions, Traced, WindowRead, WindowStore
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,15 @@ class Emitter(ABC):
         self.loads = Loads(self.code)
 
     @abstractmethod
-    def preparation(self, *written: Store) -> Preparation:
+    def preparation(self, *written: WindowStore) -> Preparation:
         """What makes expressions ready for loops."""
 
     @abstractmethod
-    def store(self, store: Store) -> None:
+    def store(self, store: WindowStore) -> None:
         """One store as loops."""
 
     @abstractmethod
-    def guard_gathers(self, store: Store) -> None:
+    def guard_gathers(self, store: WindowStore) -> None:
         """Indices that must lie inside are looked at before anything is written."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Emitter(ABC):
         """How many elements of these expressions, of so many bytes, are computed at once."""
 
     @abstractmethod
-    def words(self, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
+    def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
         """The vocabulary on the lanes of a point."""
 
     # parameters
@@ -150,7 +150,13 @@ class Emitter(ABC):
         return f"%s{len(self.slots) - 1}"
 
     def access(
-        self, cells: Elements, rows: Span, cols: Span, *, shadow: bool = False, repeat: int = 1
+        self,
+        cells: Elements,
+        rows: AxisWindow,
+        cols: AxisWindow,
+        *,
+        shadow: bool = False,
+        repeat: int = 1,
     ) -> Access:
         """How a window of a view moves."""
         down, first = self._stream(cells.map.rows, rows)
@@ -160,7 +166,7 @@ class Emitter(ABC):
         offset = self.number(cells.origin) + first + second
         return Access(self.pointer(cells, shadow=shadow), cells.dtype, down, across, offset)
 
-    def _stream(self, axis: Axis, span: Span) -> tuple[Stream, Num]:
+    def _stream(self, axis: Axis, span: AxisWindow) -> tuple[Stream, Num]:
         digits: Any = tuple((self.number(n), self.number(step)) for n, step in axis.digits)
         found = placed(digits, self.number(span.start), span.step)
         if found is None:
@@ -179,7 +185,7 @@ class Emitter(ABC):
 
     def _leaf(self, leaf: Leaf) -> Access | None:
         source = leaf.source
-        if isinstance(source, Read):
+        if isinstance(source, WindowRead):
             rows, cols = source.row_span, source.col_span
             access = self.access(source.cells, rows, cols, repeat=leaf.repeat)
             if known(rows.count, 1):
@@ -188,7 +194,7 @@ class Emitter(ABC):
                 access.cols = _standing(access, access.cols)
         elif isinstance(source, Known) and source.constant is None:
             access = self._line(source, leaf.repeat)
-        elif isinstance(source, Index):
+        elif isinstance(source, Positions):
             access = counters()[source.axis]
         else:
             return None
@@ -207,7 +213,7 @@ class Emitter(ABC):
         rows, cols = (line, STILL) if codes.shape[1] == 1 else (STILL, line)
         return Access(pointer, numbers.dtype, rows, cols)
 
-    def counts(self, window: Store) -> tuple[Num, Num]:
+    def counts(self, window: WindowStore) -> tuple[Num, Num]:
         """Rows and columns of a window as parameters."""
         return self.number(window.rows.count), self.number(window.cols.count)
 

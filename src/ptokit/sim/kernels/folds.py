@@ -12,7 +12,7 @@ from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
 from ptokit.sim.kernels.walk import (
     STILL,
-    Point,
+    LanePositions,
     address,
     around,
     count_places,
@@ -20,7 +20,7 @@ from ptokit.sim.kernels.walk import (
     strided,
     turned,
 )
-from ptokit.sim.record.trace import Apply, Store, Traced
+from ptokit.sim.record.trace import Apply, Traced, WindowStore
 
 GROUPS = 4  # accumulators that wait for each other's additions
 TURNED = 2  # of operands that are turned: each takes many instructions
@@ -30,7 +30,13 @@ class Fold:
     """A sequential fold along one axis; the other lies in the lanes, in several accumulators."""
 
     def __init__(
-        self, function: Emitter, out: Store, x: Traced, axis: int, word: str, start: float | None
+        self,
+        function: Emitter,
+        out: WindowStore,
+        x: Traced,
+        axis: int,
+        word: str,
+        start: float | None,
     ) -> None:
         self.function, self.code, self.x = function, function.code, x
         self.axis, self.word, self.start = axis, word, start
@@ -57,14 +63,14 @@ class Fold:
             part = nest(part, Rectangle((), (0,) * len(part.offsets)))
             loops = list(part.loops)
             inner = loops.pop() if loops and known(loops[-1].steps[0], 1) else None
-            point = Point.begin(accesses, part, inner, 1 if inner is None else lanes)
+            point = LanePositions.begin(accesses, part, inner, 1 if inner is None else lanes)
             with around(self.code, loops, [point], self.what) as [point]:
                 if inner is None:
                     self._reduce([point], folded)
                 else:
                     self._chunks(inner, point, folded)
 
-    def _chunks(self, inner: Loop, point: Point, folded: list[Rectangle]) -> None:
+    def _chunks(self, inner: Loop, point: LanePositions, folded: list[Rectangle]) -> None:
         """Some vectors at once, then smaller and smaller ones."""
         count, lanes = inner.count, point.lanes
         if not isinstance(count, int):
@@ -87,7 +93,7 @@ class Fold:
             else:
                 lanes //= 2
 
-    def _reduce(self, groups: list[Point], folded: list[Rectangle]) -> None:
+    def _reduce(self, groups: list[LanePositions], folded: list[Rectangle]) -> None:
         """All elements of the folded axis into one accumulator for each group of lanes."""
         lanes = Lanes(self.code, groups[0].lanes)
         kinds = lanes.type(element(self.dtype))
@@ -104,7 +110,7 @@ class Fold:
             where = address(self.code, self.target, point.positions[self.target])
             self.code.do(f"store {kinds} {total}, ptr {where}, align {self.dtype.size}")
 
-    def _first(self, lanes: Lanes, point: Point) -> str:
+    def _first(self, lanes: Lanes, point: LanePositions) -> str:
         if self.start is None:  # the first element; folding it once more changes nothing
             return self.function.words(point, self.used)[1].value(self.x)
         if self.dtype == t.f32:
@@ -113,7 +119,7 @@ class Fold:
             element(self.dtype), str(int(scalar(self.start, self.dtype).codes[0, 0]))
         )
 
-    def _fold_part(self, part: Rectangle, groups: list[Point], slots: list[str]) -> None:
+    def _fold_part(self, part: Rectangle, groups: list[LanePositions], slots: list[str]) -> None:
         *loops, inner = part.loops
         if not self._turns(inner, groups[0]):
             with around(self.code, part.loops, groups, self.what) as points:
@@ -122,14 +128,14 @@ class Fold:
         with around(self.code, loops, groups, self.what) as points:
             self._blocks(inner, points, slots)
 
-    def _turns(self, inner: Loop, point: Point) -> bool:
+    def _turns(self, inner: Loop, point: LanePositions) -> bool:
         """Whether operands lie across the lanes, contiguous along the fold."""
         pairs = zip(point.steps.items(), inner.steps, strict=True)
         steps = [s for (access, step), s in pairs if strided(access, step)]
         whole = point.lanes >= 4 and isinstance(inner.count, int)
         return whole and bool(steps) and all(known(s, 1) for s in steps)
 
-    def _blocks(self, inner: Loop, groups: list[Point], slots: list[str]) -> None:
+    def _blocks(self, inner: Loop, groups: list[LanePositions], slots: list[str]) -> None:
         lanes = groups[0].lanes
         assert isinstance(inner.count, int)
         whole = inner.count // lanes * lanes
@@ -141,11 +147,11 @@ class Fold:
         for number in range(whole, inner.count):
             self._steps([point.moved(inner, number) for point in groups], slots)
 
-    def _steps(self, groups: list[Point], slots: list[str]) -> None:
+    def _steps(self, groups: list[LanePositions], slots: list[str]) -> None:
         for point, slot in zip(groups, slots, strict=True):
             self._step(point, slot)
 
-    def _step(self, point: Point, slot: str) -> None:
+    def _step(self, point: LanePositions, slot: str) -> None:
         """acc = acc.word(x)."""
         lanes, words = self.function.words(point, self.used)
         kinds = lanes.type(element(self.dtype))

@@ -12,7 +12,7 @@ from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, leaves
-from ptokit.sim.kernels.walk import STILL, Access, Point, address, load_line
+from ptokit.sim.kernels.walk import STILL, Access, LanePositions, address, load_line
 from ptokit.sim.record.code import Int, Num
 from ptokit.sim.record.trace import Apply, Known, Traced
 
@@ -67,7 +67,7 @@ class Gathers:
         limit = prod(node.taken.over)
         return self.function.host.permutes and 32 <= limit <= 256 and limit & (limit - 1) == 0
 
-    def value(self, node: Gather, point: Point, words: Words) -> str:
+    def value(self, node: Gather, point: LanePositions, words: Words) -> str:
         """Elements at computed indices; those that must not be read read element 0."""
         lanes = words.lanes
         if self.runs.reached(node, point, words.used):
@@ -115,11 +115,13 @@ class Gathers:
         across = self.loads.along(where.cols.digits, col, lanes)
         return lanes.op("add", "i64", across, self.loads.along(where.rows.digits, row, lanes))
 
-    def inside(self, node: Gather, point: Point, used: dict[Leaf, Access]) -> tuple[Lanes, str]:
+    def inside(
+        self, node: Gather, point: LanePositions, used: dict[Leaf, Access]
+    ) -> tuple[Lanes, str]:
         """Lanes that are true where an index is outside."""
         length = point.lanes if self.runs.reached(node, point, used) else 1
         if length > 1:  # the first of them tells
-            point = Point(point.positions, point.steps, 1)
+            point = LanePositions(point.positions, point.steps, 1)
         lanes, words = self.function.words(point, used)
         last = lanes.splat("i64", str(prod(node.taken.over) - length))
         wrong = lanes.op("icmp ugt", "i64", words.value(node.index), last)
@@ -127,10 +129,10 @@ class Gathers:
             wrong = lanes.op("and", "i1", wrong, words.value(node.where_))
         return lanes, wrong
 
-    def _run(self, node: Gather, point: Point, words: Words) -> str:
+    def _run(self, node: Gather, point: LanePositions, words: Words) -> str:
         """Elements that lie together: one load from the place of the first."""
         lanes, kind = words.lanes, element(node.cells.dtype)
-        _, one = self.function.words(Point(point.positions, point.steps, 1), words.used)
+        _, one = self.function.words(LanePositions(point.positions, point.steps, 1), words.used)
         place = one.value(node.index)
         keep = None if node.where_ is None else one.value(node.where_)
         if keep is not None:
@@ -159,7 +161,7 @@ class Gathers:
             bit *= 2
         return lanes.bits("i32", parts[0], kind)
 
-    def _in_pairs(self, node: Gather, access: Access, point: Point, lanes: Lanes) -> str:
+    def _in_pairs(self, node: Gather, access: Access, point: LanePositions, lanes: Lanes) -> str:
         """Two indices with each load: loads are what a gather waits for."""
         table, wraps = self._table(node), node.taken.outside is GatherOOB.WRAP
         mask = prod(node.taken.over) - 1 if wraps else (1 << 32) - 1
@@ -201,7 +203,7 @@ class Runs:
             return False
         return node.where_ is None or self._along(node.where_, size) == "still"
 
-    def reached(self, node: Gather, point: Point, used: dict[Leaf, Access]) -> bool:
+    def reached(self, node: Gather, point: LanePositions, used: dict[Leaf, Access]) -> bool:
         """Whether the lanes of a point are such a group."""
         if point.lanes < 2 or point.turned or not self.holds(node, point.lanes):
             return False
@@ -253,7 +255,7 @@ def _table(leaf: Leaf, size: int) -> str:
     return "run" if source.dtype == t.i64 and (apart == range(size)).all() else ""
 
 
-def _multiple(point: Point, access: Access) -> int:
+def _multiple(point: LanePositions, access: Access) -> int:
     """A divisor of a position."""
     position: Num = point.positions[access]
     return position if isinstance(position, int) else position.multiple

@@ -18,13 +18,13 @@ from ptokit.isa.model.tiles import GlobalType, Shape, TileType
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, Num
 from ptokit.sim.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
-from ptokit.sim.tile import ConvTile, GlobalView, Pointer, Region, Tile
+from ptokit.sim.tile import ConvTile, GlobalView, KnownRegion, Pointer, Tile
 
 Mapping_ = Callable[[Num], Num]
 Memories = Callable[[Any], Any]  # Any: a Space or a Memory
 
 
-class Slot(NamedTuple):
+class FrameSlot(NamedTuple):
     """A number that is in the frame when the program runs."""
 
     number: int
@@ -33,7 +33,7 @@ class Slot(NamedTuple):
 NOWHERE = 1 << 62  # beyond any memory
 
 
-class Place(NamedTuple):
+class MemoryNumber(NamedTuple):
     """A memory by its number in the program, where a template has a memory."""
 
     number: int
@@ -60,7 +60,7 @@ def mapped(
     `place` replaces addresses and origins, if otherwise.
     """
     place = place or number
-    if isinstance(value, int | float | Int | Slot):
+    if isinstance(value, int | float | Int | FrameSlot):
         return value if isinstance(value, int | float) else number(value)  # type: ignore[arg-type]
     make: Any = value.__class__
     if memory is not None:
@@ -76,10 +76,10 @@ def mapped(
     handle: Any = make.__new__(make)
     handle.type, handle.label = kind, value.label
     extent: Any = map(number, value.extent)
-    handle.extent = Region(*extent)
+    handle.extent = KnownRegion(*extent)
     if isinstance(value, Tile):
         valid: Any = map(number, value.valid)
-        handle.valid = Region(*valid)
+        handle.valid = KnownRegion(*valid)
     old = value.elements
     where = old.map
     if where is not getattr(value.type, "map", None):

@@ -10,7 +10,7 @@ from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.lanes import Lanes, element
-from ptokit.sim.kernels.walk import Access, Point, address, load_line
+from ptokit.sim.kernels.walk import Access, LanePositions, address, load_line
 from ptokit.sim.record.code import Code, Int, NotNative, Num, text
 
 
@@ -20,7 +20,7 @@ class Loads:
     def __init__(self, code: Code) -> None:
         self.code = code
 
-    def load(self, access: Access, point: Point) -> str:
+    def load(self, access: Access, point: LanePositions) -> str:
         """The lanes of an access."""
         if access in point.turned:
             return point.turned[access]
@@ -98,14 +98,14 @@ class Loads:
             result = lanes.shuffle(kind, result, parts[number], picks)
         return result
 
-    def position(self, access: Access, point: Point, lanes: Lanes) -> Num:
+    def position(self, access: Access, point: LanePositions, lanes: Lanes) -> Num:
         """The place of one element, walked or computed."""
         if access.at is None:
             return point.positions[access]
         assert lanes.count == 1
         return Int(self.code, self._offsets(access, point, lanes))
 
-    def _offsets(self, access: Access, point: Point, lanes: Lanes) -> str:
+    def _offsets(self, access: Access, point: LanePositions, lanes: Lanes) -> str:
         """Storage offsets of an irregular access, computed from its row and column."""
         assert access.at is not None
         total = lanes.spread("i64", text(access.offset)) if not known(access.offset, 0) else ""

@@ -15,7 +15,16 @@ from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import NotNative, text
-from ptokit.sim.record.trace import Apply, Known, Read, Span, Store, Taken, Traced, Whole
+from ptokit.sim.record.trace import (
+    Apply,
+    AxisWindow,
+    Known,
+    Taken,
+    Traced,
+    Whole,
+    WindowRead,
+    WindowStore,
+)
 
 IDEMPOTENT = ("max", "min", "and", "or")
 
@@ -70,23 +79,23 @@ class Preparation:
     """
 
     related: Callable[[Elements, Elements], Overlap]
-    temporary: Callable[[Whole | Read], Read]  # emits the loops that fill it
-    written: list[Store]
+    temporary: Callable[[Whole | WindowRead], WindowRead]  # emits the loops that fill it
+    written: list[WindowStore]
 
     def __post_init__(self) -> None:
         self.done: dict[tuple[Traced, bool, int], Traced] = {}
-        self.made: dict[Traced, Read] = {}  # temporaries, made before the first store
+        self.made: dict[Traced, WindowRead] = {}  # temporaries, made before the first store
 
-    def stores(self, stores: Sequence[Store]) -> list[Store]:
+    def stores(self, stores: Sequence[WindowStore]) -> list[WindowStore]:
         """The stores with lowered values; empty and dead ones are dropped."""
-        ready: list[Store] = []
+        ready: list[WindowStore] = []
         stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
         stores = [s for n, s in enumerate(stores) if not any(_kills(o, s) for o in stores[n + 1 :])]
         for number, store in enumerate(stores):
             store = _unfolded(store)
             self.written, self.done = [*stores[:number], store], {}
             where = None if store.where is None else self(store.where)
-            ready.append(Store(store.cells, store.rows, store.cols, self(store.value), where))
+            ready.append(WindowStore(store.cells, store.rows, store.cols, self(store.value), where))
         return ready
 
     def __call__(self, node: Traced, swap: bool = False, repeat: int = 1) -> Traced:
@@ -111,11 +120,11 @@ class Preparation:
             if node.word == "repeat" and not swap:
                 return self(node.first, swap, repeat * node.parameters["count"])
             return Leaf(self._temporary(node), swap, repeat)
-        if isinstance(node, Read) and self._overwritten(node, swap):
+        if isinstance(node, WindowRead) and self._overwritten(node, swap):
             return Leaf(self._temporary(node), swap, repeat)
         return Leaf(node, swap, repeat)
 
-    def _temporary(self, node: Whole | Read) -> Read:
+    def _temporary(self, node: Whole | WindowRead) -> WindowRead:
         if node not in self.made:
             self.made[node] = self.temporary(node)
         return self.made[node]
@@ -125,9 +134,11 @@ class Preparation:
         if all(self.related(s.cells, node.cells) is NO_ALIAS for s in self.written):
             return node.cells
         rows, cols = node.over
-        return self.temporary(Read(node.cells, Span(0, rows), Span(0, cols))).cells
+        return self.temporary(
+            WindowRead(node.cells, AxisWindow(0, rows), AxisWindow(0, cols))
+        ).cells
 
-    def _overwritten(self, node: Read, swap: bool) -> bool:
+    def _overwritten(self, node: WindowRead, swap: bool) -> bool:
         """Whether a store of the instruction may change what is read before it is read."""
         *before, store = self.written
         if any(self.related(s.cells, node.cells) is not NO_ALIAS for s in before):
@@ -137,7 +148,7 @@ class Preparation:
         return relation is not NO_ALIAS and not pointwise
 
 
-def _pointwise(store: Store, node: Read) -> bool:
+def _pointwise(store: WindowStore, node: WindowRead) -> bool:
     """The store writes each element where it was read."""
     mine, theirs = store.cells, node.cells
     windows = (mine.map, mine.origin, store.rows, store.cols)
@@ -145,7 +156,7 @@ def _pointwise(store: Store, node: Read) -> bool:
     return same and mine.dtype.bits == theirs.dtype.bits
 
 
-def _kills(later: Store, store: Store) -> bool:
+def _kills(later: WindowStore, store: WindowStore) -> bool:
     """A later store writes every element of the storage that this one fills."""
     cells, spans = later.cells, (later.rows, later.cols)
     whole = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)
@@ -156,7 +167,7 @@ def _kills(later: Store, store: Store) -> bool:
     return same and cells.map.span == store.cells.map.span == elements
 
 
-def _unfolded(store: Store) -> Store:
+def _unfolded(store: WindowStore) -> WindowStore:
     """A matrix written row after row into one line, as a matrix."""
     value, line = store.value, store.cells.map
     if not (isinstance(value, Whole) and value.word == "reshape"):
@@ -167,7 +178,7 @@ def _unfolded(store: Store) -> Store:
     digits: Any = ((1 << 40, x.cols),)  # Any: a number, known or not
     where = IndexMap(Axis(digits), Axis(((1 << 40, 1),)))
     cells = Elements(store.cells.memory, store.cells.address, store.cells.dtype, where)
-    return Store(cells, Span(0, x.rows), Span(0, x.cols), x)
+    return WindowStore(cells, AxisWindow(0, x.rows), AxisWindow(0, x.cols), x)
 
 
 __all__ = ["IDEMPOTENT", "Gather", "Known", "Leaf", "Preparation", "gathers", "leaves"]

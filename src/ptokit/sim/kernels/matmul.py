@@ -23,7 +23,7 @@ PARAMETERS = "ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i6
 
 
 @dataclass(frozen=True)
-class Block:
+class RegisterBlock:
     """The sums kept in registers: `rows` x `vectors`, each of some lanes of `kind`."""
 
     code: Code
@@ -114,7 +114,7 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool) -> str:
     # what 32 registers (AVX-512, NEON) or 16 hold
     rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 2)
     element = {"f32": "float", "i32": "i32"}[kind]
-    block = Block(code, Lanes(code, lanes), element, rows, vectors, fma, onto)
+    block = RegisterBlock(code, Lanes(code, lanes), element, rows, vectors, fma, onto)
     padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:

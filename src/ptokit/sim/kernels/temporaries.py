@@ -14,10 +14,10 @@ from ptokit.sim.kernels.emitter import Emitter, bound
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
-from ptokit.sim.kernels.walk import Point, Walk, counters
+from ptokit.sim.kernels.walk import LanePositions, Walk, counters
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, text
-from ptokit.sim.record.trace import Known, Read, Span, Store, Traced, Whole, spans
+from ptokit.sim.record.trace import AxisWindow, Known, Traced, Whole, WindowRead, WindowStore, spans
 
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
@@ -43,7 +43,7 @@ class Temporaries:
     def __init__(self, function: Emitter) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
 
-    def __call__(self, node: Whole | Read) -> Read:
+    def __call__(self, node: Whole | WindowRead) -> WindowRead:
         """Loops that compute what cannot be computed element by element, and where it is then."""
         words: dict[str, Callable[[Whole], Elements]] = {
             "matmul": self._product,
@@ -57,15 +57,15 @@ class Temporaries:
             cells = words[node.word](node)
         else:
             cells = self._copied(node)
-        return Read(cells, *spans(node))
+        return WindowRead(cells, *spans(node))
 
-    def _copied(self, node: Whole | Read) -> Elements:
+    def _copied(self, node: Whole | WindowRead) -> Elements:
         """A copy, row by row; a reshape reads it in its own rows."""
         source = node.first if isinstance(node, Whole) else node
         if isinstance(node, Whole) and node.word != "reshape":
             raise NotNative(f"the word {node.word} here")
         cells = self.scratch.room(source.rows, source.cols, source.dtype)
-        self.fill(cells, Leaf(source) if isinstance(node, Read) else source)
+        self.fill(cells, Leaf(source) if isinstance(node, WindowRead) else source)
         if isinstance(node, Whole):
             if not (isinstance(source.cols, int) and isinstance(node.cols, int)):
                 raise NotNative("a reshape of unknown size")
@@ -75,7 +75,7 @@ class Temporaries:
 
     def fill(self, cells: Elements, value: Traced) -> None:
         """Loops that store a value into a temporary."""
-        store = Store(cells, *spans(value), value)
+        store = WindowStore(cells, *spans(value), value)
         if not isinstance(value, Leaf):
             [store] = self.function.preparation().stores([store])
         self.function.guard_gathers(store)
@@ -94,7 +94,7 @@ class Temporaries:
             packed.append(cells)
         out = self.scratch.room(node.rows, node.cols, wide, 16)
         for value in start:
-            store = Store(out, *spans(node), value)
+            store = WindowStore(out, *spans(node), value)
             self.function.store(*self.function.preparation(store).stores([store]))
         kind = "i32" if wide.is_int else "f32"
         name = f"product_{kind}{'_onto' if start else ''}"
@@ -120,7 +120,9 @@ class Temporaries:
     def _compacted(self, node: Whole) -> Elements:
         """Row by row: every element is written, and the next one over it unless it is kept."""
         keep = node.args[1]
-        window = Store(self.scratch.room(node.rows, node.cols, node.dtype), *spans(node), node)
+        window = WindowStore(
+            self.scratch.room(node.rows, node.cols, node.dtype), *spans(node), node
+        )
         prepare = self.function.preparation(window)
         parts = [prepare(node.first), prepare(keep)]
         used, slot = self.function.uses(parts), self.function.slot("i64")
@@ -128,7 +130,7 @@ class Temporaries:
         pointer = self.function.pointer(window.cells)
         rows, cols = counters()
 
-        def act(point: Point) -> None:
+        def act(point: LanePositions) -> None:
             lanes, words = self.function.words(point, used)
             value, kept = (words.value(p) for p in parts)
             kind, row, col = element(node.dtype), point.positions[rows], point.positions[cols]
@@ -165,11 +167,11 @@ class Temporaries:
     def _packed(self, node: Whole) -> Elements:
         """Truth values as bytes; eight of them as one word, whose product has their bits on top."""
         octets = self.scratch.room(node.rows, node.first.cols, t.u8, 8)
-        whole = (Span(0, bound(node.rows)), Span(0, octets.map.rows.digits[0][1]))
+        whole = (AxisWindow(0, bound(node.rows)), AxisWindow(0, octets.map.rows.digits[0][1]))
         none = Leaf(Known(scalar(0, t.u8)))
-        self.function.store(Store(octets, *whole, none))
+        self.function.store(WindowStore(octets, *whole, none))
         self.fill(octets, _as(node.first, t.u8))
-        words = Read(_by_eights(octets), Span(0, node.rows), Span(0, node.cols))
+        words = WindowRead(_by_eights(octets), AxisWindow(0, node.rows), AxisWindow(0, node.cols))
         cells = self.scratch.room(node.rows, node.cols, t.u8)
         self.fill(cells, _as(words * ON_TOP >> 56, t.u8))
         return cells
@@ -189,7 +191,7 @@ class Temporaries:
         if known(node.first.rows if axis == 0 else node.first.cols, 0):
             raise NotNative("fold of nothing")
         cells = self.scratch.room(node.rows, node.cols, node.dtype)
-        out = Store(cells, *spans(node), node)
+        out = WindowStore(cells, *spans(node), node)
         x = self.function.preparation(out)(node.first)
         Fold(self.function, out, x, axis, word, start).run()
         return cells

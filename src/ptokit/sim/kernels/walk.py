@@ -43,11 +43,11 @@ class Access:
     at: tuple[Access, Access] | None = None
 
 
-Act: TypeAlias = "Callable[[Point], None]"
+Act: TypeAlias = "Callable[[LanePositions], None]"
 
 
 @dataclass
-class Point:
+class LanePositions:
     """Some lanes of one iteration: positions in elements, and how far lanes are apart."""
 
     positions: dict[Access, Num]
@@ -56,26 +56,30 @@ class Point:
     turned: dict[Access, str] = field(default_factory=dict[Access, str])
 
     @staticmethod
-    def begin(accesses: Iterable[Access], part: Rectangle, inner: Loop | None, lanes: int) -> Point:
+    def begin(
+        accesses: Iterable[Access], part: Rectangle, inner: Loop | None, lanes: int
+    ) -> LanePositions:
         """The first point of a part; `inner` is the loop that lies in the lanes."""
         places = {a: a.offset for a in accesses if a.at is None}
         steps = [0] * len(places) if inner is None else inner.steps
-        return Point(places, dict(zip(places, steps, strict=True)), lanes).further(part.offsets)
+        return LanePositions(places, dict(zip(places, steps, strict=True)), lanes).further(
+            part.offsets
+        )
 
-    def further(self, by: Iterable[Num]) -> Point:
+    def further(self, by: Iterable[Num]) -> LanePositions:
         """Every access so many elements further."""
         places = zip(self.positions.items(), by, strict=True)
         return replace(self, positions={a: p + more for (a, p), more in places})
 
-    def moved(self, loop: Loop, turns: Num) -> Point:
+    def moved(self, loop: Loop, turns: Num) -> LanePositions:
         """The same so many turns of a loop later."""
         return self.further(turns * step for step in loop.steps)
 
 
 @contextmanager
 def around(
-    code: Code, loops: Iterable[Loop], points: list[Point], what: str
-) -> Generator[list[Point]]:
+    code: Code, loops: Iterable[Loop], points: list[LanePositions], what: str
+) -> Generator[list[LanePositions]]:
     """Inside loops, one in the other: the points in each of their turns."""
     with ExitStack() as stack:
         for loop in loops:
@@ -107,7 +111,7 @@ class Walk:
     accesses: list[Access]
     act: Act
     what: str
-    bulk: Callable[[Loop, Point], bool] | None = None
+    bulk: Callable[[Loop, LanePositions], bool] | None = None
     ordered: bool = False  # row by row, each in increasing columns
 
     def run(self) -> None:
@@ -129,7 +133,7 @@ class Walk:
         loops, target = list(part.loops), self.accesses[0]
         wide = self.lanes > 1 and target.at is None and loops and known(loops[-1].steps[0], 1)
         inner = loops.pop() if wide else None
-        point = Point.begin(self.accesses, part, inner, self.lanes if wide else 1)
+        point = LanePositions.begin(self.accesses, part, inner, self.lanes if wide else 1)
         across = None if inner is None or self.ordered else self._turning(loops, inner, point)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
@@ -141,7 +145,7 @@ class Walk:
             else:
                 self._turned(inner, across, point)
 
-    def _along(self, loop: Loop, point: Point) -> None:
+    def _along(self, loop: Loop, point: LanePositions) -> None:
         """The innermost loop, in vectors and smaller and smaller tails."""
         if self.bulk is not None and self.bulk(loop, point):
             return
@@ -168,7 +172,7 @@ class Walk:
             else:
                 lanes //= 2
 
-    def _turning(self, loops: Sequence[Loop], inner: Loop, point: Point) -> Loop | None:
+    def _turning(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
         """The loop along which operands that are strided along `inner` are contiguous."""
         for number, (access, step) in enumerate(point.steps.items()):
             if not access.pointer or (isinstance(step, int) and 0 <= step <= 4):
@@ -178,7 +182,7 @@ class Walk:
                     return loop
         return None
 
-    def _turned(self, inner: Loop, across: Loop, point: Point) -> None:
+    def _turned(self, inner: Loop, across: Loop, point: LanePositions) -> None:
         """Blocks of both loops at once: rows of a block are read whole and turned in registers."""
         size = min(16, self.lanes)
         for count in (inner.count, across.count):
@@ -192,7 +196,7 @@ class Walk:
             with around(self.code, [across], [point.moved(inner, whole)], self.what) as [tail]:
                 self._along(Loop(rest, inner.steps), tail)
 
-    def _column(self, across: Loop, point: Point) -> None:
+    def _column(self, across: Loop, point: LanePositions) -> None:
         size = point.lanes
         whole, rest = _split(across.count, size)
         if not known(whole, 0):
@@ -226,7 +230,7 @@ def strided(access: Access, step: Num) -> bool:
     return bool(access.pointer) and not (isinstance(step, int) and step in (0, 1))
 
 
-def turned(code: Code, point: Point, across: Loop) -> Iterator[Point]:
+def turned(code: Code, point: LanePositions, across: Loop) -> Iterator[LanePositions]:
     """The lines of a square block; what is contiguous across is read whole, and turned, first."""
     vectors = {
         access: _columns(code, access, point.positions[access], step, point.lanes)

@@ -77,7 +77,7 @@ def _initialise() -> None:
 
 
 @dataclass
-class Code:
+class MachineCode:
     """Machine code in memory, for as long as this lives."""
 
     engine: Any  # Any: llvmlite has no types
@@ -90,7 +90,7 @@ class Code:
 
 def compiled(
     key: str, make: Callable[[], tuple[str, bytes]], processor: Processor
-) -> tuple[Code, bytes]:
+) -> tuple[MachineCode, bytes]:
     """Machine code and what is kept beside it: from the cache, or of the text that `make` gives."""
     _initialise()
     parts = (VERSION, processor.cpu, processor.features, key)
@@ -106,7 +106,7 @@ def compiled(
     engine = llvm.create_mcjit_compiler(empty, _target_machine(processor))
     engine.add_object_file(llvm.ObjectFileRef.from_data(found[start:]))
     engine.finalize_object()
-    return Code(engine), found[8:start]
+    return MachineCode(engine), found[8:start]
 
 
 def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types

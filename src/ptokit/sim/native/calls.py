@@ -15,7 +15,7 @@ from ptokit.sim.record.code import Condition, every, text
 
 
 @dataclass
-class Use:
+class FirstUse:
     """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
 
     name: str

@@ -27,9 +27,9 @@ from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.session import Grown, Session
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
-from ptokit.sim.record.trace import Recorded, Span, Traced
+from ptokit.sim.record.trace import AxisWindow, Recorded, Traced
 from ptokit.sim.reference import launch
-from ptokit.sim.reference.interpreter import Machine
+from ptokit.sim.reference.interpreter import InterpretedMachine
 
 MOST_TRIES = 4
 
@@ -100,7 +100,7 @@ class CompiledFunction:
         core = Core(self.target, self.fixpipe, 0, self.blocks)
         real = bound.shared()
         if self.blocks == 1:
-            real |= bound.local(Machine(core), self.planned.addresses)
+            real |= bound.local(InterpretedMachine(core), self.planned.addresses)
         return Job(core, self.known, self.numbers, self.planned, real, self.shown, self._generate)
 
     def _generate(self, compiler: Compiler, env: Env) -> None:
@@ -151,7 +151,7 @@ class Made(NamedTuple):
     """Machine code, and what it takes to run it."""
 
     plan: Plan
-    code: cache.Code
+    code: cache.MachineCode
     owners: dict[str, Value]  # of arrays, by the names of their spaces
 
 
@@ -258,5 +258,5 @@ def _require_initialised(initial: Initial, handle: Any) -> None:  # Any: a handl
     """A result that is shown after the run if it was written: a tile's valid region."""
     if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
         rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))
-        spans = (Span(0, n, limit=m) for n, m in ((rows, handle.rows), (cols, handle.cols)))
+        spans = (AxisWindow(0, n, limit=m) for n, m in ((rows, handle.rows), (cols, handle.cols)))
         initial.read(handle.elements, *spans)

@@ -16,7 +16,7 @@ from ptokit.sim.record.code import EXTREMES, Int, NotNative, Num, Truth, text
 
 
 @dataclass
-class Flow:
+class CompiledFlow:
     """How a compiled program repeats and chooses."""
 
     main: MainFunction
@@ -116,7 +116,7 @@ class Carried:
 
 
 @dataclass
-class Region:
+class CompiledRegion:
     """A region as control pages call it."""
 
     main: MainFunction

@@ -28,9 +28,9 @@ from ptokit.sim.execute import given, refined
 from ptokit.sim.kernels.emit import Function
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
-from ptokit.sim.native.calls import Use, definition, passed, size_of_output
+from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
-from ptokit.sim.native.flow import Region, look, spend
+from ptokit.sim.native.flow import CompiledRegion, look, spend
 from ptokit.sim.native.machine import offer
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.partviews import Views
@@ -58,7 +58,7 @@ class Compiler(MainFunction):
     kernels: dict[str, str] = field(default_factory=dict[str, str])
     counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
     scratch: int = 64
-    shown: dict[str, dict[str, Use]] = field(default_factory=dict[str, "dict[str, Use]"])
+    shown: dict[str, dict[str, FirstUse]] = field(default_factory=dict[str, "dict[str, FirstUse]"])
     by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
     alone: bool = False  # one instruction, which is compiled or not
     read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
@@ -145,8 +145,8 @@ class Compiler(MainFunction):
             return
         self._handles(op, env, pending)
 
-    def _regions(self, op: Op, env: Env) -> tuple[Region, ...]:
-        return tuple(Region(self, r, env, self.compile_block) for r in op.regions)
+    def _regions(self, op: Op, env: Env) -> tuple[CompiledRegion, ...]:
+        return tuple(CompiledRegion(self, r, env, self.compile_block) for r in op.regions)
 
     def single(self, op: Op, env: Env) -> None:
         """One instruction without its rules."""
@@ -362,7 +362,7 @@ class Compiler(MainFunction):
         uses = self.shown.setdefault(op.name, {})
         if body not in uses:
             operands = {n: copy(env[v]) for n, v in op.values()}
-            uses[body] = Use(self.functions[body], function, op, operands)
+            uses[body] = FirstUse(self.functions[body], function, op, operands)
         return self.functions[body]
 
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN) -> None:

@@ -14,7 +14,7 @@ from ptokit.isa.index import lookup
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound
-from ptokit.sim.native.calls import Use
+from ptokit.sim.native.calls import FirstUse
 from ptokit.sim.native.compile import CompiledFunction
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.record.code import Int, NotNative, text
@@ -61,7 +61,7 @@ def _parts(compiler: Compiler, mnemonic: str) -> Iterator[str]:
         yield f"; {mnemonic} has no function: it moves no data"
 
 
-def _described(use: Use) -> Iterator[str]:
+def _described(use: FirstUse) -> Iterator[str]:
     """Where it is first used, operands with their types, parameters, the result."""
     op, function = use.op, use.function
     if op.span is not None:
@@ -86,7 +86,7 @@ def _described(use: Use) -> Iterator[str]:
         yield "result: 0"
 
 
-def _owner(use: Use, cells: Any) -> str:  # Any: Elements whose numbers may be unknown
+def _owner(use: FirstUse, cells: Any) -> str:  # Any: Elements whose numbers may be unknown
     """The operands that lie there."""
     names = [
         name
@@ -97,14 +97,14 @@ def _owner(use: Use, cells: Any) -> str:  # Any: Elements whose numbers may be u
     return " and ".join(names) or str(cells.memory.name)
 
 
-def _number(use: Use, key: str) -> str:
+def _number(use: FirstUse, key: str) -> str:
     """What a number of the program is to the operands."""
     numbers = ((what, n) for what, n in _numbers(use) if isinstance(n, Int))
     found = [what for what, number in numbers if number.text == key]
     return " and ".join(dict.fromkeys(found)) or "computed from the operands before the call"
 
 
-def _numbers(use: Use) -> Iterator[tuple[str, Any]]:  # Any: numbers, known or not
+def _numbers(use: FirstUse) -> Iterator[tuple[str, Any]]:  # Any: numbers, known or not
     for name, handle in use.operands.items():
         yield name, handle
         if hasattr(handle, "elements"):

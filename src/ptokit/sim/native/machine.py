@@ -10,7 +10,7 @@ from ptokit.isa.lang.traits import CORE, FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
-from ptokit.sim.native.flow import Flow, Region
+from ptokit.sim.native.flow import CompiledFlow, CompiledRegion
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, BLOCKS
 from ptokit.sim.record.code import Int, Num, Truth
@@ -18,7 +18,7 @@ from ptokit.sim.record.trace import Recorded, TracedConv, TracedTile
 
 
 @dataclass
-class Machine:
+class CompiledMachine:
     """Makes tiles, and knows the block."""
 
     main: MainFunction
@@ -70,8 +70,8 @@ class Machine:
         return handle
 
 
-def offer(main: MainFunction, op: Op, regions: tuple[Region, ...]) -> Offer:
+def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Offer:
     """What a body may use while it is compiled: the state of the core is the reference's."""
-    core, machine = main.core, Machine(main, next(iter(op.results), None))
-    own = {CORE: machine, MACHINE: machine, FLOW: Flow(main, op), REGIONS: regions}
+    core, machine = main.core, CompiledMachine(main, next(iter(op.results), None))
+    own = {CORE: machine, MACHINE: machine, FLOW: CompiledFlow(main, op), REGIONS: regions}
     return {**core.readings(), **own}

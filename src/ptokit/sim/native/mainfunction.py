@@ -15,7 +15,7 @@ from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.words import Loc
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.emitter import Host
-from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.native.plan import FIRST_SLOT, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, text
 from ptokit.sim.record.definite import Initial
@@ -137,6 +137,6 @@ class MainFunction:
             if number.text not in self.kept:
                 self.kept[number.text] = self.slot()
             self.store(self.place(self.kept[number.text]), number)
-            return Slot(self.kept[number.text])
+            return FrameSlot(self.kept[number.text])
 
-        return mapped(self.now(value), keep, lambda space: Place(space.number))
+        return mapped(self.now(value), keep, lambda space: MemoryNumber(space.number))

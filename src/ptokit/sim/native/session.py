@@ -20,14 +20,14 @@ from ptokit.ir.module import Block, Op, Value
 from ptokit.sim import execute
 from ptokit.sim.arguments import Bound, Env
 from ptokit.sim.execute import Core
-from ptokit.sim.kernels.handles import Place, Slot, mapped
+from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.reference.interpreter import Interpreter, Machine, execution, within
+from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, execution, within
 from ptokit.sim.state import State, require_registers
 from ptokit.sim.tile import Matrix
 
@@ -48,7 +48,7 @@ class Session:
     """
 
     plan: Plan
-    code: codes.Code
+    code: codes.MachineCode
     core: Core  # the first block's
     facts: Facts
     planned: Planned
@@ -67,7 +67,7 @@ class Session:
         self.core.clear()
         bound.renew(self.real)
         if any(tile in self.real for tile in bound.tiles):
-            self.real |= bound.local(Machine(self.core), self.planned.addresses)
+            self.real |= bound.local(InterpretedMachine(self.core), self.planned.addresses)
         self.limits = limits
         self.crew.clear()
         self.failed.clear()
@@ -84,9 +84,9 @@ class Session:
             workers[0].run()
             for memory in growing:
                 memory.growable = False
-            workers += self._at_once(1, blocks) if workers[0].problem is None else []
+            workers += self._in_parallel(1, blocks) if workers[0].problem is None else []
         else:
-            workers = self._at_once(0, blocks)
+            workers = self._in_parallel(0, blocks)
         for problem, index in filter(None, (worker.problem for worker in workers)):
             if not isinstance(problem, PtoError) or blocks == 1:
                 raise problem from None
@@ -106,8 +106,8 @@ class Session:
             self.alone.begin()
         return self.alone
 
-    def _at_once(self, first: int, blocks: int) -> list[Worker]:
-        """Equal runs of the blocks from `first` on, one for each processor, finished."""
+    def _in_parallel(self, first: int, blocks: int) -> list[Worker]:
+        """Run the blocks from `first` on, shared out among the processors, and wait for all."""
         workers = self.workers(blocks, first)
         rest = [_threads().submit(worker.run) for worker in workers[1:]]
         try:
@@ -293,10 +293,10 @@ class Worker:
         """The reference's handle of a compiled program's value."""
 
         def number(value: Any) -> int:
-            return int(self.frame[value.number]) if isinstance(value, Slot) else value
+            return int(self.frame[value.number]) if isinstance(value, FrameSlot) else value
 
         def memory(place: Any) -> Memory:
-            return self.memories[place.number] if isinstance(place, Place) else place
+            return self.memories[place.number] if isinstance(place, MemoryNumber) else place
 
         return mapped(template, number, memory)
 

@@ -16,7 +16,7 @@ from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.sim.memory import Codes, Elements, Memory
-from ptokit.sim.record.trace import Recorded, Recording, Span
+from ptokit.sim.record.trace import AxisWindow, Recorded, Recording
 
 Shadows = dict[str, Codes]
 
@@ -49,7 +49,7 @@ class Initial:
             if shadow is not None and rows and cols and store.where is None:
                 mark(shadow, store.cells, rows, cols)
 
-    def read(self, cells: Elements, rows: Span, cols: Span) -> None:
+    def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> None:
         """A window that is read, or one that may be anywhere in an axis."""
         space: Any = cells.memory
         if self._shadow(space.name) is None or space.name in self.unproven:
@@ -153,7 +153,7 @@ def _within(elements: Elements, rows: range, cols: range) -> bool:
     return low >= 0 and elements.address >= 0 and last <= elements.memory.size
 
 
-def exactly(span: Span) -> range | None:
+def exactly(span: AxisWindow) -> range | None:
     """The indices of a window, if they are known."""
     if isinstance(span.start, int) and isinstance(span.count, int):
         last = span.start + (span.count - 1) * span.step
@@ -161,7 +161,7 @@ def exactly(span: Span) -> range | None:
     return None
 
 
-def around(span: Span) -> range | None:
+def around(span: AxisWindow) -> range | None:
     """Indices that a window lies among: from its first to its last, or its axis, if known."""
     window = exactly(span)
     if window is not None:

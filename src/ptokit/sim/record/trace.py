@@ -1,8 +1,8 @@
 """Bodies, recorded: a page's body runs once on symbolic tiles and leaves behind what it writes.
 
 Reading a window gives a `Traced` array; words on arrays build expressions; assigning a window
-records a `Store`. Numbers known only when the program runs are `Int`s. What depends on one axis and
-on nothing that runs is computed now, by the reference, and becomes a table.
+records a `WindowStore`. Numbers known only when the program runs are `Int`s. What depends on one
+axis and on nothing that runs is computed now, by the reference, and becomes a table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HALF_CASTS = ((t.f16, t.f32), (t.f32, t.f16))
 
 
 @dataclass(frozen=True)
-class Span:
+class AxisWindow:
     """A window of an axis: `count` indices from `start` on, every step-th, all below `limit`."""
 
     start: Num
@@ -97,7 +97,7 @@ class Scalar(Traced):
         self.value = value
 
 
-class Index(Traced):
+class Positions(Traced):
     """The row numbers (axis 0) or column numbers of a window whose size the program knows."""
 
     def __init__(self, axis: int, count: Num) -> None:
@@ -105,17 +105,17 @@ class Index(Traced):
         self.axis = axis
 
 
-class Read(Traced):
+class WindowRead(Traced):
     """A window of a tile or view."""
 
-    def __init__(self, cells: Elements, rows: Span, cols: Span) -> None:
+    def __init__(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> None:
         super().__init__(cells.dtype, rows.count, cols.count)
         self.cells, self.row_span, self.col_span = cells, rows, cols
 
 
-def spans(x: Traced) -> tuple[Span, Span]:
+def spans(x: Traced) -> tuple[AxisWindow, AxisWindow]:
     """All of an expression."""
-    return Span(0, x.rows), Span(0, x.cols)
+    return AxisWindow(0, x.rows), AxisWindow(0, x.cols)
 
 
 class Taken(Traced):
@@ -221,12 +221,12 @@ def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Tra
 
 
 @dataclass(eq=False)
-class Store:
+class WindowStore:
     """Write a window; with `where` only the elements it holds for."""
 
     cells: Elements
-    rows: Span
-    cols: Span
+    rows: AxisWindow
+    cols: AxisWindow
     value: Traced
     where: Traced | None = None
 
@@ -235,8 +235,8 @@ class Store:
 class Recording:
     """What the body of one instruction does: stores in order, and what must hold before them."""
 
-    stores: list[Store] = field(default_factory=list[Store])
-    reads: list[Read] = field(default_factory=list[Read])
+    stores: list[WindowStore] = field(default_factory=list[WindowStore])
+    reads: list[WindowRead] = field(default_factory=list[WindowRead])
     guards: list[Truth] = field(default_factory=list[Truth])
     ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # views: see `reached`
 
@@ -270,26 +270,28 @@ class Recorded(Matrix):
         return space.recording
 
     def __getitem__(self, window: tuple[Window, Window]) -> Array:
-        found = Read(self.elements, *self._spans(window))
+        found = WindowRead(self.elements, *self._spans(window))
         self.recording.reads.append(found)
         return found
 
     def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
         rows, cols = self._spans(window)
-        self.recording.stores.append(Store(self.elements, rows, cols, self._value(value)))
+        self.recording.stores.append(WindowStore(self.elements, rows, cols, self._value(value)))
 
     def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
         rows, cols = self._spans(window)
         keep = _traced(where, BOOL)
-        self.recording.stores.append(Store(self.elements, rows, cols, self._value(value), keep))
+        self.recording.stores.append(
+            WindowStore(self.elements, rows, cols, self._value(value), keep)
+        )
 
     def take(
         self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
     ) -> Array:
         self.require_own_storage()
         wanted, keep = _traced(index, t.i64), None if where is None else _traced(where, BOOL)
-        whole = (Span(0, n, limit=n) for n in (self.rows, self.cols))
-        self.recording.reads.append(Read(self.elements, *whole))
+        whole = (AxisWindow(0, n, limit=n) for n in (self.rows, self.cols))
+        self.recording.reads.append(WindowRead(self.elements, *whole))
         return Taken(self.elements, (self.rows, self.cols), wanted, outside, keep)
 
     def constant(self, bits: int) -> Array:
@@ -300,7 +302,7 @@ class Recorded(Matrix):
 
     def _numbers(self, axis: int, count: Num) -> Traced:
         if not isinstance(count, int):
-            return Index(axis, count)
+            return Positions(axis, count)
         line = np.arange(count, dtype=np.uint64)
         return Known(NumpyArray(line[:, None] if axis == 0 else line[None, :], t.i64))
 
@@ -318,11 +320,11 @@ class Recorded(Matrix):
         other.label = self.label
         return other
 
-    def _spans(self, window: tuple[Window, Window]) -> tuple[Span, Span]:
+    def _spans(self, window: tuple[Window, Window]) -> tuple[AxisWindow, AxisWindow]:
         rows, cols = (self._span(w, n) for w, n in zip(window, self.extent, strict=True))
         return rows, cols
 
-    def _span(self, window: Any, extent: Num) -> Span:  # Any: a slice or a number
+    def _span(self, window: Any, extent: Num) -> AxisWindow:  # Any: a slice or a number
         part: Any = window
         if not isinstance(window, slice):
             part = slice(window, window + 1)
@@ -331,13 +333,13 @@ class Recorded(Matrix):
         if isinstance(start, int) and isinstance(stop, int) and isinstance(extent, int):
             if not 0 <= start <= stop <= extent:  # an open rule will not hold: let it be reported
                 raise NotNative(f"window {start}:{stop} of an extent of {extent}")
-            return Span(start, -(-(stop - start) // step), step, extent)
+            return AxisWindow(start, -(-(stop - start) // step), step, extent)
         count = stop - start
         conditions = (start >= 0, start <= stop, stop <= extent)
         self.recording.guards += [c for c in conditions if isinstance(c, Truth)]
         count = _bounded(count, extent)
         steps = count if step == 1 else -(-count // step)
-        return Span(start, steps, step, extent if isinstance(extent, int) else None)
+        return AxisWindow(start, steps, step, extent if isinstance(extent, int) else None)
 
 
 def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
@@ -443,7 +445,7 @@ class TracedView(Recorded, GlobalView):
                 raise NotNative("elements of the view share their places")
             span = span + (count - 1) * step
 
-    def _spans(self, window: tuple[Window, Window]) -> tuple[Span, Span]:
+    def _spans(self, window: tuple[Window, Window]) -> tuple[AxisWindow, AxisWindow]:
         spans = super()._spans(window)
         end: Num = self.elements.origin + 1
         for axis, span in zip((self.elements.map.rows, self.elements.map.cols), spans, strict=True):
@@ -456,7 +458,7 @@ def _stride(digit: tuple[Num, Num]) -> float:
     return digit[1] if isinstance(digit[1], int) else float("inf")
 
 
-def _farthest(axis: Axis, span: Span) -> Num:
+def _farthest(axis: Axis, span: AxisWindow) -> Num:
     """The largest offset in a window of an axis, or one that is not smaller."""
     digits: Any = axis.digits  # Any: numbers, known or not
     fixed = all(isinstance(n, int) for digit in digits for n in digit)

@@ -27,10 +27,10 @@ from ptokit.sim.limits import RunLimits
 from ptokit.sim.tile import ConvTile, Matrix, Tile
 
 Step: TypeAlias = "Callable[[Env], None]"
-Region: TypeAlias = "Callable[..., tuple[Any, ...]]"
+RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
 
 
-class Machine:
+class InterpretedMachine:
     """One core as a program sees it: handles on its memories, here for the definition of `value`.
 
     No handle that the program gives an address has bytes of a tile in `planned`.
@@ -68,19 +68,19 @@ class Machine:
         return handle
 
 
-class Flow:
+class InterpretedFlow:
     """Loops and branches, as Python's own."""
 
     @staticmethod
     def loop(
-        lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
+        lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
     ) -> tuple[Any, ...]:
         for induction in range(lower, upper, step):
             carried = region(induction, *carried, repeats=True)
         return carried
 
     @staticmethod
-    def branch(condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
+    def branch(condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
         if condition:
             return regions[0]()
         return regions[1]() if len(regions) > 1 else ()
@@ -153,8 +153,8 @@ class _Execution:
     def _offer(self) -> Offer:
         """What the body may use, whatever the operands are."""
         op, core = self.op, self.run.core
-        machine = Machine(core, self.run.planned, next(iter(op.results), None))
-        return {**core.offer(), MACHINE: machine, FLOW: Flow}
+        machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
+        return {**core.offer(), MACHINE: machine, FLOW: InterpretedFlow}
 
     def __call__(self, env: Env) -> None:
         if self.page.executes:
@@ -181,7 +181,9 @@ class _Execution:
             return {}
         return {self.result: refined(self.refine, seen, target)}
 
-    def _execute(self, values: Mapping[str, Any], regions: tuple[Region, ...]) -> Any:  # Any: above
+    def _execute(
+        self, values: Mapping[str, Any], regions: tuple[RegionBody, ...]
+    ) -> Any:  # Any: above
         offer = {**self.offer, REGIONS: regions} if regions else self.offer
         try:
             return self.ready.run(values, offer)

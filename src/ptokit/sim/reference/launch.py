@@ -13,7 +13,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound, Env, Outcome
 from ptokit.sim.execute import Core, run_op
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.reference.interpreter import Interpreter, Machine
+from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter
 
 
 class InterpretedFunction:
@@ -49,7 +49,7 @@ class InterpretedFunction:
         """Run the function on a core whose memories are blank; instructions add to `count`."""
         facts = Facts(core.target, dict(bound.numbers))
         interpreter = Interpreter(core, facts, self.planned, limits)
-        env = shared | bound.local(Machine(core), self.planned.addresses)
+        env = shared | bound.local(InterpretedMachine(core), self.planned.addresses)
         interpreter.block(bound.func.body)(env)
         count.update(interpreter.count)
         return env
