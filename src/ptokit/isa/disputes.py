@@ -150,10 +150,11 @@ DISPUTES: dict[str, Dispute] = {
         "a channel is a column",
     ),
     "D8": Dispute(
-        "is the accumulator input read?",
-        "CPU simulator: yes. hardware code: accumulates into the output.",
-        "yes; on a2a3 and a5 it must be the output tile",
-        "they agree where both are one tile, as kernels write it",
+        "is the accumulator input read, and when is it added?",
+        "CPU simulator: yes; last where the recordings were made, first since September 2026. "
+        "Hardware code: accumulates into the output, from what it holds.",
+        "yes, first; on a2a3 and a5 it must be the output tile; `replay` adds it last",
+        "the order of hardware is published, and the simulator follows it now",
     ),
     "C1": Dispute(
         "what does an index outside the source gather on the CPU simulator?",
