@@ -50,10 +50,13 @@ class MatMul(Instr, abstract=True, pipe=M):
         named("layout", c.layout == NZ, help="accumulators are nz"),
         on(
             HARDWARE,
-            both(a.valid.rows >= 1, a.valid.rows <= 4095),
             both(a.valid.cols >= 1, a.valid.cols <= 4095),
             both(b.valid.cols >= 1, b.valid.cols <= 4095),
         ),
+    )
+    some_rows = on(HARDWARE, both(a.valid.rows >= 1, a.valid.rows <= 4095))
+    one_row = on(
+        HARDWARE, named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one")
     )
     elided = {
         "c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type),
@@ -68,7 +71,7 @@ def product(a: Array, b: Array, start: Array, order: Order) -> Array:
 class TMatMul(MatMul):
     """c = a x b, summed over k ascending with one fused multiply-add per k."""
 
-    rules = (MatMul.product,)
+    rules = (MatMul.product, MatMul.some_rows)
     recorded = {"plain": {"c": "dst"}}
 
     @staticmethod
@@ -97,12 +100,13 @@ class TMatMulAcc(
 %acc = tmatmul %a, %b : {L0A}, {L0B} -> {L0C_64}
 NAME ins(%acc, %a, %b : {L0C_64}, {L0A}, {L0B})\
  outs(%acc : {L0C_64})"""
-    rules = (
+    sums = (
         MatMul.product,
         acc.dtype == c.dtype,
         named("shape", acc.valid.rows >= a.valid.rows, acc.valid.cols >= b.valid.cols),
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
+    rules = (sums, MatMul.some_rows)
     recorded = {"acc": {"c": "dst"}}
     disputes = ("D8",)
 
@@ -121,12 +125,13 @@ class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul", uses=(ORDE
     c, a, b = MatMul.c, MatMul.a, MatMul.b
     bias = In(Tile, loc=BIAS, doc="one row of N biases")
 
-    rules = (
+    sums = (
         MatMul.product,
         bias.dtype == c.dtype,
         both(bias.rows == 1, bias.layout == ND),
         named("shape", bias.valid.cols >= b.valid.cols, help="give a bias for each column"),
     )
+    rules = (sums, MatMul.some_rows)
     recorded = {"bias": {"c": "dst"}}
     disputes = ("D8",)
 
@@ -136,24 +141,19 @@ class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul", uses=(ORDE
         c[:m, :n] = product(a[:m, :k], b[:k, :n], bias[0, :n], order)
 
 
-ONE_ROW = on(
-    HARDWARE, named("shape", MatMul.a.valid.rows == 1, help="tmatmul multiplies more rows than one")
-)
-
-
 class TGemv(TMatMul):
     """c = a x b for one row, summed over k ascending with one fused multiply-add per k."""
 
-    rules = (TMatMul.rules, ONE_ROW)
+    rules = (MatMul.product, MatMul.one_row)
 
 
 class TGemvAcc(TMatMulAcc, name="tgemv.acc", recorded_op="tgemv"):
     """c = acc + a x b for one row: each sum begins with acc's element."""
 
-    rules = (TMatMulAcc.rules, ONE_ROW)
+    rules = (TMatMulAcc.sums, MatMul.one_row)
 
 
 class TGemvBias(TMatMulBias, name="tgemv.bias", recorded_op="tgemv"):
     """c = bias + a x b for one row: each sum begins with its column's bias."""
 
-    rules = (TMatMulBias.rules, ONE_ROW)
+    rules = (TMatMulBias.sums, MatMul.one_row)
