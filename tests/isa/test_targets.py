@@ -15,7 +15,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.formula.rules import A5
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import NOT_ON_TARGET
-from ptokit.isa.model.dtypes import DType, Kind, hif8
+from ptokit.isa.model.dtypes import DType, NumberKind, hif8
 from ptokit.isa.model.targets import A5_TARGET, TARGETS, Target
 from ptokit.isa.model.words import SCALE_LEFT
 from ptokit.tools.cli import main
@@ -142,7 +142,7 @@ def test_what_the_targets_of_the_table_lack_exists() -> None:
 
 
 def test_an_element_type_equals_its_copy_whatever_was_asked_of_it() -> None:
-    one, other = (DType("own", 16, Kind.FLOAT, "own_t", 5, 10, 15) for _ in "ab")
+    one, other = (DType("own", 16, NumberKind.FLOAT, "own_t", 5, 10, 15) for _ in "ab")
     assert one.storage.itemsize == one.native.itemsize == 2  # kept in the one alone
     assert one == other
-    assert one != DType("own", 16, Kind.FLOAT, "own_t", 4, 11, 7)
+    assert one != DType("own", 16, NumberKind.FLOAT, "own_t", 4, 11, 7)

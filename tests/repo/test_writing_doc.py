@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from account.files import ROOT
+from fuzz.scale import sampled
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -56,7 +57,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("title", SECTIONS)
+@pytest.mark.parametrize("title", sampled(SECTIONS, 4))
 def test_a_section_does_what_it_says(title: str, tree: Path) -> None:
     for before, language, text in blocks(SECTIONS[title]):
         if language == "console":

@@ -232,10 +232,10 @@ __all__ = [
     "tpack",
     "ttrans",
     "tmatmul",
-    "tmatmul_acc",
-    "tmatmul_bias",
     "tgemv",
+    "tmatmul_acc",
     "tgemv_acc",
+    "tmatmul_bias",
     "tgemv_bias",
     "tpartadd",
     "tpartmul",
@@ -1131,28 +1131,19 @@ def tmatmul(
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
-def tmatmul_acc(
-    c: Tile,
-    acc: Tile,
-    a: Tile,
-    b: Tile,
-    *,
-    phase: PhaseWord = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def tmatmul_bias(
-    c: Tile,
-    a: Tile,
-    b: Tile,
-    bias: Tile,
-    *,
-    phase: PhaseWord = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
 def tgemv(
     c: Tile,
     a: Tile,
     b: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmatmul_acc(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    acc: Tile,
     *,
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
@@ -1162,6 +1153,15 @@ def tgemv_acc(
     a: Tile,
     b: Tile,
     acc: Tile,
+    *,
+    phase: PhaseWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmatmul_bias(
+    c: Tile,
+    a: Tile,
+    b: Tile,
+    bias: Tile,
     *,
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,

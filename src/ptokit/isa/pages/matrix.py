@@ -12,8 +12,10 @@ from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8,
 from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Order, Phase, SLayout
-from ptokit.isa.pages.samples import L0A, L0B, L0C_64
+from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
 
+BIASES = "!pto.tile_buf<bias, 1x64xf32>"
+ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}
 PRODUCT_FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
 
@@ -31,7 +33,7 @@ class MatMul(Instr, abstract=True, pipe=M):
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
 
-    example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": "!pto.tile_buf<bias, 1x64xf32>"}
+    example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
     product = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
         named("shape", c.valid.rows >= a.valid.rows, c.valid.cols >= b.valid.cols),
@@ -68,10 +70,9 @@ def product(a: Array, b: Array, start: Array, order: Order) -> Array:
     return a.matmul(b) + start if order is Order.RECORDED else a.matmul(b, start)
 
 
-class TMatMul(MatMul):
-    """c = a x b, summed over k ascending with one fused multiply-add per k."""
+class Product(MatMul, abstract=True):
+    """c = a x b."""
 
-    rules = (MatMul.product, MatMul.some_rows)
     recorded = {"plain": {"c": "dst"}}
 
     @staticmethod
@@ -80,13 +81,20 @@ class TMatMul(MatMul):
         c[:m, :n] = a[:m, :k].matmul(b[:k, :n])
 
 
-class TMatMulAcc(
-    MatMul,
-    name="tmatmul.acc",
-    recorded_op="tmatmul",
-    asm=Asm(order=("acc", "a", "b")),
-    uses=(ORDER,),
-):
+class TMatMul(Product):
+    """c = a x b, summed over k ascending with one fused multiply-add per k."""
+
+    rules = (MatMul.product, MatMul.some_rows)
+
+
+class TGemv(Product):
+    """c = a x b for one row, summed over k ascending with one fused multiply-add per k."""
+
+    example = ROW_EXAMPLE
+    rules = (MatMul.product, MatMul.one_row)
+
+
+class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses=(ORDER,)):
     """c = acc + a x b: each sum begins with acc's element.
 
     The recordings were made by a simulator that began with 0 and added acc last.
@@ -96,17 +104,12 @@ class TMatMulAcc(
     acc = In(Tile, loc=ACC, doc="the sum so far; may be c itself")
     a, b = MatMul.a, MatMul.b
 
-    example = f"""\
-%acc = tmatmul %a, %b : {L0A}, {L0B} -> {L0C_64}
-NAME ins(%acc, %a, %b : {L0C_64}, {L0A}, {L0B})\
- outs(%acc : {L0C_64})"""
     sums = (
         MatMul.product,
         acc.dtype == c.dtype,
         named("shape", acc.valid.rows >= a.valid.rows, acc.valid.cols >= b.valid.cols),
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
-    rules = (sums, MatMul.some_rows)
     recorded = {"acc": {"c": "dst"}}
     disputes = ("D8",)
 
@@ -116,7 +119,29 @@ NAME ins(%acc, %a, %b : {L0C_64}, {L0A}, {L0B})\
         c[:m, :n] = product(a[:m, :k], b[:k, :n], acc[:m, :n], order)
 
 
-class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul", uses=(ORDER,)):
+def accumulating(product: str, a: str, c: str) -> str:
+    """An example that adds to the accumulator of a product."""
+    return f"""\
+%acc = {product} %a, %b : {a}, {L0B} -> {c}
+NAME ins(%acc, %a, %b : {c}, {a}, {L0B})\
+ outs(%acc : {c})"""
+
+
+class TMatMulAcc(Accumulation, name="tmatmul.acc", recorded_op="tmatmul"):
+    """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
+
+    example = accumulating("tmatmul", L0A, L0C_64)
+    rules = (Accumulation.sums, MatMul.some_rows)
+
+
+class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
+    """c = acc + a x b for one row: each sum begins with acc's element (recorded ones: ended)."""
+
+    example = accumulating("tgemv", L0A_ROW, L0C_ROW)
+    rules = (Accumulation.sums, MatMul.one_row)
+
+
+class Biased(MatMul, abstract=True, uses=(ORDER,)):
     """c = bias + a x b: each sum begins with its column's bias.
 
     The recordings were made by a simulator that began with 0 and added the bias last.
@@ -131,7 +156,6 @@ class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul", uses=(ORDE
         both(bias.rows == 1, bias.layout == ND),
         named("shape", bias.valid.cols >= b.valid.cols, help="give a bias for each column"),
     )
-    rules = (sums, MatMul.some_rows)
     recorded = {"bias": {"c": "dst"}}
     disputes = ("D8",)
 
@@ -141,19 +165,14 @@ class TMatMulBias(MatMul, name="tmatmul.bias", recorded_op="tmatmul", uses=(ORDE
         c[:m, :n] = product(a[:m, :k], b[:k, :n], bias[0, :n], order)
 
 
-class TGemv(TMatMul):
-    """c = a x b for one row, summed over k ascending with one fused multiply-add per k."""
+class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):
+    """c = bias + a x b: each sum begins with its column's bias, recorded ones ended with it."""
 
-    rules = (MatMul.product, MatMul.one_row)
-
-
-class TGemvAcc(TMatMulAcc, name="tgemv.acc", recorded_op="tgemv"):
-    """c = acc + a x b for one row: each sum begins with acc's element."""
-
-    rules = (TMatMulAcc.sums, MatMul.one_row)
+    rules = (Biased.sums, MatMul.some_rows)
 
 
-class TGemvBias(TMatMulBias, name="tgemv.bias", recorded_op="tgemv"):
-    """c = bias + a x b for one row: each sum begins with its column's bias."""
+class TGemvBias(Biased, name="tgemv.bias", recorded_op="tgemv"):
+    """c = bias + a x b for one row: each sum begins with its column's bias (recorded: ended)."""
 
-    rules = (TMatMulBias.sums, MatMul.one_row)
+    example = ROW_EXAMPLE
+    rules = (Biased.sums, MatMul.one_row)

@@ -10,9 +10,13 @@ PARTLY = "!pto.tile_buf<vec, 16x32xf32, valid=13x29>"
 L1 = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
 L1_I8 = "!pto.tile_buf<mat, 32x32xi8, blayout=col_major, slayout=row_major>"
 L0A = "!pto.tile_buf<left, 64x64xf16, blayout=col_major, slayout=row_major>"
+L0A_ROW = "!pto.tile_buf<left, 64x64xf16, valid=1x64, blayout=col_major, slayout=row_major>"
 L0B = "!pto.tile_buf<right, 64x64xf16, slayout=col_major>"
 L0C = "!pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>"
 L0C_64 = "!pto.tile_buf<acc, 64x64xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+L0C_ROW = (
+    "!pto.tile_buf<acc, 64x64xf32, valid=1x64, blayout=col_major, slayout=row_major, fractal=1024>"
+)
 PARAMETERS = "!pto.tile_buf<scaling, 1x64xu64>"
 
 VIEW_OF_X = """\
