@@ -118,6 +118,23 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         body(f"%a: {T}, %b: {T}, %out: {T}", aliased(4)),
         PLANES,
     ),
+    "a tile that becomes a view in a loop is passed on": (
+        f"""\
+func.func @f(%a: {T}, %b: {T}, %out: {T}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %k = %c0 to %c4 step %c1 iter_args(%h = %a) -> ({T}) {{
+    %w = pto.alloc_tile : {T}
+    pto.treshape ins(%b : {T}) outs(%w : {T})
+    scf.yield %w : {T}
+  }}
+  pto.trelu ins(%r : {T}) outs(%out : {T})
+  return
+}}
+""",
+        PLANES,
+    ),
     "a tile is used after a branch made it a view": (
         body(f"%a: {T}, %b: {T}, %out: {T}", aliased(1, ADD)),
         PLANES,

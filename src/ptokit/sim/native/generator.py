@@ -125,7 +125,7 @@ class Compiler(MainFunction):
                 self.ahead -= 1
             else:
                 self._op(op, env)
-        return tuple(env[v] for v in block.passed)
+        return tuple(self.now(env[v]) for v in block.passed)
 
     # one instruction
 
