@@ -155,3 +155,12 @@ def test_the_bytes_of_a_window_of_whole_rows_lie_together(engine: str) -> None:
     )
     found = pto.loads(text).run(src=source(), engine=engine)["out"]
     assert np.array_equal(found, source()[8:24].reshape(8, 64))
+
+
+def test_blocks_are_gathered_into_rows_only() -> None:
+    """In a boxed tile the bytes of a row do not lie together: they would be written elsewhere."""
+    dst = pto.tile("vec", "u8", 32, 64, layout="zz")
+    src = pto.tile("vec", "u8", 16, 64, data=np.zeros((16, 64), np.uint8))
+    offsets = pto.tile("vec", "u32", 32, 8, data=np.zeros((32, 8), np.uint32))
+    with pto.target("cpu"), pytest.raises(pto.PtoError, match="layout"):
+        pto.tgatherb(dst, src, offsets)

@@ -22,6 +22,7 @@ from ptokit.isa.model.dtypes import (
     u16,
     u32,
 )
+from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Index, Tile
 from ptokit.isa.model.words import VEC, BLayout, CmpMode, GatherAxis, GatherOOB, MaskPattern, V
 from ptokit.isa.pages.samples import COUNT, VEC_I32, WIDE
@@ -241,7 +242,7 @@ class TGatherB(Instr, pipe=V):
     rules = (
         named("element-type", offsets.size == 4, help="offsets are u32"),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
-        named("layout", dst.blayout == ROW_MAJOR, help="store dst row-major"),
+        named("layout", dst.layout == ND, help="store dst row-major, without boxes"),
         named("shape", offsets.valid.rows >= dst.valid.rows),
         named(
             "shape",
