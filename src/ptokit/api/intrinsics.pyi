@@ -772,38 +772,38 @@ def tlrelu(
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tands(
+    scalar: float,
     dst: Tile,
     src: Tile,
-    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tors(
+    scalar: float,
     dst: Tile,
     src: Tile,
-    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def txors(
+    scalar: float,
     dst: Tile,
     src: Tile,
-    scalar: float,
     *,
     tmp: Tile | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tshls(
+    scalar: float,
     dst: Tile,
     src: Tile,
-    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tshrs(
+    scalar: float,
     dst: Tile,
     src: Tile,
-    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
@@ -1141,18 +1141,18 @@ def tgemv(
 ) -> None: ...
 def tmatmul_acc(
     c: Tile,
+    acc: Tile,
     a: Tile,
     b: Tile,
-    acc: Tile,
     *,
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_acc(
     c: Tile,
+    acc: Tile,
     a: Tile,
     b: Tile,
-    acc: Tile,
     *,
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,

@@ -126,14 +126,13 @@ class Instr:
             setattr(cls, key, value)
         family: Asm = next(vars(b)["asm"] for b in cls.__mro__[1:] if "asm" in vars(b))
         cls.asm = cls.asm.over(family)
-        inherited: dict[str, Operand | Attr] = {}
-        for base in reversed(cls.__mro__[1:]):
-            inherited |= {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
-        own = {k: v for k, v in vars(cls).items() if isinstance(v, Operand | Attr)}
-        # a page that names inherited operands again gives their order
-        inherited = own | inherited | own if own.keys() & inherited.keys() else inherited | own
-        cls.operands = tuple(v for v in inherited.values() if isinstance(v, Operand))
-        cls.attrs = tuple(v for v in inherited.values() if isinstance(v, Attr))
+        declared: dict[str, Operand | Attr] = {}
+        for base in reversed(cls.__mro__):
+            own = {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
+            # a class that names inherited operands again gives their order
+            declared = own | declared | own if own.keys() & declared.keys() else declared | own
+        cls.operands = tuple(v for v in declared.values() if isinstance(v, Operand))
+        cls.attrs = tuple(v for v in declared.values() if isinstance(v, Attr))
         if not abstract:
             fields = {f.name for f in (*cls.operands, *cls.attrs)}
             check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
