@@ -66,7 +66,12 @@ class Scope:
         return value
 
     def use(self, operand: Operand) -> Value:
-        """A value that `operand` may be; now and then, or if there is none, a new argument."""
+        """A value that `operand` may be; now and then, or if there is none, a new argument.
+
+        Where the page fixes the type of a number, text without a head does not say another one.
+        """
+        if operand.scalar:
+            return self.of(ScalarType(operand.scalar))
         fit = [v for v in self.values if operand.accepts(v.type)]
         if fit and self.chance(75):
             return self.random.choice(fit)

@@ -772,38 +772,38 @@ def tlrelu(
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tands(
-    scalar: float,
     dst: Tile,
     src: Tile,
+    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tors(
-    scalar: float,
     dst: Tile,
     src: Tile,
+    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def txors(
-    scalar: float,
     dst: Tile,
     src: Tile,
+    scalar: float,
     *,
     tmp: Tile | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tshls(
-    scalar: float,
     dst: Tile,
     src: Tile,
+    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tshrs(
-    scalar: float,
     dst: Tile,
     src: Tile,
+    scalar: float,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...

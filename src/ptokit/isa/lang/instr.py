@@ -129,8 +129,9 @@ class Instr:
         declared: dict[str, Operand | Attr] = {}
         for base in reversed(cls.__mro__):
             own = {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
-            # a class that names inherited operands again gives their order
-            declared = own | declared | own if own.keys() & declared.keys() else declared | own
+            # a class that names inherited operands again gives their order; new ones replace them
+            again = any(declared.get(k) is v for k, v in own.items())
+            declared = own | declared | own if again else declared | own
         cls.operands = tuple(v for v in declared.values() if isinstance(v, Operand))
         cls.attrs = tuple(v for v in declared.values() if isinstance(v, Attr))
         if not abstract:
