@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz.scale import scaled
+from growth import growth
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import OpaqueOp
 from ptokit.text.read.parser import MOST
@@ -128,21 +128,10 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 
 
-def cost(text: str) -> float:
-    """Processor seconds, which other programs do not change; the best of two."""
-    found: list[float] = []
-    for _ in range(2):
-        start = time.process_time()
-        attempt(text)
-        found.append(time.process_time() - start)
-    return min(found)
-
-
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
 def test_long_lines(text: Callable[[int], str]) -> None:
     """Sixteen times the text takes about sixteen times as long; 256 times if it were squared."""
-    short, long = cost(text(40_000)), cost(text(640_000))
-    assert long < 60 * max(short, 0.002)
+    assert growth(lambda size: attempt(text(size)), 40_000, 640_000) < 60
 
 
 def test_reading_is_linear() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -12,6 +11,7 @@ from click.testing import CliRunner
 from corpus import corpus
 
 from fuzz.scale import scaled
+from growth import growth
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op
@@ -226,12 +226,9 @@ STATEMENTS = {
 def test_time_grows_with_the_text(line: str) -> None:
     """Sixteen times the text takes about sixteen times as long; 256 times if it were squared."""
 
-    def cost(size: int) -> float:
+    def work(size: int) -> None:
         text = "func.func @f() {\n" + "".join(f"  {line}\n".format(n) for n in range(MOST - 1))
         text += "".join(f"  %c{n} = arith.constant 1 : index\n" for n in range(size))
-        begin = time.process_time()
         assert len(found(text + "  return\n}\n")) == MOST - 1
-        return time.process_time() - begin
 
-    small = min(cost(500) for _ in range(2))
-    assert cost(8000) < 64 * small
+    assert growth(work, 500, 8000) < 60
