@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from random import Random
 from typing import Any, TypeAlias
 
@@ -36,6 +35,42 @@ class Row:
         return choices if self.path is None else f"{self.path} {choices}"
 
 
+class Stages:
+    """Knobs turned one after the other, each with the rules that are decided from then on."""
+
+    def __init__(self, found: Search, locs: State, chosen: list[Knob]) -> None:
+        self.space, self.locs = found.space, locs
+        about = [(frozenset(_knobs(self.space, r)), r) for r in found.rules]
+        self.mentioned = {k for knobs, _ in about for k in knobs}
+        self.order = [*chosen, *_free(self.space, about, {*locs, *chosen})]
+        self.decided: list[list[Rule]] = []
+        for depth in range(len(self.order) + 1):
+            turned = {*locs, *self.order[:depth]}
+            self.decided.append([r for knobs, r in about if knobs <= turned])
+            about = [(knobs, r) for knobs, r in about if not knobs <= turned]
+
+    def hold(self, turned: State, env: Env) -> bool:
+        """Whether the rules decided by the last knob hold."""
+        return all(rule.holds(env) is not False for rule in self.decided[len(turned)])
+
+    def turn(self, turned: State, env: Env, value: Any) -> tuple[State, Env]:
+        """The next knob at this value. Any: a value of any domain."""
+        knob = self.order[len(turned)]
+        after = {**turned, knob: value}
+        return after, self.space.rebuilt(env, knob[0], {**self.space.start, **self.locs, **after})
+
+    def extends(self, turned: State, env: Env) -> bool:
+        """Whether the knobs that are left can be turned such that every rule holds."""
+        if not self.hold(turned, env):
+            return False
+        if len(turned) == len(self.order):
+            return True
+        domain = self.space.domains[self.order[len(turned)]]
+        alike = [v for v in turned.values() if v in domain]
+        every = dict.fromkeys((*alike, *domain))
+        return any(self.extends(*self.turn(turned, env, v)) for v in every)
+
+
 def ends(page: type[Instr]) -> tuple[str, ...]:
     """The operands between which data moves: the first that is read, the first that is written."""
     typed = [o for o in page.operands if o.kind in TYPED]
@@ -62,20 +97,26 @@ def _few(every: Iterator[Row], seed: str) -> list[Row]:
 
 
 def _rows_of(found: Search, path: Path | None) -> Iterator[Row]:
-    space, names = found.space, ends(found.page)
+    names = ends(found.page)
     locs: State = {}
     if path is not None:
         locs = {(names[0], "loc"): path.source, (names[1], "loc"): path.target}
-    optional = [k for k in space.domains if k[1] == "given"]
-    about = [(frozenset(_knobs(space, r)), r) for r in found.rules]
-    mentioned = {k for knobs, _ in about for k in knobs}
-    choices = [(False, True) if k in mentioned else (False,) for k in optional]
-    for types in product(DTYPES, repeat=len(names)):
-        for given in product(*choices):
-            fixed = locs | {(n, "dtype"): t for n, t in zip(names, types, strict=True)}
-            fixed |= dict(zip(optional, given, strict=True))
-            if _extends(space, about, fixed, _free(space, about, fixed)):
-                yield Row(path, tuple(fixed.items()))
+    types: list[Knob] = [(n, "dtype") for n in names]
+    optional = [k for k in found.space.domains if k[1] == "given"]
+    stages = Stages(found, locs, [*types, *optional])
+    domains = [DTYPES] * len(types)
+    domains += [(False, True) if k in stages.mentioned else (False,) for k in optional]
+
+    def settings(turned: State, env: Env) -> Iterator[State]:
+        if len(turned) == len(domains):
+            if stages.extends(turned, env):
+                yield turned
+        elif stages.hold(turned, env):
+            for value in domains[len(turned)]:
+                yield from settings(*stages.turn(turned, env, value))
+
+    for turned in settings({}, found.space.env({**found.space.start, **locs})):
+        yield Row(path, tuple((locs | turned).items()))
 
 
 def _knobs(space: Space, rule: Rule) -> tuple[Knob, ...]:
@@ -83,26 +124,12 @@ def _knobs(space: Space, rule: Rule) -> tuple[Knob, ...]:
     return knobs_of(space, *parts)
 
 
-def _free(space: Space, about: About, fixed: State) -> list[Knob]:
+def _free(space: Space, about: About, chosen: set[Knob]) -> list[Knob]:
     """The types of the other operands, and the locations that decide which types are taken."""
     types = [(n, "dtype") for n, o in space.operands.items() if o.kind in TYPED]
     together = {k for knobs, _ in about if any(w == "dtype" for _, w in knobs) for k in knobs}
     locs = [k for k in space.domains if k[1] == "loc" and k in together]
-    return [k for k in (*types, *locs) if k not in fixed]
-
-
-def _extends(space: Space, about: About, fixed: State, free: list[Knob]) -> bool:
-    """Whether the free knobs can be turned such that the rules about these knobs hold."""
-    env: Env = space.env({**space.start, **fixed})
-    if not all(rule.holds(env) is not False for knobs, rule in about if knobs <= fixed.keys()):
-        return False
-    if not free:
-        return True
-    rest = [(knobs, rule) for knobs, rule in about if not knobs <= fixed.keys()]
-    first, *others = free
-    alike = [v for v in fixed.values() if v in space.domains[first]]
-    values = dict.fromkeys((*alike, *space.domains[first]))
-    return any(_extends(space, rest, {**fixed, first: v}, others) for v in values)
+    return [k for k in (*types, *locs) if k not in chosen]
 
 
 def witness_of(page: type[Instr], target: str, row: Row) -> State | None:

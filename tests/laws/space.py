@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from evaluation import Env
 
-from ptokit.isa.formula.formulas import UNKNOWN, Const, Expr, Field
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Expr, Field, Many
 from ptokit.isa.formula.formulas import fields as fields_of
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
@@ -164,6 +164,7 @@ class Space:
             self.domains[attr.name, "value"] = words
         names = dict.fromkeys(k[0] for k in self.domains)
         self.own = {n: tuple(k for k in self.domains if k[0] == n) for n in names}
+        self.made: dict[tuple[object, ...], Any] = {}  # operands by their knobs
 
     def _knobs_of(self, operand: Operand) -> dict[str, tuple[Any, tuple[Any, ...]]]:
         if operand.many:
@@ -213,7 +214,13 @@ class Space:
             return state[name, "value"]
         if not state.get((name, "given"), True):
             return None
-        own = {k[1]: state[k] for k in self.own[name]}
+        values = [state[knob] for knob in self.own[name]]
+        key = name, *values, *[v is True for v in values]  # True is 1 to a dictionary
+        if key not in self.made:
+            self.made[key] = self._make(operand, {k[1]: state[k] for k in self.own[name]})
+        return self.made[key]
+
+    def _make(self, operand: Operand, own: Mapping[str, Any]) -> Any:  # Any: see Env
         if operand.many:
             return tuple(own[f"e{i}"] for i in range(own["count"]))
         make = MAKERS.get(operand.kind)
@@ -237,6 +244,13 @@ class Space:
             for o in self.page.operands
         }
         return environment(self.page, operands, attrs, self.target)
+
+    def rebuilt(self, env: Env, name: str, state: Mapping[Knob, Any]) -> Env:
+        """The same environment with another value of one operand or attribute."""
+        value, operand = self.build(name, state), self.operands.get(name)
+        if operand is not None and operand.many:
+            value = Many(value)
+        return {**env, name: ABSENT if value is None else value}
 
     def tiles(self) -> tuple[str, ...]:
         return tuple(n for n, o in self.operands.items() if o.kind is Kind.TILE)

@@ -17,7 +17,7 @@ from evaluation import Env, distance, suggested
 from space import Knob, Space, State, illegal, limits, unwieldy
 
 from fuzz.scale import sampled
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, Many, fields
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, fields
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import NOT_ON_TARGET, Instr
 from ptokit.isa.model.targets import TARGETS, Target
@@ -238,13 +238,9 @@ class Walk:
 
     def _after(self, move: Mapping[Knob, Any]) -> tuple[Env, dict[int, float]]:
         changed = {**self.state, **move}
-        env = dict(self.env)
+        env = self.env
         for name in dict.fromkeys(k[0] for k in move):
-            value = self.space.build(name, changed)
-            operand = self.space.operands.get(name)
-            if operand is not None and operand.many:
-                value = Many(value)
-            env[name] = ABSENT if value is None else value
+            env = self.space.rebuilt(env, name, changed)
         touched = dict.fromkeys(i for k in move for i in self.touching[k])
         return env, {i: self.goal[i].cost(env) for i in touched}
 
