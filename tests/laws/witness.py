@@ -7,7 +7,7 @@ best. Broken constraints grow heavier while the search is stuck. Everything is d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
@@ -16,9 +16,10 @@ from typing import Any
 from evaluation import Env, distance, suggested
 from space import Knob, Space, State, illegal, limits, unwieldy
 
-from fuzz.scale import sampled
+from fuzz.scale import sampled, scaled
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, fields
 from ptokit.isa.formula.rules import Rule
+from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import NOT_ON_TARGET, Instr
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
@@ -325,9 +326,33 @@ class Pair:
     bad: State | None
 
 
+def _key(page: type[Instr], rule: Rule) -> tuple[object, ...]:
+    """The same for rules of the same words about operands of the same kinds."""
+    about = {f.operand for f in fields(rule.formula)}
+    return str(rule), tuple((o.name, o.kind, o.role) for o in page.operands if o.name in about)
+
+
+@cache
+def _first() -> dict[tuple[object, ...], type[Instr]]:
+    """The page that says a rule first; the members of a family share most of them."""
+    found: dict[tuple[object, ...], type[Instr]] = {}
+    for page in pages():
+        for rule in page.all_rules:
+            found.setdefault(_key(page, rule), page)
+    return found
+
+
+def tried(page: type[Instr], rules: Sequence[Rule]) -> Sequence[Rule]:
+    """The rules to find witnesses of: in a sample those that no page before has."""
+    if scaled(1) > 1:
+        return rules
+    new = [r for r in rules if _first().get(_key(page, r), page) is page] or rules[:1]
+    return sampled(new, 3) if len(new) > LONG else new
+
+
 @cache
 def witnesses(page: type[Instr], target: str) -> tuple[Pair, ...]:
-    """Both witnesses of every rule of a page on a target; of the longest pages a sample."""
+    """Both witnesses of every rule of a page on a target; in `make test` of a sample."""
     found = search(page, target)
     for stricter in HARDEST[: HARDEST.index(target)]:
         others = witnesses(page, stricter)
@@ -335,8 +360,7 @@ def witnesses(page: type[Instr], target: str) -> tuple[Pair, ...]:
         found.pool += [p.good for p in others if p.good is not None and p.rule in found.keep]
     found.pool = [s for s in found.pool if found.meets(s)]
     pairs: list[Pair] = []
-    tried = sampled(found.rules, 3) if len(found.rules) > LONG else found.rules
-    for rule in tried:
+    for rule in tried(page, found.rules):
         good = found.good(rule)
         bad = None if good is None else found.bad(rule, good)
         pairs.append(Pair(rule, good, bad))
