@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import ends, full
 from space import Knob, State
-from witness import Search, Walk
+from witness import HARDEST, Search, Walk
 
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import DTYPES, DType
@@ -32,6 +32,9 @@ class Family:
         self.found = Search(page, TARGETS[target])
         self.space = self.found.space
         self.full = list(full(self.space))
+        for stricter in HARDEST[: HARDEST.index(target)]:
+            first = family(page, stricter).first
+            self.found.pool += [first] if first is not None and self.found.meets(first) else []
         self.first = self.found.matching(self.full, "any", {})
 
     def draw(self, random: Random, changes: int) -> State:
