@@ -10,7 +10,7 @@ from collections.abc import Callable
 def growth(work: Callable[[int], object], small: int, large: int) -> float:
     """How many times as long `work(large)` takes as `work(small)`.
 
-    Processor seconds, which other programs do not change, the best of three of each, and never
+    Processor seconds, which other programs do not change, the best of two of each, and never
     less than 2 ms for the small one. The collector of cycles is off: its time grows with
     everything that earlier tests left in memory.
     """
@@ -23,7 +23,7 @@ def growth(work: Callable[[int], object], small: int, large: int) -> float:
     gc.collect()
     gc.disable()
     try:
-        short, long = (min(seconds(size) for _ in range(3)) for size in (small, large))
+        short, long = (min(seconds(size) for _ in range(2)) for size in (small, large))
     finally:
         gc.enable()
     return long / max(short, 0.002)

@@ -16,7 +16,7 @@ from kernels import kernel
 
 from fuzz.scale import FACTOR, scaled
 
-KERNELS = scaled(12)
+KERNELS = scaled(6)
 PARTS = min(2, FACTOR)  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from mutants import LARGEST, SLOWEST, mutant
 from scale import scaled
 
 HERE = Path(__file__).parent
-SAMPLES = {"check": scaled(50), "run": scaled(8)}
+SAMPLES = {"check": scaled(20), "run": scaled(4)}
 
 
 def tried(group: str, first: int, count: int) -> subprocess.CompletedProcess[str]:

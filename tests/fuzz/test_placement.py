@@ -24,7 +24,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
 
-PROGRAMS = scaled(12)
+PROGRAMS = scaled(6)
 WRITTEN_OUT = "the same, addresses written out"
 REFUSED = ("placed-overlap", "tile-outlives-iteration")
 

@@ -25,7 +25,7 @@ from ptokit.text.write.printer import print_module
 
 FORMS = ("as", "ssa", "dps")
 PAGES = [p for p in pages() if TERMINATOR not in p.traits]
-PROGRAMS = scaled(len(PAGES))
+PROGRAMS = scaled(len(PAGES)) // 2
 
 
 def test_every_shape_of_a_page_can_be_made() -> None:
@@ -77,7 +77,7 @@ def test_programs_read_back_in_every_form(part: int) -> None:
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_kernels_give_the_same_bytes_in_every_form(engine: str) -> None:
-    kernels = scaled(5 if engine == "reference" else 2)
+    kernels = scaled(3 if engine == "reference" else 1)
     count: Counter[str] = Counter()
     found = [line for seed in range(kernels) for line in differences(seed, engine, count)]
     assert found == []
