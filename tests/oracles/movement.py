@@ -111,9 +111,9 @@ def move_by_column(dst: Seen, src: Seen, fp: Seen, relu: str, target: str, fixpi
 
 
 @meaning("TMovScale")
-def scales(dst: Seen, src: Seen, axis: int) -> Array:
+def scales(dst: Seen, src: Seen, axis: str) -> Array:
     """3.2 f: rows, or with axis 0 columns, become rows; zeros up to whole boxes of 16."""
-    data = src.values if axis == 1 else src.values.T
+    data = src.values if axis == "ALONG" else src.values.T
     rows, cols = data.shape
     out = dst.all.copy()
     out[: min(-(-rows // 16) * 16, len(out)), :cols] = typed(np.zeros((1, 1), int), dst.dtype)

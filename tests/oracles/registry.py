@@ -67,7 +67,7 @@ class InStorage:
     values: Array
 
 
-Result: TypeAlias = "Array | InStorage | Mapping[str, Array | int] | None"
+Result: TypeAlias = "Array | InStorage | Mapping[str, Array | InStorage | int] | None"
 Given: TypeAlias = "dict[str, Any]"  # Any: Seen, numbers, names of words
 Oracle: TypeAlias = Callable[[Given], Result]
 

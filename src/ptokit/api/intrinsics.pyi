@@ -12,6 +12,9 @@ AccToVecModeWord = Literal[
     "dual_mode_split_m",
     "dual_mode_split_n",
 ]
+AsymmetricWord = Literal[
+    "int8_asym",
+]
 AtomicTypeWord = Literal[
     "none",
     "add",
@@ -62,6 +65,10 @@ GatherOOBWord = Literal[
     "zero",
     "error",
 ]
+GroupAxisWord = Literal[
+    "axis0",
+    "axis1",
+]
 LogPrecisionWord = Literal[
     "default",
     "high",
@@ -74,6 +81,14 @@ MaskPatternWord = Literal[
     "P0100",
     "P1000",
     "P1111",
+]
+MxFormatWord = Literal[
+    "mxfp8",
+    "mxfp4_e2m1",
+]
+MxScaleWord = Literal[
+    "ocp",
+    "nv",
 ]
 PhaseWord = Literal[
     "unspecified",
@@ -132,6 +147,9 @@ SaturationModeWord = Literal[
 SqrtPrecisionWord = Literal[
     "default",
     "high",
+]
+SymmetricWord = Literal[
+    "int8_sym",
 ]
 TInsertModeWord = Literal[
     "split2",
@@ -243,6 +261,10 @@ __all__ = [
     "tpartmin",
     "tpartargmax",
     "tpartargmin",
+    "tquant",
+    "tdequant",
+    "tquant_mx",
+    "tquant_dn",
     "trowsum",
     "trowprod",
     "trowmax",
@@ -1089,7 +1111,7 @@ def tmov(
     src: Tile,
     tmp: Tile,
     *,
-    axis: int = ...,
+    axis: GroupAxisWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmov_fp(
@@ -1221,6 +1243,58 @@ def tpartargmin(
     src0_idx: Tile,
     src1_idx: Tile,
     *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tquant(
+    dst: Tile,
+    src: Tile,
+    scale: Tile,
+    *,
+    tmp: Tile | None = ...,
+    quant_type: SymmetricWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tquant(
+    dst: Tile,
+    src: Tile,
+    scale: Tile,
+    offset: Tile,
+    quant_type: AsymmetricWord,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tdequant(
+    dst: Tile,
+    src: Tile,
+    scale: Tile,
+    offset: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tquant_mx(
+    dst: Tile,
+    src: Tile,
+    exp: Tile,
+    max: Tile,
+    scaling: Tile,
+    format: MxFormatWord,
+    *,
+    scale: MxScaleWord = ...,
+    axis: GroupAxisWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tquant_dn(
+    dst: Tile,
+    src: Tile,
+    exp: Tile,
+    max: Tile,
+    scaling: Tile,
+    format: MxFormatWord,
+    *,
+    scale: MxScaleWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowsum(

@@ -413,6 +413,19 @@ DISPUTES: dict[str, Dispute] = {
         "to the nearest of its values",
         "0.5 and 1.5 are values of the format",
     ),
+    "E18": Dispute(
+        "is the scale of TQUANT a divisor, and is the offset added to the rounded number?",
+        "documentation: x / scale, rounded, plus offset. CPU simulator and code of A2/A3: "
+        "x * scale + offset, then rounded.",
+        "x * scale + offset, then rounded",
+        "what is implemented, and shown by the recordings",
+    ),
+    "E19": Dispute(
+        "how do groups of MX round, and what is the largest exponent of e2m1?",
+        "documentation: stochastically, 1. Code: half to even, 2.",
+        "half to even, 2",
+        "what is implemented, and shown by the recordings; 6 is 1.5 x 2**2",
+    ),
     "E20": Dispute(
         "which types may the index beside a value have?",
         "CPU simulator: i32 and u32. Targets, for elements of 16 bits: i16 and u16 too.",
@@ -521,6 +534,20 @@ DISPUTES: dict[str, Dispute] = {
         "documentation: silent. CPU simulator: afterwards, C computes in 32 bits.",
         "afterwards, in tsubrelu and taddrelu",
         "the recordings show it: 28764 less -17918 gives -18854, not 0",
+    ),
+    "E50": Dispute(
+        "do groups of MX reach beyond the valid columns, or rows, of their source?",
+        "CPU simulator: over the whole declared shape. Code of A5: over zeros that it writes into "
+        "the source first. Assembler: the valid extent must be a multiple of 32.",
+        "a group has 32 valid elements",
+        "what is not valid has no meaning, and a source is not written",
+    ),
+    "E51": Dispute(
+        "where are max and scaling of groups down the columns?",
+        "CPU simulator: one after another from the first byte on. Code of A5: in rows as long as "
+        "the source's.",
+        "one after another",
+        "as for groups along the rows, on both; equal where the source's columns are all valid",
     ),
     "X3": Dispute(
         "does a triangle reach beyond the valid columns?",

@@ -158,7 +158,7 @@ f4e2m1x2 = DType(
     2,
     1,
     1,
-    aliases=("float4_e2m1x2", "f4E2M1FN"),
+    aliases=("float4_e2m1x2", "f4E2M1FN", "f4e2m1"),
 )
 f4e1m2x2 = DType(
     "f4e1m2x2", 4, NumberKind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",)

@@ -261,6 +261,39 @@ class SaturationMode(Word, mlir="saturation_mode", cpp_type="SaturationMode", ba
     OFF = "OFF", "OFF", "off"
 
 
+class Symmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+    """A quantisation to i8 about 0."""
+
+    INT8 = "INT8_SYM", "INT8_SYM", "int8_sym"
+
+
+class Asymmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+    """A quantisation to u8 about an offset."""
+
+    INT8 = "INT8_ASYM", "INT8_ASYM", "int8_asym"
+
+
+class MxFormat(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+    """The elements that a quantisation by groups makes."""
+
+    FP8 = "MXFP8", "Fp8E4M3", "mxfp8", "OcpMxFp8E4M3", "NvMxFp8E4M3"
+    FP4 = "MXFP4_E2M1", "Fp4E2M1", "mxfp4_e2m1", "OcpMxFp4E2M1", "NvMxFp4E2M1"
+
+
+class MxScale(Word, mlir="quant_scale_alg", cpp_type="QuantScaleAlg", bare=True):
+    """How a quantisation by groups finds the exponent of a group: OCP truncates, NV rounds up."""
+
+    OCP = "OCP", "Ocp", "ocp", "OcpMxFp8E4M3", "OcpMxFp4E2M1"
+    NV = "NV", "Nv", "nv", "NvMxFp8E4M3", "NvMxFp4E2M1"
+
+
+class GroupAxis(Word, mlir="mx_group_axis", bare=True):
+    """Along which axis the elements of a group follow one another: down a column, along a row."""
+
+    DOWN = "axis0", "0"
+    ALONG = "axis1", "1"
+
+
 class Order(Enum):
     """In which order a target adds: hardware-order of the documents, D8 and E33 of the disputes."""
 

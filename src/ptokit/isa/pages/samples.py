@@ -4,6 +4,7 @@ from ptokit.isa.lang.example import VEC_F32 as VEC_F32
 
 VEC_I32 = "!pto.tile_buf<vec, 16x32xi32>"
 COUNT = "!pto.tile_buf<vec, 16x8xi32, valid=16x1>"
+ONE_OF_EACH_ROW = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 WIDE = "!pto.tile_buf<vec, 16x64xf32>"
 VEC_NZ = "!pto.tile_buf<vec, 16x32xf32, blayout=col_major, slayout=row_major>"
 PARTLY = "!pto.tile_buf<vec, 16x32xf32, valid=13x29>"

@@ -228,18 +228,26 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
     raise cursor.wrong("syntax-error", f"{item.key} is {wanted}", item.value_at, end=item.end)
 
 
-def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
+def member(kind: type[Word], value: object) -> Word | None:
     """The member that the value spells, in any family, quoted, bare or by number."""
     members = list(kind)
     if isinstance(value, int) and 0 <= value < len(members):
         return members[value]
-    text = str(value)
-    match = FAMILY.match(text)
-    word = match[3] if match else text.strip("<>")
-    member = kind.named(word)
-    if member is None:
-        options = [w.text for w in kind]
+    return kind.named(_spelling(value))
+
+
+def _spelling(value: object) -> str:
+    """The word alone."""
+    match = FAMILY.match(str(value))
+    return match[3] if match else str(value).strip("<>")
+
+
+def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
+    """The member that the value spells, or what could have been meant."""
+    found = member(kind, value)
+    if found is None:
+        word, options = _spelling(value), [w.text for w in kind]
         help = did_you_mean(word.lower(), options)
         message = f"{word!r} is none of: {', '.join(options)}"
         raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
-    return member
+    return found

@@ -12,7 +12,8 @@ from typing import TypeAlias
 from ptokit.ir.builder import F32
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import INDEX, Elided, Kind, Type
-from ptokit.text.read.attributes import Typed, attribute_of
+from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import Given, Typed, attribute_of, member
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot
@@ -36,6 +37,15 @@ def missing(page: type[Instr], call: Call) -> list[str]:
 
 def known(page: type[Instr], key: str) -> bool:
     return "." in key or attribute_of(page, key) is not None
+
+
+def spelled(page: type[Instr], given: Given) -> bool:
+    """Whether a word that is written for an attribute of the page is one of its words."""
+    attr = attribute_of(page, given.key)
+    if attr is None or not issubclass(attr.kind, Word):
+        return True
+    value = given.value.value if isinstance(given.value, Typed) else given.value
+    return member(attr.kind, value) is not None
 
 
 def as_operands(sig: Signature, call: Call) -> None:

@@ -24,6 +24,7 @@ from ptokit.text.read.binding import (
     missing,
     place,
     readings,
+    spelled,
     spread,
 )
 from ptokit.text.read.call import Call, Item
@@ -34,7 +35,12 @@ from ptokit.text.read.signature import Signature, Slot, describe, signature
 def bind(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> tuple[Signature, Pairs]:
-    """The form that fits, and its operands with what was written for them."""
+    """The form that fits, and its operands with what was written for them.
+
+    One that has no such word for an attribute is not meant, if another one fits.
+    """
+    if len(forms) > 1 and call.attrs:
+        forms = sorted(forms, key=lambda page: not all(spelled(page, g) for g in call.attrs))
     for page in forms:
         sig = signature(page)
         if call.attrs:

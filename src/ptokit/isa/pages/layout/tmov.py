@@ -38,6 +38,7 @@ from ptokit.isa.model.words import (
     SCALING,
     VEC,
     AccToVecMode,
+    GroupAxis,
     Phase,
     ReluPreMode,
     V,
@@ -249,7 +250,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     dst = Out(Tile, loc=VEC, doc="the scales, zz with fractal 32")
     src = In(Tile, loc=VEC, doc="the exponents")
     tmp = Scratch(Tile, loc=VEC, doc="of hardware")
-    axis = Attr(int, 1, key="grpAxis")
+    axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
 
     example = {
         "src": "!pto.tile_buf<vec, 32x32xf8E8M0FNU, valid=32x4>",
@@ -263,21 +264,22 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         named(
             "layout", either(src.layout == ND, src.layout == DN), help="store the source unboxed"
         ),
-        named("attribute", axis.isin(0, 1)),
         when(
-            axis == 1, named("shape", both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols))
+            axis == GroupAxis.ALONG,
+            named("shape", both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols)),
         ),
         when(
-            axis == 0, named("shape", both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols))
+            axis == GroupAxis.DOWN,
+            named("shape", both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols)),
         ),
     )
     disputes = ("C32",)
 
     @staticmethod
-    def run(dst: Cells, src: Cells, axis: int) -> None:
+    def run(dst: Cells, src: Cells, axis: GroupAxis) -> None:
         rows, cols = src.valid
         x = src[:rows, :cols]
-        if axis == 0:
+        if axis is GroupAxis.DOWN:
             x, rows, cols = x.T, cols, rows
         dst[:rows, :cols] = x
         dst[rows : least(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)

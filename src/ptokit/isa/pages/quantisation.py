@@ -1,0 +1,399 @@
+"""Quantisation: floats as bytes or nibbles with scales, and back (spec 3.26)."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from ptokit.isa.formula.rules import (
+    A2A3,
+    A5,
+    CPU,
+    HARDWARE,
+    Ruled,
+    both,
+    either,
+    named,
+    on,
+    when,
+)
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
+from ptokit.isa.model.dtypes import (
+    DType,
+    bf16,
+    f4e2m1x2,
+    f8e4m3,
+    f8e8m0,
+    f16,
+    f32,
+    i8,
+    i16,
+    i32,
+    u8,
+)
+from ptokit.isa.model.layouts import DN, ND
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import Asymmetric, GroupAxis, MxFormat, MxScale, Rounding, Symmetric, V
+from ptokit.isa.pages.samples import ONE_OF_EACH_ROW
+from ptokit.isa.pages.vectors import FLOATS, in_vec, row_major, same_region
+from ptokit.isa.pages.windows import pairs
+
+GROUP = 32  # elements that share an exponent
+INFINITY, QUIET = 0x7F800000, 0x7FC00000  # bits of f32
+TINY = 2.0**-10
+MX_FORMS = ("mxfp8_ocp", "mxfp8_nv", "mxfp4_ocp", "mxfp4_nv")
+MX_RECORDED = {"format": "mx_alg", "scale": "mx_alg"}
+EACH = "give room for a number of each group"
+NOTES = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+VEC_I8, VEC_U8 = "!pto.tile_buf<vec, 16x32xi8>", "!pto.tile_buf<vec, 16x32xui8>"
+
+
+def for_each_row(src: Operand, *factors: Operand) -> tuple[Ruled, ...]:
+    """Operands with a number for each row of `src`."""
+    help = "give a number for each row"
+    return tuple(
+        (
+            factor.dtype == f32,
+            named("shape", factor.valid.rows >= src.valid.rows, factor.valid.cols >= 1, help=help),
+            named("layout", factor.layout.isin(ND, DN), help="store it unboxed"),
+            in_vec(factor),
+        )
+        for factor in factors
+    )
+
+
+class Quantisation(Instr, abstract=True, pipe=V):
+    """dst[i, j] = src[i, j] * scale[i, 0], as whole numbers of 8 bits."""
+
+    dst = Out(Tile, doc="receives the whole numbers")
+    src = In(Tile, doc="the numbers, f32")
+    scale = In(Tile, doc="in its first column a factor, not a divisor, for each row")
+    tmp = Scratch(Tile, None, doc="of A2/A3, as large as src")
+
+
+def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
+    """The rules of a quantisation with factors by rows."""
+    dst, src, tmp = Quantisation.dst, Quantisation.src, Quantisation.tmp
+    large = both(tmp.dtype == f32, tmp.rows >= src.rows, tmp.cols >= src.cols)
+    return (
+        both(src.dtype == f32, dst.dtype == made),
+        same_region(dst, src),
+        for_each_row(src, *factors),
+        in_vec(dst, src),
+        row_major(dst, src),
+        on(A2A3, named("layout", both(*(f.layout == DN for f in factors)), help="a dn column")),
+        on(A2A3, when(tmp.given, named("shape", large, help="tmp is f32 and as large as src"))),
+        on(HARDWARE, when(tmp.given, in_vec(tmp))),
+    )
+
+
+def same_extents(made: DType) -> Like:
+    """The type of dst where the text leaves it out."""
+    src = Quantisation.src
+    return Like(src, src.valid.rows, src.valid.cols, dtype=lambda _: made)
+
+
+def as_bytes(dst: Cells, y: Array, rows: int, cols: int) -> None:
+    """The nearest whole numbers in the range of `dst`, half to even; NaN is 0."""
+    dst[:rows, :cols] = y.cast(dst.dtype, Rounding.RINT, saturate=True)
+
+
+class TQuant(Quantisation, form="symmetric"):
+    """dst[i, j] = src[i, j] * scale[i, 0] rounded half to even, -128 to 127; NaN is 0.
+
+    The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
+    """
+
+    quant_type = Attr(Symmetric, None)
+
+    asm = Asm(cpp_text="TQUANT<QuantType::INT8_SYM>({dst}, {src}, {scale}[, {tmp}]);")
+    example = {"scale": ONE_OF_EACH_ROW, "dst": VEC_I8}
+    rules = quantising(i8, Quantisation.scale)
+    elided = {"dst": same_extents(i8)}
+    recorded = {"int8_sym": {}}
+    disputes = ("E18", "E32")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, scale: Cells) -> None:
+        rows, cols = src.valid
+        as_bytes(dst, src[:rows, :cols] * scale[:rows, 0], rows, cols)
+
+
+class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric"):
+    """dst[i, j] = src[i, j] * scale[i, 0] + offset[i, 0] rounded half to even, 0 to 255; NaN is 0.
+
+    The product and the sum round to f32 first. What is out of range, infinities too, is the nearest
+    in range.
+    """
+
+    offset = In(Tile, doc="in its first column what is added to each row")
+    quant_type = Attr(Asymmetric)
+
+    asm = Asm(
+        order=("src", "scale", "offset", "tmp"),  # C++ has tmp before offset
+        cpp_text="TQUANT<QuantType::INT8_ASYM>({dst}, {src}, {scale}[, {tmp}], &{offset});",
+    )
+    example = {
+        "scale": ONE_OF_EACH_ROW,
+        "offset": ONE_OF_EACH_ROW,
+        "dst": VEC_U8,
+        "quant_type": Asymmetric.INT8,
+    }
+    rules = quantising(u8, Quantisation.scale, offset)
+    elided = {"dst": same_extents(u8)}
+    recorded = {"int8_asym": {}}
+    disputes = ("E18", "E32")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, scale: Cells, offset: Cells) -> None:
+        rows, cols = src.valid
+        y = src[:rows, :cols] * scale[:rows, 0] + offset[:rows, 0]
+        as_bytes(dst, y, rows, cols)
+
+
+class TDequant(Instr, pipe=V):
+    """dst[i, j] = (src[i, j] - offset[i, p]) * scale[i, p], p = j or scale's last column.
+
+    The difference and the product round to f32. A NaN of scale or offset makes NaN.
+    """
+
+    dst = Out(Tile, doc="receives the numbers, f32")
+    src = In(Tile, doc="the whole numbers")
+    scale = In(Tile, doc="factors: for each row, or for each element")
+    offset = In(Tile, doc="what is subtracted: as scale")
+
+    example = {"src": VEC_I8, "scale": ONE_OF_EACH_ROW, "offset": ONE_OF_EACH_ROW}
+    rules = (
+        both(dst.dtype == f32, src.dtype.isin(i8, i16)),
+        same_region(dst, src),
+        for_each_row(src, scale, offset),
+        in_vec(dst, src),
+        row_major(dst, src),
+        named("shape", offset.valid.cols >= scale.valid.cols, help="as many columns as scale"),
+    )
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols, dtype=lambda _: f32)}
+    recorded = {"row": {}, "elementwise": {}}
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, scale: Cells, offset: Cells) -> None:
+        rows, cols = src.valid
+        row, col = src.iota(rows, cols)
+        column = col.minimum(scale.valid.cols - 1)
+        factor, start = (
+            t[:rows, 0] if t.cols == 1 else t.take(row * t.cols + column) for t in (scale, offset)
+        )
+        dst[:rows, :cols] = (src[:rows, :cols].cast(f32) - start) * factor
+
+
+class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
+    """Elements of fp8 or fp4, and for each 32 of them the power of two that they share."""
+
+    dst = Out(Tile, doc="receives the elements: f8e4m3, in bytes, or f4e2m1x2")
+    src = In(Tile, doc="the numbers")
+    exp = Out(Tile, doc="receives the exponent of each group, an f8e8m0")
+    max = Out(Tile, doc="receives the largest magnitude of each group, from its first byte on")
+    scaling = Out(Tile, doc="receives the factor of each group, from its first byte on")
+    format = Attr(MxFormat, key="quant_type")
+    scale = Attr(MxScale, MxScale.OCP, key="quantScaleAlg")
+
+    example = {
+        "dst": VEC_I8,
+        "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x1>",
+        "max": NOTES,
+        "scaling": NOTES,
+        "format": MxFormat.FP8,
+    }
+    disputes = ("E19", "E50", "E51")
+
+
+def grouping() -> tuple[Ruled, ...]:
+    """The rules of all quantisations by groups: their element types, and where tiles are."""
+    page = MxQuantisation
+    dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
+    fp4 = page.format == MxFormat.FP4
+    on_a5 = (f32, (i8,)), *((t, (i8, f4e2m1x2)) for t in (f16, bf16))
+    tiles = (dst, src, exp, *notes)
+    return (
+        on(CPU, src.dtype.isin(*FLOATS), dst.dtype.isin(i8, f8e4m3, f4e2m1x2)),
+        on(A5, pairs(dst, src, *on_a5)),
+        named(
+            "attribute", either(both(fp4, dst.dtype == f4e2m1x2), both(~fp4, dst.dtype != f4e2m1x2))
+        ),
+        exp.dtype.isin(u8, f8e8m0),
+        both(*(note.dtype == src.dtype for note in notes)),
+        same_region(dst, src),
+        named("layout", both(*(t.layout == ND for t in tiles)), help="store all of them row-major"),
+        in_vec(*tiles),
+    )
+
+
+def room(along: bool) -> tuple[Ruled, ...]:
+    """What groups `along` the rows, or else down the columns, need."""
+    page = MxQuantisation
+    rows, cols, exp = page.src.valid.rows, page.src.valid.cols, page.exp
+    whole = cols if along else rows
+    lines, length = (rows, cols // GROUP) if along else (rows // GROUP, cols)
+    count = lines * length
+    notes = both(*(n.rows * n.cols >= count for n in (page.max, page.scaling)))
+    held = both(exp.rows >= lines, exp.cols >= length)
+    return (
+        named("shape", whole % GROUP == 0, help="groups have 32 elements"),
+        named("shape", either(held, both(exp.rows == 1, exp.cols >= count)), help=EACH),
+        named("shape", notes, help=EACH),
+    )
+
+
+def quantise_groups(
+    outs: tuple[Cells, Cells, Cells, Cells], src: Cells, fp4: bool, nv: bool, along: bool
+) -> None:
+    """What both instructions do: `outs` are dst, exp, max and scaling."""
+    dst, exp, largest, scaling = outs
+    rows, cols = src.valid
+    m = largest_magnitudes(src, fp4, fp4 and not nv, along)
+    e = shared_exponents(m, fp4, nv)
+    factor = factors(m, e)
+    spread = factor.repeated(GROUP) if along else factor.T.repeated(GROUP).T
+    y = src[:rows, :cols].cast(f32) * spread
+    codes = nibbles(y, src.dtype) if fp4 else octets(y, nv)
+    down, across = e.shape
+    if fp4:
+        dst.fill(0)
+    dst[:rows, :cols] = codes.bitcast(dst.dtype)
+    codes = e.cast(u8).bitcast(exp.dtype)
+    if exp.rows == 1:
+        exp[0, : down * across] = codes.reshaped(1, down * across)
+    else:
+        exp[:down, :across] = codes
+    for cells, values in ((largest, m.bitcast(f32)), (scaling, factor)):
+        line = values.cast(cells.dtype).reshaped(1, down * across)
+        cells.flat()[0, : down * across] = line
+
+
+def largest_magnitudes(src: Cells, fp4: bool, short: bool, along: bool) -> Array:
+    """The largest magnitude of each group as the bits of an f32, `short`: as those of a bf16.
+
+    Among elements of fp8 NaN does not count; among those of fp4 it is the largest.
+    """
+    rows, cols = src.valid
+
+    def magnitudes(first: int) -> Array:
+        """Those of the elements of this number in each group."""
+        x = src[:rows, first:cols:GROUP] if along else src[first:rows:GROUP, :cols]
+        bits = x.cast(f32).bitcast(i32) & 0x7FFFFFFF
+        kept = bits & 0x7FFF0000 if short else bits
+        return (bits > INFINITY).where(QUIET if fp4 else 0, kept)
+
+    return reduce(Array.maximum, map(magnitudes, range(GROUP)))
+
+
+def shared_exponents(m: Array, fp4: bool, nv: bool) -> Array:
+    """The exponents of the powers of two that scale groups, biased by 127; of NaN 255."""
+    if nv:
+        m = (m.bitcast(f32) * (1 / 6 if fp4 else 1 / 448)).bitcast(i32)
+        low = m >> 23
+        up = (m & 0x7FFFFF) > low.equals(0).where(0x400000, low * 0)
+        e = (low + up.cast(i32)).minimum(254)
+    else:
+        e = ((m >> 23) - (2 if fp4 else 8)).maximum(0)
+    return (m > INFINITY).where(255, e)
+
+
+def factors(m: Array, e: Array) -> Array:
+    """What elements are multiplied by, in f32: 2**(127 - e), NaN for NaN."""
+    bits = e.equals(254).where(0x400000, (254 - e) << 23)
+    return e.equals(255).where(QUIET, bits).bitcast(f32)
+
+
+def octets(y: Array, nv: bool) -> Array:
+    """The codes of f8e4m3, as u8: nearest, ties to even, at most 448.
+
+    What becomes 0 loses its sign, but for NV's magnitudes below 2**-10.
+    """
+    codes = y.clamp(-448.0, 448.0).cast(f8e4m3).bitcast(u8)
+    kept = (codes & 0x7F) > 0
+    if nv:
+        kept = kept | ((y < TINY) & (y > -TINY))
+    return kept.where(codes, 0)
+
+
+def nibbles(y: Array, src: DType) -> Array:
+    """The elements as f4e2m1x2: nearest, ties to even, at most 6; NaN is 6."""
+    y = y.cast(bf16) if src == bf16 else y
+    return y.isnan().where(6.0, y).cast(f4e2m1x2, saturate=True)
+
+
+class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
+    """dst = src * 2**(127 - exp of its group) as fp8 or fp4, nearest, ties to even; groups of 32.
+
+    A group is 32 columns of a row (`axis` 1) or 32 rows of a column (0). max is the largest |src|
+    of a group; exp its biased exponent less 8 (fp8) or 2 (fp4), at least 0, with NV that of
+    max / 448 or max / 6, rounded up. Elements are at most 448 or 6: so are infinities. NaN in fp8
+    does not count for max and becomes NaN; in fp4 it makes exp 255, max and scaling NaN, and all
+    elements of its group 6. What stores in max and scaling fills them from the first byte on; the
+    rest of dst is 0 in fp4.
+    """
+
+    axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
+
+    asm = Asm(
+        spellings=("tquant",),
+        cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}>"
+        "({dst}, {src}, &{exp}, &{max}, &{scaling});",
+    )
+    rules = (
+        grouping(),
+        when(axis == GroupAxis.ALONG, room(along=True)),
+        when(axis == GroupAxis.DOWN, room(along=False)),
+    )
+    recorded = dict.fromkeys(MX_FORMS, MX_RECORDED | {"axis": "grp_axis"})
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        exp: Cells,
+        max: Cells,
+        scaling: Cells,
+        format: MxFormat,
+        scale: MxScale,
+        axis: GroupAxis,
+    ) -> None:
+        fp4, nv = format is MxFormat.FP4, scale is MxScale.NV
+        quantise_groups((dst, exp, max, scaling), src, fp4, nv, axis is GroupAxis.ALONG)
+
+
+class TQuantDn(MxQuantisation, name="tquant_dn"):
+    """Quantise groups of 32 rows of a column: `tquant.mx` with `axis` 0.
+
+    NaN in fp8 becomes NaN and counts for nothing else; in fp4 it makes exp 255, max and scaling
+    NaN, and all elements of its group 6. Infinities become the largest element, 448 or 6.
+    """
+
+    asm = Asm(
+        cpp_text="TQUANT<0, MxQuantAlg::{scale}Mx{format}>"
+        "({dst}, {src}, &{exp}, &{max}, &{scaling});",
+    )
+    example = {
+        "format": MxFormat.FP8,
+        "src": "!pto.tile_buf<vec, 32x32xf16>",
+        "dst": "!pto.tile_buf<vec, 32x32xi8>",
+        "exp": "!pto.tile_buf<vec, 1x32xui8>",
+        "max": "!pto.tile_buf<vec, 1x32xf16>",
+        "scaling": "!pto.tile_buf<vec, 1x32xf16>",
+    }
+    rules = (grouping(), room(along=False))
+    recorded = dict.fromkeys(MX_FORMS, MX_RECORDED)
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        exp: Cells,
+        max: Cells,
+        scaling: Cells,
+        format: MxFormat,
+        scale: MxScale,
+    ) -> None:
+        fp4, nv = format is MxFormat.FP4, scale is MxScale.NV
+        quantise_groups((dst, exp, max, scaling), src, fp4, nv, along=False)

@@ -1,0 +1,112 @@
+"""Quantisation (3.26): the formulas and the table of its steps, by NumPy and `ml_dtypes`."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from oracles.conversions import converted
+from oracles.formats import FORMATS, Array, quieted, typed
+from oracles.registry import InStorage, Result, Seen, meaning
+
+GROUP = 32
+
+
+def bytes_of(x: Array, dtype: str) -> Array:
+    """The nearest whole number, half to even, in the range of the type; NaN is 0."""
+    info = np.iinfo(FORMATS[dtype][1])
+    return np.nan_to_num(np.clip(np.rint(x), info.min, info.max)).astype(FORMATS[dtype][1])
+
+
+@meaning("TQuant")
+def symmetric(src: Seen, scale: Seen) -> Array:
+    with np.errstate(all="ignore"):
+        return bytes_of(src.values * scale.all[: src.valid[0], :1], "i8")
+
+
+@meaning("TQuantAsymmetric")
+def asymmetric(src: Seen, scale: Seen, offset: Seen) -> Array:
+    rows = src.valid[0]
+    with np.errstate(all="ignore"):
+        return bytes_of(src.values * scale.all[:rows, :1] + offset.all[:rows, :1], "u8")
+
+
+@meaning("TDequant")
+def dequantised(src: Seen, scale: Seen, offset: Seen) -> Array:
+    rows, cols = src.valid
+    column = np.minimum(np.arange(cols), scale.valid[1] - 1)
+    factor, start = (t.all[:rows, column] for t in (scale, offset))
+    with np.errstate(all="ignore"):
+        return quieted((src.values.astype(np.float32) - start) * factor, "f32")
+
+
+def largest(x: Array, format: str, scale: str) -> Array:
+    """The largest magnitude along the last axis; NaN is skipped in fp8 and wins in fp4."""
+    a = np.abs(x)
+    if format == "FP8":
+        return np.where(np.isnan(a), 0, a).max(-1)
+    if scale == "OCP":  # cut to bf16; what is not a number stays none
+        short = (a.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+        a = np.where(np.isnan(a), np.float32(np.nan), short)
+    return a.max(-1)
+
+
+def exponents(m: Array, format: str, scale: str) -> Array:
+    """The second row of the table."""
+    if scale == "OCP":
+        less = 8 if format == "FP8" else 2
+        e = np.maximum((m.view(np.uint32) >> 23).astype(np.int64) - less, 0)
+        return np.where(np.isnan(m), 255, e)
+    d = m * np.float32(1 / np.float32(448 if format == "FP8" else 6))
+    bits = d.view(np.uint32).astype(np.int64)
+    e, mantissa = bits >> 23, bits & 0x7FFFFF
+    up = (mantissa > 0) & (e != 254) & ~((e == 0) & (mantissa <= 0x400000))
+    return np.where(np.isnan(d), 255, np.where(np.isinf(d), 254, e + up))
+
+
+def elements(y: Array, src: str, format: str, scale: str) -> Array:
+    """The last row: codes."""
+    if format == "FP8":
+        nan, near = np.isnan(y), np.clip(y, -448, 448)
+        codes = near.astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+        signed = (scale == "NV") & (np.abs(y) < 2.0**-10)
+        codes = np.where((codes & 0x7F == 0) & ~signed, 0, codes)
+        return np.where(nan, 0x7F, codes).astype(np.uint8)
+    y = y.astype(ml_dtypes.bfloat16).astype(np.float32) if src == "bf16" else y
+    clamped = np.where(np.isnan(y), 6, np.clip(y, -6, 6))
+    return clamped.astype(ml_dtypes.float4_e2m1fn).view(np.uint8) & 15
+
+
+@np.errstate(all="ignore")
+def by_groups(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: int) -> Result:
+    rows, cols = src.valid
+    x = src.values.astype(np.float32)
+    if axis == 0:
+        groups = x.reshape(rows // GROUP, GROUP, cols).transpose(0, 2, 1)
+    else:
+        groups = x.reshape(rows, cols // GROUP, GROUP)
+    m = largest(np.ascontiguousarray(groups), format, scale)
+    e = exponents(m, format, scale)
+    factor = np.ldexp(np.float32(1), 127 - e).astype(np.float32)
+    factor = np.where(e == 255, np.float32(np.nan), factor)
+    codes = elements(x * np.repeat(factor, GROUP, axis), src.dtype, format, scale)
+    if dst.dtype == "f4e2m1x2":
+        whole = np.zeros(dst.codes.shape, np.uint8)
+        whole[:rows, :cols] = codes
+        codes = whole
+    lines = e.astype(np.uint8)
+    if exp.codes.shape[0] == 1:
+        lines = lines.reshape(1, -1)
+    notes = (InStorage(converted(quieted(n, "f32"), "f32", src.dtype).ravel()) for n in (m, factor))
+    made = {"dst": typed(codes, dst.dtype), "exp": typed(lines, exp.dtype)}
+    return {**made, **dict(zip(("max", "scaling"), notes, strict=True))}
+
+
+@meaning("TQuantMx")
+def along_or_down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: str) -> Result:
+    return by_groups(dst, src, exp, format, scale, 1 if axis == "ALONG" else 0)
+
+
+@meaning("TQuantDn")
+def down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str) -> Result:
+    return by_groups(dst, src, exp, format, scale, 0)
