@@ -61,9 +61,11 @@ class Temporaries:
 
     def _copied(self, node: Whole | WindowRead) -> Elements:
         """A copy, row by row; a reshape reads it in its own rows."""
+        if isinstance(node, Whole) and node.word in ("repeat", "transpose"):
+            cells = self.scratch.room(node.rows, node.cols, node.dtype)
+            self.fill(cells, node)
+            return cells
         source = node.first if isinstance(node, Whole) else node
-        if isinstance(node, Whole) and node.word != "reshape":
-            raise NotNative(f"the word {node.word} here")
         cells = self.scratch.room(source.rows, source.cols, source.dtype)
         self.fill(cells, Leaf(source) if isinstance(node, WindowRead) else source)
         if isinstance(node, Whole):
