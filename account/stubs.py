@@ -41,9 +41,12 @@ def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:
     """Aliases for the words of the attributes."""
     kinds = {a.kind for several in forms.values() for page in several for a in page.attrs}
     for kind in sorted((k for k in kinds if issubclass(k, Word)), key=lambda k: k.__name__):
-        yield f"{kind.__name__}Word = Literal["
-        yield from (f'    "{word}",' for word in kind.options())
-        yield "]"
+        first, *others = (f'"{word}"' for word in kind.options())
+        lines = (
+            [f"[{first}]"] if not others else ["[", *(f"    {w}," for w in (first, *others)), "]"]
+        )
+        lines[0] = f"{kind.__name__}Word = Literal{lines[0]}"
+        yield from lines
 
 
 def _function(name: str, page: type[Instr]) -> Iterator[str]:

@@ -12,7 +12,7 @@ AccToVecModeWord = Literal[
     "dual_mode_split_m",
     "dual_mode_split_n",
 ]
-AsymmetricWord = Literal["int8_asym",]
+AsymmetricWord = Literal["int8_asym"]
 AtomicTypeWord = Literal[
     "none",
     "add",
@@ -146,7 +146,7 @@ SqrtPrecisionWord = Literal[
     "default",
     "high",
 ]
-SymmetricWord = Literal["int8_sym",]
+SymmetricWord = Literal["int8_sym"]
 TInsertModeWord = Literal[
     "split2",
     "split4",
