@@ -22,7 +22,7 @@ from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.model.types import Kind, PtrType
+from ptokit.isa.model.types import I64, Kind, PtrType
 from ptokit.isa.model.words import (
     VEC,
     CompactMode,
@@ -243,6 +243,7 @@ class Space:
             o.name: given.get(o.name, ()) if o.many else given.get(o.name)
             for o in self.page.operands
         }
+        operands |= dict.fromkeys(self.page.types, I64)
         return environment(self.page, operands, attrs, self.target)
 
     def rebuilt(self, env: Env, name: str, state: Mapping[Knob, Any]) -> Env:

@@ -71,7 +71,7 @@ def test_a_hook_takes_fields_only() -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
 def test_a_body_takes_operands_attributes_and_what_it_uses(page: type[Instr]) -> None:
-    fields = {f.name for f in (*page.operands, *page.attrs)}
+    fields = {f.name for f in (*page.operands, *page.attrs)} | {*page.types}
     assert {*parameters(page.run)} - fields == {resource.value for resource in page.uses}
 
 

@@ -89,9 +89,17 @@ class NoData:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A page of scalars: the result by the values and the width of its type."""
+    """A page of scalars: the result by the values, integers and NumPy's floats.
 
-    f: Callable[..., int]
+    `types` are those of operands and result, else the usual ones; `by_type`: f takes them as `kind`
+    and `to`. `legal` makes random values such that the operation is defined.
+    """
+
+    f: Callable[..., Any]  # Any: a number
+    types: tuple[tuple[str, str], ...] = ()
+    by_type: bool = False
+    ulp: int = 0
+    legal: Callable[[list[Any], str], list[Any]] = lambda values, kind: values
 
 
 @dataclass(frozen=True)

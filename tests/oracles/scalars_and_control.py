@@ -2,49 +2,9 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-
 import numpy as np
 
-from oracles.registry import NoData, Numbers, Program, say
-
-
-def toward_zero(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-def selected(condition: int, yes: int, no: int) -> int:
-    return yes if condition else no
-
-
-def compared(a: int, b: int, predicate: str) -> int:
-    """`cmpi` of the arith dialect; u: as unsigned numbers of 64 bits."""
-    if predicate[0] == "U":
-        a, b = a % (1 << 64), b % (1 << 64)
-    name = predicate.lower() if predicate in ("EQ", "NE") else predicate[1:].lower()
-    return int(getattr(operator, name)(a, b))
-
-
-UNARY = ("Constant", "IndexCast", "ExtSI", "TruncI")  # the same number, in the result's type
-BINARY: dict[str, Callable[[int, int], int]] = {
-    "AddI": lambda a, b: a + b,
-    "SubI": lambda a, b: a - b,
-    "MulI": lambda a, b: a * b,
-    "DivSI": toward_zero,
-    "RemSI": lambda a, b: a - b * toward_zero(a, b),
-    "CeilDivSI": lambda a, b: -(-a // b),
-    "MinSI": lambda a, b: min(a, b),
-    "MaxSI": lambda a, b: max(a, b),
-    "AndI": lambda a, b: a & b,
-    "OrI": lambda a, b: a | b,
-}
-for page, f in BINARY.items():
-    say(page, Numbers(f))
-for page in UNARY:
-    say(page, Numbers(int))
-say("CmpI", Numbers(compared))
-say("Select", Numbers(selected))
+from oracles.registry import NoData, Program, say
 
 T = "!pto.tile_buf<vec, 1x8xi32>"
 PLANE = "!pto.tile_buf<vec, 4x8xi32>"

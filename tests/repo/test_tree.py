@@ -21,7 +21,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 32_500  # the rest of the tile ISA
+LARGEST_PACKAGE = 33_500
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
@@ -46,10 +46,10 @@ TOOLS = [p for p in SOURCES if "isa" not in p.relative_to(PACKAGE).parts]
 
 @pytest.mark.parametrize("path", TOOLS, ids=lambda p: p.name)
 def test_no_mnemonic_outside_isa(path: Path) -> None:
-    names = {n for p in pages() for n in (p.name, p.cpp, p.mnemonic(), *p.asm.spellings)}
-    # words of plain English that are also names of foreign operations
-    names -= {"constant", "for", "FOR", "if", "IF", "yield", "YIELD", "return", "RETURN", "select"}
-    names -= {"SELECT", "CONSTANT"}
+    names = {n for p in pages() for n in (p.mnemonic(), *p.asm.spellings)}
+    # those of foreign operations are also words of plain English, and of LLVM
+    names |= {n for p in pages() for n in (p.name, p.cpp) if p.asm.dialect == "pto"}
+    names -= {"return", "bitcast"}
     if path.name == "catalogue.py":
         return  # prose of the manual
     for line, text in strings(path):

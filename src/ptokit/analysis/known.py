@@ -13,7 +13,9 @@ from ptokit.isa.lang.environment import call, environment, none_if_unknown
 from ptokit.isa.lang.instr import Operand
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import Elided, OpaqueType, Type
+from ptokit.isa.model.types import Elided, OpaqueType, ScalarType, Type
+from ptokit.sim.evaluation import NumpyArray, scalar
+from ptokit.sim.execute import element_of
 
 
 @dataclass
@@ -54,6 +56,9 @@ class Facts:
                 given[operand.name] = values
             elif values:
                 given[operand.name] = values[0]
+        for name, operand in op.page.types.items():
+            kind = op.bound(operand.name)[0].type
+            given[name] = kind if isinstance(kind, ScalarType) else UNKNOWN
         return environment(op.page, given, op.attrs, self.target)
 
     def learn(self, op: Op, env: Mapping[str, Any]) -> None:
@@ -90,11 +95,17 @@ class Facts:
         inputs = {k: v for k, v in env.items() if k != result.name}
         if UNKNOWN in inputs.values():
             return
+        arrays = {o.name: element_of(op, o) for o in op.page.ins() if o.element}
+        if any(isinstance(inputs[name], Range) for name in arrays):
+            return
+        values: dict[str, Any] = {**inputs, result.name: op.results[0].type}
+        values |= {name: scalar(values[name], dtype) for name, dtype in arrays.items() if dtype}
         try:
-            values = {**inputs, result.name: op.results[0].type}
-            self.numbers[op.results[0]] = call(op.page.run, values)
+            found = call(op.page.run, values)
         except ZeroDivisionError:
-            pass  # reported when it runs
+            return  # reported when it runs
+        array = isinstance(found, NumpyArray)
+        self.numbers[op.results[0]] = found.values.item() if array else found
 
 
 DATA_KINDS = frozenset({"TILE", "GLOBAL", "CONV", "PTR"})

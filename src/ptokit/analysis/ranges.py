@@ -14,7 +14,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.scalars import quotient
+from ptokit.isa.lang.scalars import WORDS, quotient, wrapped
 
 Number: TypeAlias = "int | Range"
 
@@ -123,7 +123,21 @@ class Range:
     def most(self, other: Number) -> Number:
         return between(max(self.low, low(other)), max(self.high, high(other)), _shared(self, other))
 
-    def choice(self, yes: Any, no: Any) -> Any:  # Any: what `joined` takes
+    def bitwise(self, word: str, a: Number, b: Number) -> Number:
+        """What processors do with the bits of two numbers, of which this range is a side."""
+        if low(a) < 0 or low(b) < 0:
+            return EVERY
+        divided = {"udiv": lambda: a // b, "urem": lambda: a % b}.get(word)
+        if divided is not None:
+            return EVERY if low(b) == 0 else divided()
+        if word == "xor":
+            return between(0, (1 << max(high(a), high(b)).bit_length()) - 1)
+        if high(b) > 63:
+            return EVERY
+        shift = WORDS[word]
+        return wrapped(_corners(a, b, shift, 1), 64)
+
+    def choice(self, yes: Any, no: Any, _: object = None) -> Any:  # Any: what `joined` takes
         """One or the other."""
         return joined(yes, no)
 

@@ -14,6 +14,7 @@ from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
+from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
 from ptokit.sim.arguments import Bound, mismatch
@@ -60,7 +61,10 @@ def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int
             continue
         number = _number(arg, given)
         _require_range(arg, number)
-        yield arg, wrapped(number, 64) if isinstance(number, int) else number
+        if isinstance(arg.type, ScalarType) and arg.type.is_float:
+            yield arg, rounded(number, arg.type.element)
+        else:
+            yield arg, wrapped(number, 64) if isinstance(number, int) else number
 
 
 def _number(arg: Value, given: Any) -> int | float:

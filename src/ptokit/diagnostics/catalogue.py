@@ -169,6 +169,10 @@ CATALOGUE: dict[str, Entry] = {
         "written.",
     ),
     "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
+    "shift-too-far": Entry(
+        "a shift by the width of its type or more",
+        "MLIR leaves the result of such a shift undefined, and processors differ.",
+    ),
     "unknown-op": Entry(
         "this version does not know this operation",
         "The operation is kept and printed back, but it can be neither checked nor executed. "

@@ -72,6 +72,11 @@ def _encoded(values: Values, dtype: DType, rounding: Rounding, saturate: bool) -
     return codes & np.uint8(0xF) if dtype.packed else codes
 
 
+def rounded(value: float, dtype: DType) -> float:
+    """The value of an element type nearest to a number."""
+    return float(decode(encode(np.asarray([value]), dtype), dtype)[0])
+
+
 def convert(
     codes: Codes, src: DType, dst: DType, rounding: Rounding = Rounding.RINT, saturate: bool = False
 ) -> Codes:

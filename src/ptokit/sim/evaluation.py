@@ -56,9 +56,18 @@ class NumpyArray(Array):
             return NumpyArray(values, BOOL)
         return NumpyArray(encode(values, self.dtype), self.dtype)
 
+    def kept(self) -> int | NumpyArray:
+        """The only element as programs keep numbers: integers as such, of floats the code."""
+        return self if self.dtype.is_float else int(self.values[0, 0])
 
-def scalar(value: float, dtype: DType) -> NumpyArray:
+    def __float__(self) -> float:
+        return float(self.values[0, 0])
+
+
+def scalar(value: float | NumpyArray, dtype: DType) -> NumpyArray:
     """A 1x1 array, converted as `cast` converts."""
+    if isinstance(value, NumpyArray):
+        return _cast(value, dtype=dtype, rounding=Rounding.NONE, saturate=False)
     return NumpyArray(encode(np.asarray([[value]]), dtype, Rounding.NONE), dtype)
 
 

@@ -9,13 +9,14 @@ from typing import Any
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
-from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, GATHERS, ORDER, Resource
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Loc
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.evaluation import scalar
+from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Memory
 from ptokit.sim.state import State, require_registers
 from ptokit.sim.tile import Matrix
@@ -72,6 +73,7 @@ def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
     page = op.page
     values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
     values |= {o.name: o.default for o in page.operands if not o.required}
+    values |= {name: op.bound(o.name)[0].type for name, o in page.types.items()}
     return values | {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
 
 
@@ -79,6 +81,14 @@ def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: 
     """The type of a result by the page's own hook, from what rules see."""
     types = {k: v.type if isinstance(v, Matrix) else v for k, v in seen.items()}
     return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))
+
+
+def element_of(op: Op, operand: Operand) -> DType | None:
+    """The type of the array of one element that a body gets for a number; None: the number."""
+    bound = op.bound(operand.name)
+    if operand.element and isinstance(kind := bound[0].type, ScalarType):
+        return kind.element
+    return ScalarType(operand.scalar or "").dtype if op.page.executes else None
 
 
 class ReadyOp:
@@ -94,12 +104,15 @@ class ReadyOp:
         self.open = tuple(rules)
         self.fixed = given(op)
         self.inputs = [
-            (o.name, bound if o.many else bound[0], ScalarType(o.scalar or "").dtype)
+            (o.name, bound if o.many else bound[0], element_of(op, o))
             for o in page.operands
             if (bound := op.bound(o.name))
         ]
-        raw = not page.executes  # a body that computes gets a scalar as a 1x1 array
-        self.scalars = [(n, dtype) for n, _, dtype in self.inputs if dtype is not None and not raw]
+        # a body that computes gets a scalar as a 1x1 array
+        self.scalars = [(n, dtype) for n, _, dtype in self.inputs if dtype is not None]
+        arrays = {n for n, _ in self.scalars}
+        kinds = {o.name: o.kind for o in page.operands}
+        self.numbers = [n for n, _, _ in self.inputs if kinds[n] is Kind.SCALAR and n not in arrays]
         used = {resource.value for resource in page.uses}
         self.alone = not used and page.needs is None  # it takes nothing of the machine
         self.names = tuple(name for name in page.body_names if name not in used)
@@ -116,6 +129,9 @@ class ReadyOp:
         for name, bound, _ in self.inputs:
             several = isinstance(bound, tuple)
             found[name] = tuple(env[v] for v in bound) if several else env[bound]
+        for name in self.numbers:
+            if isinstance(found[name], NumpyArray):
+                found[name] = float(found[name])
         return self.converted(found)
 
     def converted(self, operands: dict[str, Any]) -> dict[str, Any]:  # Any: as above

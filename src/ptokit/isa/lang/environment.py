@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ptokit.isa.formula.formulas import ABSENT, Many, Missing
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Many, Missing
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import REQUIRED, Instr
 from ptokit.isa.lang.traits import Resource
@@ -22,6 +22,8 @@ def environment(
         if operand.many and value is not None:
             value = Many(tuple(value))
         env[operand.name] = ABSENT if value is None else value
+    for name in page.types:
+        env[name] = operands.get(name, UNKNOWN)
     for attr in page.attrs:
         value = attrs.get(attr.name, attr.default)
         env[attr.name] = ABSENT if value is None or value is REQUIRED else value

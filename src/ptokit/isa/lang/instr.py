@@ -31,6 +31,7 @@ from ptokit.isa.lang.operands import (
     Result,
     Role,
     Scratch,
+    TypeOf,
 )
 from ptokit.isa.lang.paths import OneOfPaths, Path, path
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR, Resource, Trait
@@ -54,6 +55,7 @@ __all__ = [
     "Result",
     "Role",
     "Scratch",
+    "TypeOf",
     "path",
 ]
 
@@ -104,6 +106,7 @@ class Instr:
     # read off the class
     operands: ClassVar[tuple[Operand, ...]]
     attrs: ClassVar[tuple[Attr, ...]]
+    types: ClassVar[dict[str, Operand]]  # whose types the body takes, by its parameters
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
@@ -114,7 +117,7 @@ class Instr:
     )
     # its result is a number that follows from its operands alone
     folds: ClassVar[Derived[bool]] = Derived(
-        lambda page: [r.kind for r in page.results()] == [Kind.SCALAR] and not page.uses
+        lambda page: {r.kind for r in page.results()} == {Kind.SCALAR} and not page.uses
     )
     body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: parameters(page.run))
 
@@ -134,8 +137,10 @@ class Instr:
             declared = own | declared | own if again else declared | own
         cls.operands = tuple(v for v in declared.values() if isinstance(v, Operand))
         cls.attrs = tuple(v for v in declared.values() if isinstance(v, Attr))
+        ancestors = (vars(b).items() for b in reversed(cls.__mro__))
+        cls.types = {k: v.of for own in ancestors for k, v in own if isinstance(v, TypeOf)}
         if not abstract:
-            fields = {f.name for f in (*cls.operands, *cls.attrs)}
+            fields = {f.name for f in (*cls.operands, *cls.attrs)} | cls.types.keys()
             check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
             PAGES.append(cls)
 

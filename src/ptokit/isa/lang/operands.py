@@ -30,7 +30,8 @@ class Operand(Field):
 
     `default`: the value when not given; None makes it optional (absent). `key`: the word before it
     in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
-    it may have. `scalar`: the element type of a number; `whole`: it is an integer.
+    it may have. `scalar`: the element type of a number; `whole`: it is an integer, `real`: a float.
+    `element`: a body gets the number as an array of one element of its own type.
     """
 
     def __init__(
@@ -46,12 +47,15 @@ class Operand(Field):
         cpp: str | None = None,
         scalar: str | None = None,
         whole: bool = False,
+        real: bool = False,
+        element: bool = False,
         doc: str = "",
     ) -> None:
         super().__init__("?")
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
+        self.real, self.element = real, element
         self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -67,13 +71,13 @@ class Operand(Field):
 
     def accepts(self, given: Type) -> bool:
         """Whether a value of this type may stand here."""
-        whole = not (self.whole and isinstance(given, ScalarType) and given.is_float)
-        return whole and self.kind.accepts(given)
+        excluded = self.whole if isinstance(given, ScalarType) and given.is_float else self.real
+        return not (excluded and isinstance(given, ScalarType)) and self.kind.accepts(given)
 
     @property
     def kind_name(self) -> str:
         """The kind as messages call it."""
-        return "whole number" if self.whole else self.kind.value
+        return "whole number" if self.whole else "float" if self.real else self.kind.value
 
     @property
     def read(self) -> bool:
@@ -111,6 +115,17 @@ class Attr(Field):
     @property
     def required(self) -> bool:
         return self.default is REQUIRED
+
+
+class TypeOf(Field):
+    """The type of an operand that is a number: for rules, and as a parameter of the body."""
+
+    def __init__(self, operand: Operand) -> None:
+        super().__init__("?")
+        self.of = operand
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._operand = name
 
 
 def In(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords

@@ -7,7 +7,11 @@ toward zero need these functions instead of Python's.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from ptokit.isa.model.dtypes import DType
 
 Number: TypeAlias = Any  # Any: an int, or what an executor gives for one
 
@@ -31,11 +35,29 @@ def quotient(a: Number, b: Number) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-def choice(condition: Number, yes: int, no: int) -> int:
-    """`yes` where the condition is 1, else `no`."""
+def choice(condition: Number, yes: Number, no: Number, dtype: DType | None = None) -> Any:
+    """`yes` where the condition is 1, else `no`; `dtype`: of floats."""
     if isinstance(condition, int):
         return yes if condition else no
-    return _symbol(condition, condition).choice(yes, no)
+    return _symbol(condition, condition).choice(yes, no, dtype)
+
+
+# What processors do with the 64 bits of two numbers; l and u: as unsigned numbers.
+WORDS: dict[str, Callable[[int, int], int]] = {
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << (b & 63),
+    "ashr": lambda a, b: a >> (b & 63),
+    "lshr": lambda a, b: a % (1 << 64) >> (b & 63),
+    "udiv": lambda a, b: a % (1 << 64) // (b % (1 << 64)),
+    "urem": lambda a, b: a % (1 << 64) % (b % (1 << 64)),
+}
+
+
+def bitwise(word: str, a: Number, b: Number) -> int:
+    """One of `WORDS`, as a signed number. Shifts are by 0 to 63, divisors are not 0."""
+    if _known(a, b):
+        return wrapped(WORDS[word](a, b), 64)
+    return _symbol(a, b).bitwise(word, a, b)
 
 
 def wrapped(value: Number, bits: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 
 
@@ -38,6 +38,16 @@ class ScalarType:
     def dtype(self) -> DType | None:
         """The element type of the same name; None for `index` and `i1`."""
         return next((d for d in DTYPES if d.name == self.name), None)
+
+    @property
+    def bits(self) -> int:
+        """Its width; of `index` 64."""
+        return 1 if self.name == "i1" else 64 if self.dtype is None else self.dtype.bits
+
+    @property
+    def element(self) -> DType:
+        """The type of an array that holds one such number."""
+        return self.dtype or (u8 if self.name == "i1" else i64)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
+from ptokit.isa.formula.rules import both, named
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Result
-from ptokit.isa.lang.scalars import choice, least, most, quotient, truth, wrapped
-from ptokit.isa.model.types import Scalar, ScalarType
+from ptokit.isa.lang.instr import Attr, In, Instr, Result, TypeOf
+from ptokit.isa.lang.scalars import Number, bitwise, choice, least, most, quotient, truth, wrapped
+from ptokit.isa.model.types import Any_, Scalar, ScalarType
 from ptokit.isa.model.words import S, Word
+from ptokit.numerics.formats import rounded
 
 WIDTH_OF_INDEX = 64
+HALF = 1 << 63
 
 
 def extent(operation: str) -> str:
@@ -27,9 +31,12 @@ LESSER = extent("%less = arith.cmpi slt, %b, %a : index\n%n = arith.select %less
 
 def in_type(value: int, kind: ScalarType) -> int:
     """`value` as a signed integer of the type's width; i1 is 0 or 1."""
-    if kind.name == "i1":
-        return wrapped(value, 1)
-    return wrapped(value, WIDTH_OF_INDEX if kind.dtype is None else kind.dtype.bits)
+    return wrapped(value, kind.bits)
+
+
+def unsigned(value: int, kind: ScalarType) -> int:
+    """The bits of the type's width as an unsigned number; of 64 bits as they are."""
+    return value % (1 << kind.bits) if kind.bits < WIDTH_OF_INDEX else value
 
 
 class Constant(Instr, name="constant", pipe=S):
@@ -45,7 +52,9 @@ class Constant(Instr, name="constant", pipe=S):
 
     @staticmethod
     def run(value: float, result: ScalarType) -> float:
-        return value if isinstance(value, float) else in_type(value, result)
+        if isinstance(value, float):
+            return rounded(value, result.element)
+        return in_type(value, result)
 
 
 class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
@@ -86,6 +95,31 @@ def quotient_up(a: int, b: int) -> int:
     return whole + truth((rest > 0) & (b > 0) | (rest < 0) & (b < 0))
 
 
+def quotient_down(a: int, b: int) -> int:
+    """Division that rounds down."""
+    whole = quotient(a, b)
+    rest = a - whole * b
+    return whole - truth((rest > 0) & (b < 0) | (rest < 0) & (b > 0))
+
+
+def unsigned_quotient_up(a: int, b: int) -> int:
+    """Division of unsigned numbers that rounds up."""
+    return bitwise("udiv", a, b) + truth(bitwise("urem", a, b) != 0)
+
+
+def shifted_left(a: Number, b: Number) -> int:
+    return a * (1 << (b & 63)) if isinstance(b, int) else bitwise("shl", a, b)
+
+
+def shifted_right(a: Number, b: Number) -> int:
+    return a // (1 << (b & 63)) if isinstance(b, int) else bitwise("ashr", a, b)
+
+
+def below(a: int, b: int) -> int:
+    """Whether a < b as unsigned numbers: half of all numbers on, signed order is that."""
+    return truth(wrapped(a + HALF, 64) < wrapped(b + HALF, 64))
+
+
 def remainder(a: int, b: int) -> int:
     """The remainder that goes with `quotient`: the sign of the dividend."""
     return a - quotient(a, b) * b
@@ -103,19 +137,50 @@ class MulI(BinaryScalar, f=operator.mul, asm=infix("*")):
     """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class DivSI(BinaryScalar, f=quotient, asm=infix("/")):
-    """result = lhs / rhs, truncated toward zero.
+class Division(BinaryScalar, abstract=True):
+    """An integer division."""
 
-    Division by 0 is an error. The least value divided by -1 wraps: it stays what it is.
-    """
-
-
-class RemSI(BinaryScalar, f=remainder, asm=infix("%")):
-    """result = lhs % rhs, with the sign of lhs. A remainder of division by 0 is an error."""
+    example = extent("%n = NAME %a, %b : index")
+    result, lhs, rhs = BinaryScalar.result, BinaryScalar.lhs, BinaryScalar.rhs
+    rules = named("division-by-zero", rhs != 0, help="compare the divisor with 0 first")
 
 
-class CeilDivSI(BinaryScalar, f=quotient_up):
-    """result = lhs / rhs, rounded up. Division by 0 is an error; overflow wraps as in divsi."""
+class DivSI(Division, f=quotient, asm=infix("/")):
+    """result = lhs / rhs, truncated toward zero. The least value divided by -1 wraps."""
+
+
+class RemSI(Division, f=remainder, asm=infix("%")):
+    """result = lhs % rhs, with the sign of lhs."""
+
+
+class CeilDivSI(Division, f=quotient_up):
+    """result = lhs / rhs, rounded up; overflow wraps as in divsi."""
+
+
+class FloorDivSI(Division, f=quotient_down):
+    """result = lhs / rhs, rounded down; overflow wraps as in divsi."""
+
+
+class Unsigned(BinaryScalar, abstract=True):
+    """What an operation gives on unsigned numbers of the type's width."""
+
+    result, lhs, rhs = BinaryScalar.result, BinaryScalar.lhs, BinaryScalar.rhs
+
+    @classmethod
+    def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
+        return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
+
+
+class DivUI(Unsigned, Division, f=partial(bitwise, "udiv")):
+    """result = lhs / rhs on unsigned numbers, rounded down."""
+
+
+class RemUI(Unsigned, Division, f=partial(bitwise, "urem")):
+    """result = lhs % rhs on unsigned numbers."""
+
+
+class CeilDivUI(Unsigned, Division, f=unsigned_quotient_up):
+    """result = lhs / rhs on unsigned numbers, rounded up."""
 
 
 class MinSI(BinaryScalar, f=least):
@@ -126,12 +191,57 @@ class MaxSI(BinaryScalar, f=most):
     """The larger of two signed values."""
 
 
+def unsigned_least(a: int, b: int) -> int:
+    return choice(below(a, b), a, b)
+
+
+def unsigned_most(a: int, b: int) -> int:
+    return choice(below(a, b), b, a)
+
+
+class MinUI(BinaryScalar, f=unsigned_least):
+    """The smaller of two unsigned values."""
+
+
+class MaxUI(BinaryScalar, f=unsigned_most):
+    """The larger of two unsigned values."""
+
+
 class AndI(BinaryScalar, f=bit_and, asm=infix("&")):
     """Bitwise and."""
 
 
 class OrI(BinaryScalar, f=bit_or, asm=infix("|")):
     """Bitwise or."""
+
+
+class XOrI(BinaryScalar, f=partial(bitwise, "xor"), asm=infix("^")):
+    """Bitwise exclusive or."""
+
+
+class Shift(BinaryScalar, abstract=True):
+    """A shift by less than the width."""
+
+    result, lhs, rhs = BinaryScalar.result, BinaryScalar.lhs, BinaryScalar.rhs
+    kind = TypeOf(rhs)
+    example = extent("%n = NAME %b, %b : index")
+    rules = named(
+        "shift-too-far",
+        both(rhs >= 0, rhs < kind.bits),
+        help="shift by 0 to the width of the type less one",
+    )
+
+
+class ShLI(Shift, f=shifted_left, asm=infix("<<")):
+    """result = lhs * 2 ** rhs. What overflows the type wraps."""
+
+
+class ShRSI(Shift, f=shifted_right, asm=infix(">>")):
+    """result = lhs / 2 ** rhs, rounded down: copies of the sign bit come in."""
+
+
+class ShRUI(Shift, Unsigned, f=partial(bitwise, "lshr")):
+    """result = lhs / 2 ** rhs on unsigned numbers: zeros come in."""
 
 
 class Predicate(Word, mlir="cmpi_predicate"):
@@ -149,7 +259,6 @@ class Predicate(Word, mlir="cmpi_predicate"):
     UGE = "uge", "uge"
 
 
-HALF = 1 << 63
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -172,7 +281,7 @@ class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), pipe=S
     @staticmethod
     def run(lhs: int, rhs: int, predicate: Predicate) -> int:
         word = predicate.text
-        if word.startswith("u"):  # half of all numbers on: then signed order is unsigned order
+        if word.startswith("u"):
             lhs, rhs = wrapped(lhs + HALF, 64), wrapped(rhs + HALF, 64)
         return truth(COMPARE[word[-2:]](lhs, rhs))
 
@@ -183,39 +292,65 @@ class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), pip
     example = LESSER
     result = Result(Scalar)
     condition = In(Scalar, whole=True)
-    yes = In(Scalar)
-    no = In(Scalar)
+    yes = In(Any_)
+    no = In(Any_)
 
     @staticmethod
-    def run(condition: int, yes: int, no: int) -> int:
-        return choice(condition, yes, no)
+    def run(condition: int, yes: float, no: float, result: ScalarType) -> float:
+        return choice(condition, yes, no, result.dtype)
 
 
 class Cast(Instr, abstract=True, pipe=S):
-    """The same number in another type."""
+    """A number in another type."""
 
     asm = Asm(dialect="arith", shape="cast", cpp_text="const {type} {result} = ({type}){value};")
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to i64"
     result = Result(Scalar)
     value = In(Scalar, whole=True)
+    source = TypeOf(value)
+
+
+class SignExtension(Cast, abstract=True):
+    """The same signed number; an i1 is 0 or -1."""
 
     @staticmethod
-    def run(value: int, result: ScalarType) -> int:
-        return in_type(value, result)
+    def run(value: int, source: ScalarType, result: ScalarType) -> int:
+        return in_type(value * -1 if source.bits == 1 else value, result)
 
 
-class IndexCast(Cast, name="index_cast"):
-    """An integer as index, or an index as integer."""
+class IndexCast(SignExtension, name="index_cast"):
+    """A signed integer as index, or an index as integer."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to index"
 
 
-class ExtSI(Cast):
-    """A wider signed integer of the same value."""
+class ExtSI(SignExtension):
+    """A wider signed integer of the same value; an i1 becomes 0 or -1."""
 
-    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to i64"
+
+class ZeroExtension(Cast, abstract=True):
+    """The same unsigned number."""
+
+    @staticmethod
+    def run(value: int, source: ScalarType, result: ScalarType) -> int:
+        return in_type(unsigned(value, source), result)
+
+
+class IndexCastUI(ZeroExtension, name="index_castui"):
+    """An unsigned integer as index, or an index as integer."""
+
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to index"
+
+
+class ExtUI(ZeroExtension):
+    """A wider unsigned integer of the same value."""
 
 
 class TruncI(Cast):
     """The low bits."""
 
     example = "%a = arith.constant 7 : i64\n%n = NAME %a : i64 to i32"
+
+    @staticmethod
+    def run(value: int, result: ScalarType) -> int:
+        return in_type(value, result)

@@ -170,8 +170,9 @@ class Function(Emitter):
             return lanes.splat(kind, ("true" if code else "false") if kind == "i1" else str(code))
         assert isinstance(source, Scalar)
         number = text(self.number(source.value))
-        if leaf.dtype.is_float:
+        if leaf.dtype.is_float and not source.coded:
             raise NotNative("a float that only the running program knows")
+        bits = f"i{leaf.dtype.size * 8}"
         if leaf.dtype.size < 8:
-            number = self.code.let(f"trunc i64 {number} to {kind}")
-        return lanes.spread(kind, number)
+            number = self.code.let(f"trunc i64 {number} to {bits}")
+        return lanes.bits(bits, lanes.spread(bits, number), kind)

@@ -13,10 +13,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import GlobalType, Shape, TileType
+from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.memory import Elements
-from ptokit.sim.record.code import Int, NotNative, Num
+from ptokit.sim.record.code import Coded, Int, Num
 from ptokit.sim.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.sim.tile import ConvTile, GlobalView, KnownRegion, Pointer, Tile
 
@@ -60,6 +64,8 @@ def mapped(
     `place` replaces addresses and origins, if otherwise.
     """
     place = place or number
+    if isinstance(value, Coded):
+        return _float(number(value.bits), value.dtype)
     if isinstance(value, int | float | Int | FrameSlot):
         return value if isinstance(value, int | float) else number(value)  # type: ignore[arg-type]
     make: Any = value.__class__
@@ -91,6 +97,13 @@ def mapped(
     return handle
 
 
+def _float(bits: Any, dtype: DType) -> Coded | NumpyArray:  # Any: a number or a slot
+    """A float whose code is known now is the reference's."""
+    if not isinstance(bits, int):
+        return Coded(bits, dtype)
+    return NumpyArray(np.full((1, 1), bits % (1 << dtype.bits), dtype.storage), dtype)
+
+
 def _keep_view(value: TracedTile, handle: Any) -> None:  # Any: of either class
     """A view stays one, although where its tile ends is not kept."""
     if isinstance(handle, TracedTile):
@@ -104,8 +117,8 @@ def numbers(value: Any) -> list[tuple[Num, bool]]:  # Any: a handle or a number
     runs: its place, and what its type leaves open."""
     if isinstance(value, int | Int):
         return [(value, True)]
-    if isinstance(value, float):
-        raise NotNative("a float that changes from turn to turn")
+    if isinstance(value, Coded):
+        return [(value.bits, True)]
     found: list[tuple[Num, bool]] = []
 
     def collect(number: Num, *, place: bool = False) -> Num:

@@ -27,7 +27,7 @@ from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.session import Grown, Session
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
-from ptokit.sim.record.trace import AxisWindow, Recorded, Traced
+from ptokit.sim.record.trace import FRAME, AxisWindow, Recorded, Traced
 from ptokit.sim.reference import launch
 from ptokit.sim.reference.interpreter import InterpretedMachine
 
@@ -210,6 +210,8 @@ class Job:
         compiler: Compiler
 
         def start(name: str) -> Codes | None:
+            if name == FRAME.name:
+                return None
             space = next((s for s in compiler.spaces if s.name == name), None)
             given = None if space is None else space.memory
             memory: Memory = given or core.space_named(name)

@@ -9,10 +9,11 @@ from math import gcd
 from typing import Any
 
 from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.model.types import ScalarType, Type
 from ptokit.sim.kernels.handles import mapped, numbers
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import LEFT, TICK, Purpose
-from ptokit.sim.record.code import EXTREMES, Int, NotNative, Num, Truth, text
+from ptokit.sim.record.code import EXTREMES, Coded, Int, NotNative, Num, Truth, coded, text
 
 
 @dataclass
@@ -27,7 +28,9 @@ class CompiledFlow:
     ) -> tuple[Any, ...]:
         """A loop of the program. No counter passes 2^63: what is left is compared with the step."""
         main, code, initial = self.main, self.main.code, self.main.initial
-        counter, *held = (Carried(main, value) for value in (lower, *carried))
+        types = (arg.type for arg in region.block.args)
+        pairs = zip((lower, *carried), types, strict=True)
+        counter, *held = (Carried(main, value, kind) for value, kind in pairs)
         body, again, done = (code.name(n) for n in ("body", "again", "done"))
         initial.enter_loop(region.block)
         code.branch(counter.now() < upper, body, done)
@@ -71,7 +74,8 @@ class CompiledFlow:
             initial.restore(before)
             values = region() if region else ()
             if held is None:
-                held = [Carried(self.main, value) for value in values]
+                kinds = (result.type for result in self.op.results)
+                held = [Carried(self.main, v, k) for v, k in zip(values, kinds, strict=True)]
             else:
                 for one, value in zip(held, values, strict=True):
                     one.put(value)
@@ -85,14 +89,21 @@ class CompiledFlow:
 class Carried:
     """A value whose numbers change while the program runs: each has a variable."""
 
-    def __init__(self, main: MainFunction, value: Any) -> None:  # Any: a handle or a number
-        self.main, self.first = main, value
+    def __init__(self, main: MainFunction, value: Any, kind: Type) -> None:  # Any: of either
+        self.main, self.kind = main, kind
+        value = self.first = self._coded(value)
         self.numbers = numbers(value)
         self.places = [main.variable() for _, changes in self.numbers if changes]
         self.put(value)
 
+    def _coded(self, value: Any) -> Any:  # Any: as above
+        """Floats by their codes."""
+        dtype = self.kind.dtype if isinstance(self.kind, ScalarType) else None
+        return coded(value, dtype) if dtype is not None and dtype.is_float else value
+
     def put(self, value: Any) -> None:
         """Keep a value that differs from the first in nothing but numbers that may change."""
+        value = self._coded(value)
         memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}
         pairs = list(zip(self.numbers, numbers(value), strict=False))
         same = all(changes or text(old) == text(new) for (old, changes), (new, _) in pairs)
@@ -107,6 +118,8 @@ class Carried:
         """The value with the numbers it has now."""
         if isinstance(self.first, int | Int):
             return self.main.load(self.places[0])
+        if isinstance(self.first, Coded):
+            return Coded(self.main.load(self.places[0]), self.first.dtype)
         left = iter(self.places)
 
         def fresh(_: Num) -> Num:

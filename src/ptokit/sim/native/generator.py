@@ -18,13 +18,15 @@ from typing import Any
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import Operand
 from ptokit.isa.lang.traits import ALIASES
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.dtypes import u8
+from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
-from ptokit.sim.execute import given, refined
+from ptokit.sim.execute import element_of, given, refined
 from ptokit.sim.kernels.emit import Function
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
@@ -36,6 +38,7 @@ from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.partviews import Views
 from ptokit.sim.native.plan import TOO_LARGE, Plan, Purpose, places
 from ptokit.sim.record.code import (
+    Coded,
     Condition,
     Int,
     NotNative,
@@ -44,7 +47,17 @@ from ptokit.sim.record.code import (
     every,
     text,
 )
-from ptokit.sim.record.trace import Recorded, Recording, Scalar, TracedTile
+from ptokit.sim.record.trace import (
+    FRAME,
+    AxisWindow,
+    Known,
+    Recorded,
+    Recording,
+    Scalar,
+    Traced,
+    TracedTile,
+    WindowStore,
+)
 
 OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
@@ -167,13 +180,14 @@ class Compiler(MainFunction):
             return tuple(self.now(env[v]) for v in bound)
         value: Any = self.now(env[bound[0]])
         self.views.mark(bound[0], value)
-        dtype = None if not op.page.executes else ScalarType(operand.scalar or "").dtype
+        dtype = element_of(op, operand)
         if dtype is None:
             return value
         if isinstance(value, Int):
             return Scalar(value, dtype)
-        assert isinstance(value, int | float)
-        return scalar(value, dtype)
+        if isinstance(value, Coded):
+            return Scalar(value.bits, value.dtype, coded=True).cast(dtype)
+        return Known(scalar(value, dtype))
 
     def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
         """Whether the rules hold that nobody could decide before."""
@@ -203,6 +217,9 @@ class Compiler(MainFunction):
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
         number: object = outcome
+        if isinstance(number, Traced):
+            self._number(op, env, number, condition)
+            return
         if isinstance(number, int | Int):  # what the program computes wraps
             self.code.unproven = of_rules
         if not op.regions:
@@ -212,6 +229,29 @@ class Compiler(MainFunction):
             self._define(env, result, value)
             if isinstance(value, Recorded):
                 value.label = f"%{result.name}"
+
+    def _number(self, op: Op, env: Env, found: Traced, condition: Condition) -> None:
+        """A number that is an element of an array: a function puts it into the frame."""
+        result = op.results[0]
+        if isinstance(found, Known):
+            env[result] = found.array.kept()
+            return
+        value: Any = found.cast(u8) if found.dtype is BOOL else found
+        slot, dtype = self.slot(), value.dtype
+        one = Axis(((1, 1),))
+        place = Elements(FRAME, 8 * slot, dtype, IndexMap(one, one))  # type: ignore[arg-type]
+        window = AxisWindow(0, 1)
+        self.recording.stores.append(WindowStore(place, window, window, value))
+        try:
+            self._perform(op, env, condition, True, slot)
+        except NotNative as reason:
+            self._by_reference(op, env, reason, slot)
+        bits = self.code.let(f"load i{dtype.size * 8}, ptr {self.place(slot)}")
+        if dtype.size < 8:
+            word = "sext" if dtype.is_int and dtype.signed else "zext"
+            bits = self.code.let(f"{word} i{dtype.size * 8} {bits} to i64")
+        number = Int(self.code, bits)
+        env[result] = Coded(number, dtype) if dtype.is_float else number
 
     def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
         env[value] = handle
@@ -268,15 +308,17 @@ class Compiler(MainFunction):
         except NotNative as reason:
             if self.alone or ALIASES in op.page.traits or self.views.touched(op):
                 raise
-            code.note(f"{op.name}: by the reference, {reason}")
-            self._ask(op, env)
-            self.initial.unknown(env[v] for _, v in op.values())
-            touched = _arrays(
-                h.elements for _, v in op.values() if isinstance(h := env[v], Recorded)
-            )
-            self.read_arrays |= touched
-            self.written_arrays |= touched
-            self.by_reference.add((op.name, str(reason)))
+            self._by_reference(op, env, reason)
+
+    def _by_reference(self, op: Op, env: Env, reason: NotNative, result: int | None = None) -> None:
+        """An instruction that the reference executes; a number that it gives goes into a slot."""
+        self.code.note(f"{op.name}: by the reference, {reason}")
+        self._ask(op, env, result=result)
+        self.initial.unknown(env[v] for _, v in op.values())
+        touched = _arrays(h.elements for _, v in op.values() if isinstance(h := env[v], Recorded))
+        self.read_arrays |= touched
+        self.written_arrays |= touched
+        self.by_reference.add((op.name, str(reason)))
 
     def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         page, values = op.page, self._values(op, env)
@@ -299,13 +341,18 @@ class Compiler(MainFunction):
         page.run(**arguments(page, values, offered))
         if ALIASES in page.traits:
             self.views.follow(op)
-        moved = [v for v, elements in before if v.elements is not elements]
+        if any(v.elements is not elements for v, elements in before):
+            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+        self._perform(op, env, condition, size)
+
+    def _perform(
+        self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
+    ) -> None:
+        """Compile and call what was recorded."""
         apart = partial(related, guards=self.recording.guards)
         function = Function(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
-        if moved:
-            self._require(op, env, condition)
         before = None if size is True else self.initial.copy()
         self.initial.effects(self.recording)
         if before is not None:  # it may do nothing
@@ -316,7 +363,7 @@ class Compiler(MainFunction):
         here = (c for c in written if text(c.origin) not in self.code.by_block)
         self.in_order |= bool(_arrays(here))
         if self.recording.stores:
-            self._call(op, env, function, condition, size)
+            self._call(op, env, function, condition, size, result)
 
     def _ends(self) -> list[Truth]:
         """Windows of views end inside their arrays."""
@@ -329,14 +376,20 @@ class Compiler(MainFunction):
         return found
 
     def _call(
-        self, op: Op, env: Env, function: Function, condition: Condition, size: Condition
+        self,
+        op: Op,
+        env: Env,
+        function: Function,
+        condition: Condition,
+        size: Condition,
+        number: int | None,
     ) -> None:
         """The call, its guard, and the way to the reference."""
         self._leave_where_too_large()
         name = self._shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
         if condition is False:
-            self._ask(op, env)
+            self._ask(op, env, result=number)
             return
         after, slow, fast, some = (self.code.name(n) for n in ("next", "slow", "fast", "some"))
         for test, yes, no in ((condition, fast, slow), (size, some, after)):
@@ -348,7 +401,7 @@ class Compiler(MainFunction):
             bad = self.code.let(f"icmp ne i32 {result}, 0") if function.checks else "false"
             self.code.branch(bad, slow, after)
             self.code.start(slow)
-            self._ask(op, env)
+            self._ask(op, env, result=number)
         if function.checks or isinstance(condition, Truth) or isinstance(size, Truth):
             self.code.jump(after)
             self.code.start(after)
@@ -365,13 +418,19 @@ class Compiler(MainFunction):
             uses[body] = FirstUse(self.functions[body], function, op, operands)
         return self.functions[body]
 
-    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN) -> None:
-        """Call the reference for one instruction, with the numbers its operands have now."""
+    def _ask(
+        self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, *, result: int | None = None
+    ) -> None:
+        """Call the reference for one instruction, with the numbers its operands have now.
+
+        `result`: the slot that gets the number it defines.
+        """
         used = self.views.marked(op, env) if isinstance(op, Op) else []
-        self.request(op, purpose, tuple(self.kept_value(value) for value in used))
+        self.request(op, purpose, tuple(self.kept_value(value) for value in used), result)
 
 
 def _arrays(cells: Iterable[Elements]) -> set[int]:
     """The numbers of the arrays among the memories of these operands."""
-    spaces: list[Any] = [c.memory for c in cells]
+    memories: list[Any] = [c.memory for c in cells]
+    spaces = [m for m in memories if m is not FRAME]
     return {space.number for space in spaces if space.memory is not None}

@@ -19,7 +19,7 @@ from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.native.plan import FIRST_SLOT, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, text
 from ptokit.sim.record.definite import Initial
-from ptokit.sim.record.trace import Recording, Space, TracedTile
+from ptokit.sim.record.trace import FRAME, Recording, Space, TracedTile
 
 
 @dataclass
@@ -63,6 +63,8 @@ class MainFunction:
 
     def memory(self, number: int, part: int) -> str:
         """A field of the table of memories: data, shadow, size."""
+        if number == FRAME.number:
+            return "%frame"
         where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
         return self.code.let(f"load {'i64' if part == 2 else 'ptr'}, ptr {where}")
 
@@ -116,7 +118,13 @@ class MainFunction:
             value.elements.address = self.load(value.slot)
         return value
 
-    def request(self, op: AnyOp, purpose: Purpose, values: tuple[Any, ...] = ()) -> None:
+    def request(
+        self,
+        op: AnyOp,
+        purpose: Purpose,
+        values: tuple[Any, ...] = (),
+        result: int | None = None,
+    ) -> None:
         """Call back; the program ends where the answer is not 0."""
         inside = tuple(
             (self.places[id(block)], tuple(self.kept_value(a) for a in args))
@@ -124,9 +132,9 @@ class MainFunction:
         )
         number = len(self.requests)
         place = self.places[id(op)]
-        self.requests.append(Request(place, values, inside, purpose, self.ahead))
-        result = self.code.let(f"call i32 %callback(i64 {number})")
-        self.code.fail(self.code.let(f"icmp ne i32 {result}, 0"))
+        self.requests.append(Request(place, values, inside, purpose, self.ahead, result))
+        answer = self.code.let(f"call i32 %callback(i64 {number})")
+        self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"))
 
     def kept_value(self, value: Any) -> Any:  # Any: a handle or a number
         """A value as a template; its numbers are put into slots now."""

@@ -29,7 +29,7 @@ class Request:
 
     `values` are its operands and `inside` the arguments of the regions around it, by their places
     among all regions: as templates, see `kernels.handles`. `ahead`: so many instructions are
-    counted already that come later in the blocks around it.
+    counted already that come later in the blocks around it. `result`: where its number goes.
     """
 
     op: int
@@ -37,6 +37,7 @@ class Request:
     inside: tuple[tuple[int, tuple[Any, ...]], ...]
     purpose: Purpose
     ahead: int
+    result: int | None = None
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,10 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.lang.scalars import wrapped
 from ptokit.sim import execute
 from ptokit.sim.arguments import Bound, Env
+from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.limits import RunLimits
@@ -281,6 +283,10 @@ class Worker:
             self.executions[number](env)
         except PtoError as problem:
             raise self._inside(problem, request) from None
+        if request.result is not None:
+            found = env[self.session.things[request.op].results[0]]
+            code = int(found.codes[0, 0]) if isinstance(found, NumpyArray) else found
+            self.frame[request.result] = wrapped(code, 64)
 
     def _inside(self, problem: PtoError, request: Request) -> PtoError:
         """The loops around it: 'with %k = 3'."""

@@ -12,11 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias
 
 from ptokit.isa.lang.scalars import quotient, wrapped
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import known
+from ptokit.sim.evaluation import scalar
 
 Num: TypeAlias = "int | Int"
 Limits: TypeAlias = tuple[int, int]
@@ -406,12 +409,31 @@ class Int:
         return found
 
     def quotient_of(self, a: Num, b: Num) -> Num:
-        if not isinstance(b, int) or b in (0, -1):
-            raise NotNative("division by a number that is not a constant")
-        return self._make("sdiv", a, b)
+        """Toward zero. By 0 it has no meaning, and the program goes on; what overflows wraps."""
+        if isinstance(b, Int):
+            minus, none = b == -1, b == 0
+            down = self._make("sdiv", a, self._pick(minus | none, 1, b))
+            return self._pick(minus, self._make("sub", 0, a), down)
+        if b == 0:
+            raise ZeroDivisionError
+        return self._make("sub", 0, a) if b == -1 else self._make("sdiv", a, b)
 
-    def choice(self, yes: Num, no: Num) -> Num:
-        return self._pick(self._compare("ne", 0), yes, no)
+    def bitwise(self, word: str, a: Num, b: Num) -> Num:
+        """What processors do with the bits of two numbers; by 0 as above, shifts by b mod 64."""
+        if word.endswith("shr") or word == "shl":
+            b = b & 63
+        elif word != "xor" and isinstance(b, Int):
+            b = self._pick(b == 0, 1, b)
+        elif word != "xor" and b == 0:
+            raise ZeroDivisionError
+        return self._make(word, a, b)
+
+    def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Any:  # Any: numbers
+        """One or the other; of floats the code."""
+        test = self._compare("ne", 0)
+        if dtype is None or not dtype.is_float:
+            return self._pick(test, yes, no)
+        return Coded(self._pick(test, coded(yes, dtype).bits, coded(no, dtype).bits), dtype)
 
     def wrapped(self, bits: int) -> Int:
         if bits == 64:
@@ -425,6 +447,21 @@ class Int:
     def _modulo(self) -> Int:
         """The 64 bits of a sum that may have left them: only powers of two still divide it."""
         return Int(self.code, self.text, min(self.multiple & -self.multiple, 1 << 63))
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A float that the running program knows, by its code."""
+
+    bits: Num
+    dtype: DType
+
+
+def coded(number: Any, dtype: DType) -> Coded:  # Any: what a float may be
+    """A float of this type."""
+    if isinstance(number, Coded):
+        return number
+    return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
 
 
 EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}

@@ -23,7 +23,7 @@ from ptokit.isa.model.words import GatherOOB, GlobalLayout, Rounding
 from ptokit.numerics.conversions import converted
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Elements
-from ptokit.sim.record.code import Int, NotNative, Num, Truth
+from ptokit.sim.record.code import Coded, Int, NotNative, Num, Truth
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
@@ -90,11 +90,11 @@ class Known(Traced):
 
 
 class Scalar(Traced):
-    """One number that the running program knows."""
+    """One number that the running program knows; `coded`: by the code of its type."""
 
-    def __init__(self, value: Int, dtype: DType) -> None:
+    def __init__(self, value: Num, dtype: DType, *, coded: bool = False) -> None:
         super().__init__(dtype, 1, 1)
-        self.value = value
+        self.value, self.coded = value, coded
 
 
 class Positions(Traced):
@@ -186,6 +186,11 @@ def _traced(term: Term, dtype: DType) -> Traced:
     """An operand; a number becomes an element of that type."""
     if isinstance(term, Int):
         return Scalar(term, dtype)
+    if isinstance(term, Coded):
+        bits: Any = term.bits
+        number = Scalar(bits, term.dtype, coded=True)
+        quiet: Any = number.isnan().where(float("nan"), number)  # as a number of Python is
+        return quiet.cast(dtype)
     if isinstance(term, Traced):
         return term
     assert isinstance(term, NumpyArray | int | float), "bodies compute with arrays and numbers"
@@ -259,6 +264,9 @@ class Space:
     @property
     def recording(self) -> Recording:
         return self.recorder.recording
+
+
+FRAME = Space(-1, "frame", None, 0, None)  # the numbers of a compiled program
 
 
 class Recorded(Matrix):

@@ -22,6 +22,7 @@ from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.sim.arguments import Env
+from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.tile import ConvTile, Matrix, Tile
@@ -171,7 +172,7 @@ class _Execution:
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
         target = self.run.facts.target
-        seen = environment(self.page, values, self.op.attrs, target)
+        seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
         if self.result is not None:
             seen[self.result] = target.resolve_any(self.op.results[0].type)
         for rule in self.ready.broken(seen):
@@ -195,8 +196,8 @@ class _Execution:
 
     def _define(self, env: Env, outcome: Any) -> None:
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
-        for result, value in zip(self.op.results, several, strict=True):
-            env[result] = value
+        for result, given in zip(self.op.results, several, strict=True):
+            env[result] = value = given.kept() if isinstance(given, NumpyArray) else given
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
 

@@ -1,0 +1,323 @@
+"""Scalar floats: `arith` and `math` on f16, bf16 and f32, and casts from and to them.
+
+Bodies compute on arrays of one element, with the words and the functions of tiles: a number and a
+tile of it come to the same bits. What is narrower than f32 is computed in f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import ClassVar
+
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, Instr, Result, TypeOf
+from ptokit.isa.model.dtypes import DType, i8, i16, i32, i64, u8, u16, u32, u64
+from ptokit.isa.model.types import Scalar, ScalarType
+from ptokit.isa.model.words import Rounding, S, Word
+from ptokit.isa.pages.arith import infix
+from ptokit.numerics import functions
+from ptokit.numerics.functions import clear_sign, flip_sign
+
+TWO = "%a = arith.constant 1.5 : f32\n%b = arith.constant -0.25 : f32\n"
+REAL, WHOLE = {"real": True, "element": True}, {"whole": True, "element": True}
+
+
+class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
+    """result = lhs f rhs on floats of one type, rounded once."""
+
+    example = f"{TWO}%n = NAME %a, %b : f32"
+    f: ClassVar[Callable[[Array, Array], Array]]
+    result = Result(Scalar)
+    lhs = In(Scalar, **REAL)
+    rhs = In(Scalar, **REAL)
+
+    @classmethod
+    def run(cls, lhs: Array, rhs: Array) -> Array:
+        return cls.f(lhs, rhs)
+
+
+class AddF(BinaryReal, f=operator.add, asm=infix("+")):
+    """result = lhs + rhs"""
+
+
+class SubF(BinaryReal, f=operator.sub, asm=infix("-")):
+    """result = lhs - rhs"""
+
+
+class MulF(BinaryReal, f=operator.mul, asm=infix("*")):
+    """result = lhs * rhs"""
+
+
+class DivF(BinaryReal, f=Array.__truediv__, asm=infix("/")):
+    """result = lhs / rhs, correctly rounded; by 0 infinity, or NaN."""
+
+
+class RemF(BinaryReal, f=Array.remainder):
+    """What truncated division leaves, exact, with the sign of lhs; by 0 it is NaN."""
+
+
+def ordered(first: Array, other: Array) -> Array:
+    """Whether `first` < `other`, where -0 is less than 0."""
+    signed = other.equals(0) & first.equals(0) & (1.0 / first < 1.0 / other)
+    return (first < other) | signed
+
+
+def lesser(a: Array, b: Array) -> Array:
+    return ordered(b, a).where(b, a)
+
+
+def greater(a: Array, b: Array) -> Array:
+    return ordered(a, b).where(b, a)
+
+
+def propagating(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """NaN where either is: a sum gives the quiet one."""
+    return lambda a, b: (a.isnan() | b.isnan()).where(a + b, f(a, b))
+
+
+def ignoring(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """The other one where one is NaN."""
+    return lambda a, b: b.isnan().where(a, a.isnan().where(b, f(a, b)))
+
+
+class MinimumF(BinaryReal, f=propagating(lesser)):
+    """The smaller of two floats, -0 before 0; NaN if either is."""
+
+
+class MaximumF(BinaryReal, f=propagating(greater)):
+    """The larger of two floats, -0 before 0; NaN if either is."""
+
+
+class MinNumF(BinaryReal, f=ignoring(lesser)):
+    """The smaller of two floats, -0 before 0; if one is NaN the other."""
+
+
+class MaxNumF(BinaryReal, f=ignoring(greater)):
+    """The larger of two floats, -0 before 0; if one is NaN the other."""
+
+
+class PowF(BinaryReal, f=functions.power, asm=Asm(dialect="math")):
+    """lhs to the power rhs, as TPOW."""
+
+
+class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pipe=S):
+    """result = f value on floats of one type."""
+
+    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32"
+    f: ClassVar[Callable[[Array], Array]]
+    result = Result(Scalar)
+    value = In(Scalar, **REAL)
+
+    @classmethod
+    def run(cls, value: Array) -> Array:
+        return cls.f(value)
+
+
+class NegF(
+    UnaryReal,
+    f=flip_sign,
+    asm=Asm(dialect="arith", cpp_text="const {type} {result} = -{value};"),
+):
+    """The other sign, of NaN too."""
+
+
+class AbsF(UnaryReal, f=clear_sign):
+    """Without its sign, NaN too."""
+
+
+class Exp(UnaryReal, f=functions.exp):
+    """e to the power value, as TEXP."""
+
+
+class Log(UnaryReal, f=functions.log):
+    """The natural logarithm, as TLOG."""
+
+
+class Sqrt(UnaryReal, f=Array.sqrt):
+    """The square root, correctly rounded; NaN of what is less than 0."""
+
+
+class Rsqrt(UnaryReal, f=functions.reciprocal_root):
+    """1 / the square root, as TRSQRT."""
+
+
+def integral(rounding: Rounding) -> Callable[[Array], Array]:
+    return lambda x: x.rint(rounding)
+
+
+class Floor(UnaryReal, f=integral(Rounding.FLOOR)):
+    """The integral value at or below."""
+
+
+class Ceil(UnaryReal, f=integral(Rounding.CEIL)):
+    """The integral value at or above."""
+
+
+class Trunc(UnaryReal, f=integral(Rounding.TRUNC)):
+    """The integral value toward zero."""
+
+
+class Round(UnaryReal, f=integral(Rounding.ROUND)):
+    """The nearest integral value, half away from zero."""
+
+
+class RoundEven(UnaryReal, f=integral(Rounding.RINT)):
+    """The nearest integral value, half to even."""
+
+
+class AbsI(Instr, asm=Asm(dialect="math", shape="same"), pipe=S):
+    """|value|; the least integer stays."""
+
+    example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
+    result = Result(Scalar)
+    value = In(Scalar, **WHOLE)
+
+    @staticmethod
+    def run(value: Array) -> Array:
+        return (value < 0).where(0 - value, value)
+
+
+class FloatPredicate(Word, mlir="cmpf_predicate"):
+    """How `cmpf` compares: o is false where one is NaN, u is true there."""
+
+    FALSE = "false", "false"
+    OEQ = "oeq", "oeq"
+    OGT = "ogt", "ogt"
+    OGE = "oge", "oge"
+    OLT = "olt", "olt"
+    OLE = "ole", "ole"
+    ONE = "one", "one"
+    ORD = "ord", "ord"
+    UEQ = "ueq", "ueq"
+    UGT = "ugt", "ugt"
+    UGE = "uge", "uge"
+    ULT = "ult", "ult"
+    ULE = "ule", "ule"
+    UNE = "une", "une"
+    UNO = "uno", "uno"
+    TRUE = "true", "true"
+
+
+RELATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "eq": Array.equals,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+    "ne": lambda a, b: (a < b) | (b < a),
+    "rd": lambda a, b: a.equals(a) & b.equals(b),
+    "no": lambda a, b: a < a,
+}
+
+
+class CmpF(Instr, asm=Asm(dialect="arith", shape="compare"), pipe=S):
+    """result (i1) = lhs compared with rhs; -0 equals 0."""
+
+    example = f"{TWO}%n = NAME olt, %a, %b : f32"
+    result = Result(Scalar)
+    lhs = In(Scalar, **REAL)
+    rhs = In(Scalar, **REAL)
+    predicate = Attr(FloatPredicate, FloatPredicate.FALSE)
+
+    @staticmethod
+    def run(lhs: Array, rhs: Array, predicate: FloatPredicate) -> Array:
+        word, either = predicate.text, lhs.isnan() | rhs.isnan()
+        if word in ("true", "false"):
+            return lhs.equals(lhs) | either if word == "true" else lhs < lhs
+        relation = {"one": "ne", "une": "ne", "ord": "rd", "uno": "no"}.get(word, word[1:])
+        found = RELATIONS[relation](lhs, rhs)
+        return found | either if word.startswith("u") else found
+
+
+class Conversion(Instr, abstract=True, asm=Asm(dialect="arith", shape="cast"), pipe=S):
+    """A number in another type."""
+
+    asm = Asm(cpp_text="const {type} {result} = ({type}){value};")
+    result = Result(Scalar)
+    value = In(Scalar, **REAL)
+
+
+class FloatCast(Conversion, abstract=True):
+    """A float in another type of float, rounded half to even."""
+
+    @staticmethod
+    def run(value: Array, result: ScalarType) -> Array:
+        return value.cast(result.element)
+
+
+class ExtF(FloatCast):
+    """A wider float of the same value."""
+
+    example = "%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"
+
+
+class TruncF(FloatCast):
+    """A narrower float, rounded half to even."""
+
+    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"
+
+
+class FromSigned(Conversion, name="sitofp"):
+    """A signed integer as float, rounded half to even."""
+
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
+    value = In(Scalar, **WHOLE)
+    source = TypeOf(value)
+
+    @staticmethod
+    def run(value: Array, source: ScalarType, result: ScalarType) -> Array:
+        negated = 0 - value.cast(i32) if source.bits == 1 else value  # an i1 is 0 or -1
+        return negated.cast(result.element)
+
+
+class FromUnsigned(Conversion, name="uitofp"):
+    """An unsigned integer as float, rounded half to even."""
+
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
+    value = In(Scalar, **WHOLE)
+
+    @staticmethod
+    def run(value: Array, result: ScalarType) -> Array:
+        return value.bitcast(unsigned_of(value.dtype)).cast(result.element)
+
+
+class ToSigned(Conversion, name="fptosi"):
+    """A float as signed integer, toward zero.
+
+    Beyond the type it is the nearest number of the type, of NaN 0, as ARM's scalar units do it.
+    """
+
+    example = "%a = arith.constant -7.5 : f32\n%n = NAME %a : f32 to i32"
+
+    @staticmethod
+    def run(value: Array, result: ScalarType) -> Array:
+        return value.cast(result.element, Rounding.TRUNC, saturate=True)
+
+
+class ToUnsigned(Conversion, name="fptoui"):
+    """A float as unsigned integer, toward zero; beyond the type as fptosi."""
+
+    example = "%a = arith.constant 7.5 : f32\n%n = NAME %a : f32 to i32"
+
+    @staticmethod
+    def run(value: Array, result: ScalarType) -> Array:
+        wanted = unsigned_of(result.element)
+        return value.cast(wanted, Rounding.TRUNC, saturate=True).bitcast(result.element)
+
+
+class Bitcast(Conversion, name="bitcast"):
+    """The same bits as a float or an integer of the same width."""
+
+    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to i32"
+    value = In(Scalar, element=True)
+
+    @staticmethod
+    def run(value: Array, result: ScalarType) -> Array:
+        return value.bitcast(result.element)
+
+
+def unsigned_of(dtype: DType) -> DType:
+    """The unsigned integers of the same width."""
+    return {i8: u8, i16: u16, i32: u32, i64: u64}.get(dtype, dtype)
