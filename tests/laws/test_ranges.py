@@ -11,14 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptokit.analysis.ranges import MAYBE, Range, between, high, low, step
-from ptokit.isa.lang.scalars import choice, wrapped
+from ptokit.isa.lang.scalars import bitwise, choice, wrapped
 from ptokit.isa.pages import arith
 
 Number = Any  # an int or a Range: bodies are typed for ints
 ARITH: Mapping[str, Any] = vars(arith)  # Any: numbers and ranges, in and out
 OPERATORS: Mapping[str, Any] = vars(operator)
-SCALARS = ("quotient", "least", "most", "quotient_up", "remainder", "bit_and", "bit_or")
+SCALARS = (
+    *("quotient", "least", "most", "quotient_up", "quotient_down", "remainder", "bit_and"),
+    *("bit_or", "unsigned_quotient_up", "shifted_right", "below"),
+)
 WORDS = ("add", "sub", "mul", "floordiv", "mod", *SCALARS)
+BITS = ("xor", "shl", "ashr", "lshr", "udiv", "urem")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -41,6 +45,15 @@ def test_every_result_is_in_the_range(name: str, a: Number, b: Number) -> None:
         b = 3
     result = word(a, b)
     assert all(word(x, y) in members(result) for x in members(a) for y in members(b))
+
+
+@pytest.mark.parametrize("name", BITS)
+@given(a=numbers, b=numbers)
+def test_every_result_on_bits_is_in_the_range(name: str, a: Number, b: Number) -> None:
+    if 0 in members(b) and name in ("udiv", "urem"):
+        b = 3
+    result = bitwise(name, a, b)
+    assert all(bitwise(name, x, y) in members(result) for x in members(a) for y in members(b))
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
