@@ -93,6 +93,7 @@ class Scene:
         inputs = {o.name: found[o.name] for o in page.operands if o.role is Role.IN}
         addresses = {n: self.side.handles[n].elements.address for n in self.places}
         names = {"target": core.target.name, "fixpipe": core.fixpipe, "address": addresses}
+        names["order"] = core.target.order.value
         return {**found, **names, "inputs": inputs}
 
 

@@ -7,11 +7,11 @@
         return src.values.T
 
 The parameters of an oracle are operands and attributes of the page by name; further `dst` (what the
-output held before), `target` (a name) and `fixpipe` (the options of the reading in force). Tiles,
-views and convolution tiles are `Seen`, numbers are numbers, words of enumerations are the names of
-their members. It returns what stands in the upper left of the one output afterwards, everything
-else staying as it was: values of the output's element type. Several outputs and registers: a
-mapping by name. None: nothing is written.
+output held before), `target` and `order` (names) and `fixpipe` (the options of the reading in
+force). Tiles, views and convolution tiles are `Seen`, numbers are numbers, words of enumerations
+are the names of their members. It returns what stands in the upper left of the one output
+afterwards, everything else staying as it was: values of the output's element type. Several outputs
+and registers: a mapping by name. None: nothing is written.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from oracles import orders
 from oracles.conversions import converted
 from oracles.formats import FORMATS, Array, bits_of, is_float, quieted, typed, wrapped
 from oracles.registry import (
@@ -101,12 +102,30 @@ def running(rows: Array, start: Array, f: Function = np.add) -> Array:
 
 
 @meaning("TRowSum")
-def row_sums(dst: Seen, src: Seen) -> Array | None:
-    """3.27: left to right from 0; floats in f32 with one rounding at the end, integers in dst's."""
-    inner = "f32" if is_float(src.dtype) else dst.dtype
+def row_sums(dst: Seen, src: Seen, order: str) -> Array | None:
+    """3.27 and the order of the target: `orders`."""
+    if not src.valid[1]:
+        return None
+    if not is_float(src.dtype) or order in ("cpu", "recorded", "left"):
+        return sums_in_turn(dst, src, order)
+    f = orders.on_a5 if order == "a5" else orders.on_a2a3
+    if order == "a2a3" and dst.kind.layout.name == "DN" and src.dtype == "f32":
+        shape = src.codes.shape
+        f = (
+            orders.special(orders.SPECIAL[shape])
+            if shape == src.valid and shape in orders.SPECIAL
+            else f
+        )
+    return quieted(orders.summed(src.values, src.dtype, f), src.dtype)
+
+
+def sums_in_turn(dst: Seen, src: Seen, order: str) -> Array:
+    """Left to right from 0; floats in f32 with one rounding at the end, integers in dst's."""
+    inner = src.dtype if order == "left" else "f32"
+    inner = inner if is_float(src.dtype) else dst.dtype
     columns = converted(src.values, src.dtype, inner).T
     total = running(columns, np.zeros(src.valid[0], FORMATS[inner][1]))
-    return converted(quieted(total, inner), inner, dst.dtype)[:, None] if src.valid[1] else None
+    return converted(quieted(total, inner), inner, dst.dtype)[:, None]
 
 
 @meaning("TRowProd")
@@ -131,7 +150,15 @@ def down(start: int, f: Function) -> Oracle:
     return oracle
 
 
-say("TColSum", down(0, np.add))
+@meaning("TColSum")
+def column_sums(dst: Seen, src: Seen, is_binary: bool, order: str) -> Result:
+    """3.27: in turn; binary on chips: in pairs."""
+    if is_binary and order in ("a2a3", "a5") and is_float(dst.dtype) and 0 not in src.valid:
+        with np.errstate(all="ignore"):
+            return quieted(orders.pairs(list(src.values)), dst.dtype)[None, :]
+    return down(0, np.add)({"src": src, "dst": dst})
+
+
 say("TColProd", down(1, np.multiply))
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
+from ptokit.isa.model.words import Order
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
 if TYPE_CHECKING:
@@ -25,11 +28,21 @@ READINGS = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 _core: ContextVar[Core] = ContextVar("core")
 
 
+@cache
 def target_named(name: str) -> Target:
-    """The target of that name; ValueError lists them."""
+    """The target of that name; ValueError lists them.
+
+    "a5:left" is a5 with another order of additions (`isa.model.words.Order` lists them).
+    """
+    name, _, order = name.partition(":")
     if name not in TARGETS:
         raise ValueError(f"no target {name!r}: choose one of {', '.join(TARGETS)}")
-    return TARGETS[name]
+    target, orders = TARGETS[name], {o.value: o for o in Order}
+    if not order:
+        return target
+    if order not in orders:
+        raise ValueError(f"no order {order!r}: choose one of {', '.join(orders)}")
+    return replace(target, like=target, order=orders[order])
 
 
 def reading(how: str | FixPipe) -> FixPipe:
@@ -94,6 +107,7 @@ def current_target() -> Target:
 def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
 
+    "a5:left" is a5 with another order of sums, see `isa.model.words.Order`.
     `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
     Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
     and registers of its own: one that starts inside `with` begins, as any other, with "cpu".

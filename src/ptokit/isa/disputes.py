@@ -153,8 +153,11 @@ DISPUTES: dict[str, Dispute] = {
         "is the accumulator input read, and when is it added?",
         "CPU simulator: yes; last where the recordings were made, first since September 2026. "
         "Hardware code: accumulates into the output, from what it holds.",
-        "yes, first; on a2a3 and a5 it must be the output tile; `replay` adds it last",
-        "the order of hardware is published, and the simulator follows it now",
+        "yes, first; on a2a3 and a5 it must be the output tile; `replay` adds it last. Inside a "
+        "block of k: one fused multiply-add for each k, ascending",
+        "the order of hardware is published, but within a block of 16 (f16) or 8 (f32) k, and the "
+        "simulator follows it now",
+        'target "cpu:recorded" in Python, --order recorded at the command line',
     ),
     "C1": Dispute(
         "what does an index outside the source gather on the CPU simulator?",
@@ -491,11 +494,13 @@ DISPUTES: dict[str, Dispute] = {
     ),
     "E33": Dispute(
         "in which order are the elements of a sum added?",
-        "CPU simulator: ascending, rows of narrow floats in f32, columns in dst's type. Targets: "
-        "rows as a tree in their own type, columns ascending or, binary, in pairs.",
-        "the simulator's order on all targets",
-        "the order of the tree is not published; sums of floats may differ from hardware's in the "
-        "last places",
+        "CPU simulator and recordings: ascending, rows of narrow floats in f32, columns in dst's "
+        "type. Code of the targets: rows as trees of registers in their own type, columns "
+        "ascending or, binary, in pairs. Formal specification of another machine: ascending, in "
+        "the element type, no tree.",
+        "each target's own order; products ascending everywhere",
+        "the order of the chips is published for sums; for products no source says one",
+        'target "a5:left" in Python, --order left at the command line; also cpu, a2a3',
     ),
     "E39": Dispute(
         "may a row reduction be empty?",

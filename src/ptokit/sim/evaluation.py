@@ -148,8 +148,9 @@ def _fold(x: NumpyArray, *, word: str, axis: int, start: Number | None) -> Numpy
     if start is None and steps:
         total, *steps = steps
     else:  # of nothing: nobody stores it
-        start, shape = start or 0, (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
-        total = NumpyArray(np.broadcast_to(scalar(start, x.dtype).codes, shape), x.dtype)
+        first = scalar(0 if start is None else start, x.dtype)
+        shape = (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
+        total = NumpyArray(np.broadcast_to(first.codes, shape), x.dtype)
     for step in steps:
         total = WORDS[word](total, step)
     return total
@@ -161,6 +162,16 @@ def _transpose(x: NumpyArray) -> NumpyArray:
 
 def _reshape(x: NumpyArray, *, rows: int, cols: int) -> NumpyArray:
     return NumpyArray(x.codes.reshape(rows, cols), x.dtype)
+
+
+def _window(x: NumpyArray, *, rows: slice, cols: slice) -> NumpyArray:
+    return NumpyArray(x.codes[rows, cols], x.dtype)
+
+
+def _padded(x: NumpyArray, value: NumpyArray, *, rows: int, cols: int) -> NumpyArray:
+    codes = np.full((rows, cols), value.codes[0, 0])
+    codes[: x.codes.shape[0], : x.codes.shape[1]] = x.codes
+    return NumpyArray(codes, x.dtype)
 
 
 def _repeat(x: NumpyArray, *, count: int) -> NumpyArray:
@@ -242,6 +253,8 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "floordiv": _arithmetic(np.floor_divide),
     "transpose": _transpose,
     "reshape": _reshape,
+    "window": _window,
+    "pad": _padded,
     "repeat": _repeat,
     "compact": _compact,
     "count": _count,

@@ -141,6 +141,7 @@ def main() -> None:
 @click.option(
     "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
 )
+@click.option("--order", metavar="NAME", help="Order of sums: cpu, recorded, left, a2a3 or a5.")
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of NAME=random.")
 @ENGINE
@@ -161,6 +162,7 @@ def run(
     types: tuple[str, ...],
     func: str | None,
     fixpipe: str,
+    order: str | None,
     blocks: int,
     seed: int,
     engine: str | None,
@@ -176,10 +178,12 @@ def run(
     """
     from ptokit.api.executable import require_blocks
     from ptokit.api.files import is_standard_output, write_arrays
-    from ptokit.api.settings import engine_named, reading
+    from ptokit.api.settings import engine_named, reading, target_named
     from ptokit.sim.limits import require_limits
 
+    target = target if order is None else f"{target}:{order}"
     with call_errors():
+        target_named(target)
         reading(fixpipe)
         engine_named(engine)
         require_blocks(blocks)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 from ptokit.isa.model.dtypes import DType, NumberKind
 from ptokit.isa.model.extents import Extents
-from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.layouts import Layout, known
 from ptokit.isa.model.tiles import CustomPad, Shape
 from ptokit.isa.model.words import GatherOOB, Loc, PadValue, Rounding
 
@@ -142,6 +142,19 @@ class Array(ABC):
     def reshaped(self, rows: int, cols: int) -> Array:
         """The same elements in row-major order in another shape."""
         return self.apply("reshape", rows=rows, cols=cols)
+
+    def __getitem__(self, window: tuple[slice, slice]) -> Array:
+        """A part of the elements, by half-open windows with a step; inside, and of known size."""
+        rows, cols = window
+        return self.apply("window", rows=rows, cols=cols)
+
+    def padded(self, count: int, axis: int, value: Number) -> Array:
+        """So many rows (axis 0) or columns: the elements, and `value` behind them."""
+        extents = [*self.shape]
+        if known(extents[axis], count):
+            return self
+        extents[axis] = count
+        return self.apply("pad", self.number(value), rows=extents[0], cols=extents[1])
 
     def repeated(self, count: int) -> Array:
         """Each column `count` times in a row."""

@@ -18,17 +18,17 @@ Number: TypeAlias = Any  # Any: an int, or what an executor gives for one
 
 def least(a: Number, b: Number) -> int:
     """The smaller of two numbers."""
-    return min(a, b) if _known(a, b) else _symbol(a, b).least(_other(a, b))
+    return min(a, b) if is_known(a, b) else _symbol(a, b).least(_other(a, b))
 
 
 def most(a: Number, b: Number) -> int:
     """The larger of two numbers."""
-    return max(a, b) if _known(a, b) else _symbol(a, b).most(_other(a, b))
+    return max(a, b) if is_known(a, b) else _symbol(a, b).most(_other(a, b))
 
 
 def quotient(a: Number, b: Number) -> int:
     """Division that truncates toward zero."""
-    if not _known(a, b):
+    if not is_known(a, b):
         return _symbol(a, b).quotient_of(a, b)
     if b == 0:
         raise ZeroDivisionError
@@ -55,7 +55,7 @@ WORDS: dict[str, Callable[[int, int], int]] = {
 
 def bitwise(word: str, a: Number, b: Number) -> int:
     """One of `WORDS`, as a signed number. Shifts are by 0 to 63, divisors are not 0."""
-    if _known(a, b):
+    if is_known(a, b):
         return wrapped(WORDS[word](a, b), 64)
     return _symbol(a, b).bitwise(word, a, b)
 
@@ -75,7 +75,8 @@ def truth(value: Number) -> int:
     return int(value) if isinstance(value, bool) else _symbol(value, value).number()
 
 
-def _known(*numbers: object) -> bool:
+def is_known(*numbers: object) -> bool:
+    """Whether they are numbers already: none that only the running program knows."""
     return all(isinstance(n, int) for n in numbers)
 
 

@@ -52,7 +52,7 @@ DEFAULTS: dict[str, Any] = {
     "wide4": False,
     "alignment": 32,
     "gathers": GatherOOB.ERROR,
-    "order": Order.ASCENDING,
+    "order": Order.CPU,
     "pinned_left": True,
     "registers": True,
     "every_pair": False,
@@ -199,8 +199,12 @@ CPU_TARGET = Target(
 RECORDED_TARGET = Target(
     "recorded", "CPU simulator of the recordings", like=CPU_TARGET, order=Order.RECORDED
 )
-A2A3_TARGET = Target(A2A3, "Ascend A2/A3", capacity=_sizes(192, 128, 1, 2, 0), left=ZZ)
-A5_TARGET = Target(A5, "Ascend A5", capacity=_sizes(256, 256, 4, 4, 4), wide4=True, every_pair=True)
+A2A3_TARGET = Target(
+    A2A3, "Ascend A2/A3", capacity=_sizes(192, 128, 1, 2, 0), left=ZZ, order=Order.A2A3
+)
+A5_TARGET = Target(
+    A5, "Ascend A5", capacity=_sizes(256, 256, 4, 4, 4), wide4=True, every_pair=True, order=Order.A5
+)
 DEFAULT_TARGET = CPU_TARGET
 
 

@@ -295,10 +295,17 @@ class GroupAxis(Word, mlir="mx_group_axis", bare=True):
 
 
 class Order(Enum):
-    """In which order a target adds: hardware-order of the documents, D8 and E33 of the disputes."""
+    """A reading of the order in which floats are added: D8 and E33 of the disputes.
 
-    ASCENDING = "one after the other; a product begins with the accumulator"
-    RECORDED = "one after the other; a product begins with 0, the accumulator is added last"
+    A product begins with the accumulator, but in RECORDED, which adds it last. A row is added from
+    left to right, in f32 (CPU, RECORDED) or in its own type (LEFT), or as the chips do, in trees.
+    """
+
+    CPU = "cpu"
+    RECORDED = "recorded"
+    LEFT = "left"
+    A2A3 = "a2a3"
+    A5 = "a5"
 
 
 class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB"):

@@ -11,13 +11,15 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.lang.scalars import least, most
+from ptokit.isa.lang.traits import ORDER
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u64
 from ptokit.isa.model.layouts import DN, ND
 from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.model.words import Order, V
 from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.vectors import NUMBERS, VEC_A2A3, VEC_A5, DTypes, in_vec, one_type, row_major
 from ptokit.isa.pages.windows import pairs
+from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise
 
 SUM_A5 = (*VEC_A2A3, i64, u64)
 MAX_A5 = (*SUM_A5, i8, u8)
@@ -30,9 +32,8 @@ Fold = Callable[[Array], Array]
 
 
 class RowReduce(Instr, abstract=True, pipe=V):
-    """dst[i, 0] = f(row i of src)."""
+    """One result for each row."""
 
-    f: ClassVar[Callable[[Array, DType], Array]]
     dst = Out(Tile, doc="one valid column: a result for each row")
     src = In(Tile, doc="the rows to reduce")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
@@ -40,6 +41,12 @@ class RowReduce(Instr, abstract=True, pipe=V):
     example = {"tmp": VEC_F32, "dst": OF_A_ROW}
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
     recorded = {"plain": {}}
+
+
+class RowFold(RowReduce, abstract=True):
+    """dst[i, 0] = f(row i of src)."""
+
+    f: ClassVar[Callable[[Array, DType], Array]]
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -84,6 +91,20 @@ def total(x: Array, dtype: DType) -> Array:
     return x.cast(f32 if x.dtype.is_float else dtype).fold("add", 1, 0).cast(dtype)
 
 
+def row_sums(dst: Cells, src: Cells, order: Order) -> Array:
+    """The sum of each row, in the order of a target."""
+    rows, cols = src.valid
+    x = src[:rows, :cols]
+    if x.dtype.is_int or order in (Order.CPU, Order.RECORDED):
+        return total(x, dst.dtype)
+    if order is Order.LEFT:
+        return x.fold("add", 1, 0).cast(dst.dtype)
+    if order is Order.A5:
+        return by_register(src)
+    grouped = in_groups(src) if dst.layout == DN and x.dtype == f32 else None
+    return lanewise(src) if grouped is None else grouped
+
+
 def largest(x: Array, dtype: DType) -> Array:
     """The first of the largest elements of each row."""
     return x.fold("max", 1).cast(dtype)
@@ -103,17 +124,27 @@ SUM_CPU = pairs(RowReduce.dst, RowReduce.src, *WIDENING, (i16, (i16, i32)), (i32
 MAX_CPU = both(RowReduce.dst.dtype.isin(*NUMBERS), RowReduce.src.dtype.isin(*NUMBERS))
 
 
-class TRowSum(RowReduce, f=total, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5)):
-    """dst[i, 0] = src[i, 0] + src[i, 1] + ..., from left to right, beginning with 0.
+class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER,)):
+    """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
-    Floats are added in f32 and rounded once at the end; integers wrap in dst's type.
+    Floats on cpu: from left to right, beginning with 0, in f32, with one rounding at the end. On
+    a2a3 and a5 every step rounds to the element type. A register of 256 bytes is added as a tree:
+    neighbours, then neighbours of those sums. a5 adds the trees of one register after the other to
+    0. a2a3 first adds register to register (the second of each two to the first, what is left to
+    the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
+    of infinities of both signs, is NaN.
     """
 
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}, "i16_i32": {}}
     disputes = ("E31", "E33", "E39")
 
+    @staticmethod
+    def run(dst: Cells, src: Cells, order: Order) -> None:
+        rows, cols = src.valid
+        dst[:rows, : least(cols, 1)] = row_sums(dst, src, order)
 
-class TRowProd(RowReduce, f=product, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
+
+class TRowProd(RowFold, f=product, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
     """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, beginning with 1.
 
     Each step rounds to the element type; integers wrap.
@@ -122,7 +153,7 @@ class TRowProd(RowReduce, f=product, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
     disputes = ("E33", "E39")
 
 
-class TRowMax(RowReduce, f=largest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
+class TRowMax(RowFold, f=largest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
     """dst[i, 0] = the largest of src[i, 0], src[i, 1], ..., the first of equal ones.
 
     NaN in first place stays; later ones are skipped.
@@ -131,7 +162,7 @@ class TRowMax(RowReduce, f=largest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
     disputes = ("E2", "E39")
 
 
-class TRowMin(RowReduce, f=smallest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
+class TRowMin(RowFold, f=smallest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
     """dst[i, 0] = the smallest of src[i, 0], src[i, 1], ..., the first of equal ones.
 
     NaN in first place stays; later ones are skipped.
@@ -141,15 +172,20 @@ class TRowMin(RowReduce, f=smallest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
 
 
 class ColReduce(Instr, abstract=True, pipe=V):
-    """dst[0, j] = f(column j of src); a source without rows leaves `dst` as it is."""
+    """One result for each column; a source without rows leaves `dst` as it is."""
 
-    f: ClassVar[Fold]
     dst = Out(Tile, doc="one valid row: a result for each column")
     src = In(Tile, doc="the columns to reduce")
 
     example = {"dst": OF_A_COLUMN}
     elided = {"dst": Like(src, Const(1), src.valid.cols)}
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}}
+
+
+class ColFold(ColReduce, abstract=True):
+    """dst[0, j] = f(column j of src)."""
+
+    f: ClassVar[Fold]
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -187,11 +223,12 @@ def down(word: str, start: int | None = None) -> Fold:
     return lambda x: x.fold(word, 0, start)
 
 
-class TColSum(ColReduce, f=down("add", 0)):
+class TColSum(ColReduce, uses=(ORDER,)):
     """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
 
-    Every step rounds to dst's element type; integers wrap. `is_binary` asks hardware to add in
-    pairs; the order here does not change. A source without rows leaves `dst` as it is.
+    Every step rounds to dst's element type; integers wrap. With `is_binary` a2a3 and a5 add
+    neighbouring rows, then neighbours of these sums, until one is left; a lone last one is added to
+    the pair before it. The CPU simulator ignores it. A source without rows leaves `dst` as it is.
     """
 
     dst, src = ColReduce.dst, ColReduce.src
@@ -214,8 +251,15 @@ class TColSum(ColReduce, f=down("add", 0)):
     recorded = {**ColReduce.recorded, "tmp": {}}
     disputes = ("E29", "E33")
 
+    @staticmethod
+    def run(dst: Cells, src: Cells, is_binary: bool, order: Order) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols].cast(dst.dtype)
+        pairs = is_binary and order in (Order.A2A3, Order.A5) and x.dtype.is_float
+        dst[: least(rows, 1), :cols] = in_pairs(x, src) if pairs else x.fold("add", 0, 0)
 
-class TColProd(ColReduce, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)):
+
+class TColProd(ColFold, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)):
     """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, beginning with 1.
 
     Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`.
@@ -224,7 +268,7 @@ class TColProd(ColReduce, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A
     disputes = ("E29", "E33")
 
 
-class TColMax(ColReduce, f=down("max"), rules=by_column(VEC_A2A3, VEC_A5)):
+class TColMax(ColFold, f=down("max"), rules=by_column(VEC_A2A3, VEC_A5)):
     """dst[0, j] = the largest of src[0, j], src[1, j], ..., the first of equal ones.
 
     NaN in first place stays; later ones are skipped. A source without rows leaves `dst` as it is.
@@ -233,7 +277,7 @@ class TColMax(ColReduce, f=down("max"), rules=by_column(VEC_A2A3, VEC_A5)):
     disputes = ("E2", "E29")
 
 
-class TColMin(ColReduce, f=down("min"), rules=by_column(VEC_A2A3, VEC_A5)):
+class TColMin(ColFold, f=down("min"), rules=by_column(VEC_A2A3, VEC_A5)):
     """dst[0, j] = the smallest of src[0, j], src[1, j], ..., the first of equal ones.
 
     NaN in first place stays; later ones are skipped. A source without rows leaves `dst` as it is.

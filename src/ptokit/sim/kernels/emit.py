@@ -32,10 +32,11 @@ class Function(Emitter):
         super().__post_init__()
         self.gathers = Gathers(self)
         self.temporary = Temporaries(self)
+        self.made: dict[Traced, WindowRead] = {}
 
     def preparation(self, *written: WindowStore) -> Preparation:
         """What makes expressions ready for loops."""
-        return Preparation(self.related, self.temporary, list(written))
+        return Preparation(self.related, self.temporary, list(written), self.made)
 
     @property
     def crossing(self) -> bool:

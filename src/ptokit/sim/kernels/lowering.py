@@ -15,6 +15,7 @@ from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import NotNative, text
+from ptokit.sim.record.slices import parts
 from ptokit.sim.record.trace import (
     Apply,
     AxisWindow,
@@ -75,16 +76,17 @@ def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
 class Preparation:
     """Makes the expressions of one instruction ready, stores in order.
 
-    `written` are the stores of the instruction up to the one that is prepared.
+    `written` are the stores of the instruction up to the one that is prepared; `made` are its
+    temporaries, all made before its first store.
     """
 
     related: Callable[[Elements, Elements], Overlap]
-    temporary: Callable[[Whole | WindowRead], WindowRead]  # emits the loops that fill it
+    temporary: Callable[[Traced], WindowRead]  # emits the loops that fill it
     written: list[WindowStore]
+    made: dict[Traced, WindowRead]
 
     def __post_init__(self) -> None:
         self.done: dict[tuple[Traced, bool, int], Traced] = {}
-        self.made: dict[Traced, WindowRead] = {}  # temporaries, made before the first store
 
     def stores(self, stores: Sequence[WindowStore]) -> list[WindowStore]:
         """The stores with lowered values; empty and dead ones are dropped."""
@@ -119,15 +121,25 @@ class Preparation:
                 return self(node.first, not swap)
             if node.word == "repeat" and not swap:
                 return self(node.first, swap, repeat * node.parameters["count"])
+            if node.word == "window":
+                return Leaf(self._part(node), swap, repeat)
             return Leaf(self._temporary(node), swap, repeat)
         if isinstance(node, WindowRead) and self._overwritten(node, swap):
             return Leaf(self._temporary(node), swap, repeat)
         return Leaf(node, swap, repeat)
 
-    def _temporary(self, node: Whole | WindowRead) -> WindowRead:
+    def _temporary(self, node: Traced) -> WindowRead:
         if node not in self.made:
             self.made[node] = self.temporary(node)
         return self.made[node]
+
+    def _part(self, node: Whole) -> WindowRead:
+        """A part of what is in memory, or in a temporary."""
+        whole = node.first
+        if not isinstance(whole, WindowRead) or self._overwritten(whole, False):
+            whole = self._temporary(whole)
+        inner = parts(node.first.shape, **node.parameters)
+        return WindowRead(whole.cells, *map(_within, (whole.row_span, whole.col_span), inner))
 
     def _table(self, node: Taken) -> Elements:
         """What a gather reads: a copy if the instruction writes there."""
@@ -146,6 +158,12 @@ class Preparation:
         relation = self.related(store.cells, node.cells)
         pointwise = relation is MUST_ALIAS and not swap and _pointwise(store, node)
         return relation is not NO_ALIAS and not pointwise
+
+
+def _within(outer: AxisWindow, inner: AxisWindow) -> AxisWindow:
+    """A window of a window."""
+    start = outer.start + inner.start * outer.step
+    return AxisWindow(start, inner.count, outer.step * inner.step, outer.limit)
 
 
 def _pointwise(store: WindowStore, node: WindowRead) -> bool:

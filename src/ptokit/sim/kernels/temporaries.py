@@ -43,7 +43,7 @@ class Temporaries:
     def __init__(self, function: Emitter) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
 
-    def __call__(self, node: Whole | WindowRead) -> WindowRead:
+    def __call__(self, node: Traced) -> WindowRead:
         """Loops that compute what cannot be computed element by element, and where it is then."""
         words: dict[str, Callable[[Whole], Elements]] = {
             "matmul": self._product,
@@ -52,6 +52,7 @@ class Temporaries:
             "count": self._counted,
             "pack": self._packed,
             "bits": self._bits,
+            "pad": self._widened,
         }
         if isinstance(node, Whole) and node.word in words:
             cells = words[node.word](node)
@@ -59,16 +60,13 @@ class Temporaries:
             cells = self._copied(node)
         return WindowRead(cells, *spans(node))
 
-    def _copied(self, node: Whole | WindowRead) -> Elements:
+    def _copied(self, node: Traced) -> Elements:
         """A copy, row by row; a reshape reads it in its own rows."""
-        if isinstance(node, Whole) and node.word in ("repeat", "transpose"):
-            cells = self.scratch.room(node.rows, node.cols, node.dtype)
-            self.fill(cells, node)
-            return cells
-        source = node.first if isinstance(node, Whole) else node
+        reshaped = isinstance(node, Whole) and node.word == "reshape"
+        source = node.first if isinstance(node, Whole) and reshaped else node
         cells = self.scratch.room(source.rows, source.cols, source.dtype)
         self.fill(cells, Leaf(source) if isinstance(node, WindowRead) else source)
-        if isinstance(node, Whole):
+        if reshaped:
             if not (isinstance(source.cols, int) and isinstance(node.cols, int)):
                 raise NotNative("a reshape of unknown size")
             where = IndexMap(Axis(((1 << 40, node.cols),)), Axis(((node.cols, 1),)))
@@ -82,6 +80,14 @@ class Temporaries:
             [store] = self.function.preparation().stores([store])
         self.function.guard_gathers(store)
         self.function.store(store)
+
+    def _widened(self, node: Whole) -> Elements:
+        """The padding everywhere, and the elements over it."""
+        source, value = node.args
+        cells = self.scratch.room(node.rows, node.cols, node.dtype)
+        self.function.store(WindowStore(cells, *spans(node), Leaf(value)))
+        self.fill(cells, source)
+        return cells
 
     def _product(self, node: Whole) -> Elements:
         """Both factors packed as the kernel wants them, and the sums to begin with; the kernel."""

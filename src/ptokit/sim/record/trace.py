@@ -24,6 +24,7 @@ from ptokit.numerics.conversions import converted
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Coded, Int, NotNative, Num, Truth
+from ptokit.sim.record.slices import AxisWindow, parts
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
@@ -32,16 +33,6 @@ PLAIN_CASTS = (
     *((t.f32, t.f64), (t.f64, t.f32), (t.i32, t.f64), (t.u32, t.f64)),
 )
 HALF_CASTS = ((t.f16, t.f32), (t.f32, t.f16))
-
-
-@dataclass(frozen=True)
-class AxisWindow:
-    """A window of an axis: `count` indices from `start` on, every step-th, all below `limit`."""
-
-    start: Num
-    count: Num
-    step: int = 1
-    limit: int | None = None
 
 
 class Traced(Array):
@@ -156,7 +147,10 @@ class Whole(Traced):
         return self.args[0]
 
 
-SHAPING = ("transpose", "reshape", "repeat", "compact", "count", "pack", "bits", "fold", "matmul")
+SHAPING = (
+    *("transpose", "reshape", "window", "pad", "repeat"),
+    *("compact", "count", "pack", "bits", "fold", "matmul"),
+)
 
 
 def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType, Num, Num]:
@@ -164,8 +158,11 @@ def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType
     match word:
         case "transpose":
             return x.dtype, x.cols, x.rows
-        case "reshape":
+        case "reshape" | "pad":
             return x.dtype, how["rows"], how["cols"]
+        case "window":
+            rows, cols = parts((x.rows, x.cols), **how)
+            return x.dtype, rows.count, cols.count
         case "repeat":
             return x.dtype, x.rows, x.cols * how["count"]
         case "compact":

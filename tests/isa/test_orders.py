@@ -1,0 +1,187 @@
+"""The order of sums on each target: whole registers, what is left of one, lengths of the run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from fuzz.scale import sampled, scaled
+from oracles import orders
+from oracles.formats import FORMATS, Array, quieted
+from ptokit.api.settings import target_named
+from ptokit.isa.model.targets import TARGETS
+
+ENGINES = ("reference", "native")
+
+
+def numbers(dtype: str, rows: int, cols: int) -> Array:
+    """Numbers whose sums depend on the order, some of them none and infinite."""
+    random = np.random.default_rng(rows * cols)
+    found = random.standard_normal((rows, cols)) * 2.0 ** random.integers(-8, 8, (rows, cols))
+    found[0, -1:] = -np.inf
+    found[1, 0], found[1, -1] = np.inf, np.nan
+    found[2, :] = -0.0
+    return found.astype(FORMATS[dtype][1])
+
+
+def ran(text: str, target: str, engine: str, **given: Array) -> Array:
+    """What %s holds afterwards."""
+    return pto.loads(text).execute(given, target=target, engine=engine).outputs["s"]
+
+
+def row_sums(dtype: str, rows: int, cols: int, target: str, *, dn: bool) -> Array:
+    src = f"!pto.tile_buf<vec, {rows}x{whole(cols, dtype)}x{dtype}, valid={rows}x{cols}>"
+    width = 32 // FORMATS[dtype][0] * 8
+    dst = f"!pto.tile_buf<vec, {rows}x{width}x{dtype}, valid={rows}x1>"
+    if dn:
+        dst = f"!pto.tile_buf<vec, {rows}x1x{dtype}, blayout=col_major>"
+    text = f"func.func @f(%a: {src}, %s: {dst}) {{\n"
+    text += f"  pto.trowsum ins(%a, %a : {src}, {src}) outs(%s : {dst})\n  return\n}}"
+    a, s = numbers(dtype, rows, cols), np.zeros((rows, 1), FORMATS[dtype][1])
+    found = [ran(text, target, e, a=a, s=s) for e in ENGINES]
+    assert found[0].tobytes() == found[1].tobytes()
+    return found[0]
+
+
+# lengths around one register, two, and numbers of registers that halve with and without rest
+LENGTHS = (1, 8, 63, 64, 65, 127, 128, 129, 192, 200, 320, 384, 448, 456, 640, 1100)
+CASES = [(d, n, t) for t in ("a2a3", "a5") for d in ("f32", "f16") for n in LENGTHS]
+
+
+def whole(cols: int, dtype: str) -> int:
+    """Columns of whole lines of 32 bytes."""
+    line = 256 // FORMATS[dtype][0]
+    return -(-cols // line) * line
+
+
+@pytest.mark.parametrize(("dtype", "cols", "target"), sampled(CASES, 3))
+def test_rows_of_any_length(dtype: str, cols: int, target: str) -> None:
+    a = numbers(dtype, 4, cols)
+    order = orders.on_a5 if target == "a5" else orders.on_a2a3
+    expected = quieted(orders.summed(a, dtype, order), dtype)
+    assert row_sums(dtype, 4, cols, target, dn=False).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("shape", orders.SPECIAL)
+def test_tiles_that_a2a3_adds_in_groups(shape: tuple[int, int]) -> None:
+    a = numbers("f32", *shape)
+    expected = orders.summed(a, "f32", orders.special(orders.SPECIAL[shape]))
+    found = row_sums("f32", *shape, "a2a3", dn=True)
+    assert found.tobytes() == quieted(expected, "f32").tobytes()
+
+
+LOOP = """\
+!src = !pto.tile_buf<vec, {rows}x{cols}xf32, valid=?x?>
+!dst = !pto.tile_buf<vec, {out}xf32, valid=?x?>
+!all = !pto.tensor_view<?x?xf32>
+!part = !pto.partition_tensor_view<?x?xf32>
+func.func @f(%a: !pto.ptr<f32>, %s: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.constant {rows} : index
+  %cols = arith.constant {cols} : index
+  %turns = arith.constant {turns} : index
+  %step = arith.constant {step} : index
+  %from = pto.make_tensor_view %a, shape = [%rows, %cols], strides = [%cols, %c1] : !all
+  %to = pto.make_tensor_view %s, shape = [{shape}], strides = [{strides}] : !all
+  scf.for %i = %c0 to %turns step %c1 {{
+    %more = arith.muli %i, %step : index
+    %n = arith.addi %more, %c1 : index
+    %x = pto.alloc_tile valid_row = {v_row} valid_col = {v_col} : !src
+    %t = pto.alloc_tile valid_row = {v_row} valid_col = {v_col} : !src
+    %y = pto.alloc_tile valid_row = {o_row} valid_col = {o_col} : !dst
+    %in = pto.partition_view %from, offsets = [%c0, %c0], sizes = [{v_row}, {v_col}] : !all -> !part
+    %out = pto.partition_view %to, offsets = [{at}], sizes = [{o_row}, {o_col}] : !all -> !part
+    pto.tload ins(%in : !part) outs(%x : !src)
+    pto.{op} ins(%x, %t{attrs} : !src, !src) outs(%y : !dst)
+    pto.tstore ins(%y : !dst) outs(%out : !part)
+  }}
+  return
+}}
+"""
+BY_ROW = {
+    "op": "trowsum",
+    "out": "{rows}x8",
+    "shape": "%rows, %turns",
+    "strides": "%turns, %c1",
+    "v_row": "%rows",
+    "v_col": "%n",
+    "o_row": "%rows",
+    "o_col": "%c1",
+    "at": "%c0, %i",
+    "attrs": "",
+}
+BY_COLUMN = {
+    "op": "tcolsum",
+    "out": "1x{cols}",
+    "shape": "%turns, %cols",
+    "strides": "%cols, %c1",
+    "v_row": "%n",
+    "v_col": "%cols",
+    "o_row": "%c1",
+    "o_col": "%cols",
+    "at": "%i, %c0",
+    "attrs": " {{isBinary = true}}",
+}
+
+
+def looped(how: dict[str, str], rows: int, cols: int, turns: int, step: int, target: str) -> Array:
+    """The sums of the first 1, 1 + step, ... columns or rows: only the run knows how many."""
+    sizes = {"rows": rows, "cols": cols}
+    said = {name: text.format(**sizes) for name, text in how.items()}
+    text = LOOP.format(**sizes, turns=turns, step=step, **said)
+    shape = (rows, turns) if how is BY_ROW else (turns, cols)
+    given = {"a": numbers("f32", rows, cols), "s": np.zeros(shape, np.float32)}
+    found = [ran(text, target, e, **given) for e in ENGINES]
+    assert found[0].tobytes() == found[1].tobytes()
+    return found[0]
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_rows_whose_length_the_run_knows(target: str) -> None:
+    turns, step = min(scaled(15), 100), 704 // min(scaled(15), 100)
+    found = looped(BY_ROW, 4, 704, turns, step, target)
+    a, order = numbers("f32", 4, 704), orders.on_a5 if target == "a5" else orders.on_a2a3
+    for turn in range(turns):
+        expected = orders.summed(a[:, : 1 + turn * step], "f32", order)
+        assert found[:, turn].tobytes() == quieted(expected, "f32")[:, 0].tobytes(), turn
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_columns_whose_length_the_run_knows(target: str) -> None:
+    found = looped(BY_COLUMN, 37, 24, 19, 2, target)
+    a, order = numbers("f32", 37, 24), orders.chain if target == "cpu" else orders.pairs
+    for turn in range(19):
+        lines = list(a[: 1 + 2 * turn])
+        with np.errstate(all="ignore"):
+            expected = order([np.zeros(24, np.float32), *lines] if target == "cpu" else lines)
+        assert found[turn].tobytes() == quieted(expected, "f32").tobytes(), turn
+
+
+@pytest.mark.parametrize(("rows", "dtype"), [(1, "f32"), (2, "f16"), (7, "f32"), (64, "bf16")])
+def test_columns_in_pairs(rows: int, dtype: str) -> None:
+    src, dst = (f"!pto.tile_buf<vec, {n}x32x{dtype}>" for n in (rows, 1))
+    text = f"func.func @f(%a: {src}, %s: {dst}) {{\n  pto.tcolsum ins(%a, %a"
+    text += f" {{isBinary = true}} : {src}, {src}) outs(%s : {dst})\n  return\n}}"
+    a = np.random.default_rng(rows).standard_normal((rows, 32)).astype(FORMATS[dtype][1])
+    given = {"a": a, "s": np.zeros((1, 32), a.dtype)}
+    found = [ran(text, "a5", e, **given) for e in ENGINES]
+    assert found[0].tobytes() == found[1].tobytes() == orders.pairs(list(a)).tobytes()
+
+
+def test_the_order_is_an_option() -> None:
+    """Left to right in the type of the elements: neither what cpu does nor what a5 does."""
+    a = numbers("f16", 4, 300)
+    with np.errstate(all="ignore"):
+        expected = orders.chain([np.zeros(4, np.float16), *a.T])[:, None]
+    for target in TARGETS:
+        left = row_sums("f16", 4, 300, f"{target}:left", dn=False)
+        assert left.tobytes() == quieted(expected, "f16").tobytes()
+        assert left.tobytes() != row_sums("f16", 4, 300, target, dn=False).tobytes()
+
+
+@pytest.mark.parametrize("name", ["a6", "a5:right"])
+def test_an_unknown_order_is_told_the_known_ones(name: str) -> None:
+    with pytest.raises(ValueError, match="choose one of"):
+        target_named(name)
