@@ -52,3 +52,43 @@ def accumulated(acc: Seen, a: Seen, b: Seen) -> Array:
 def biased(a: Seen, b: Seen, bias: Seen) -> Array:
     """The bias is the initial value of the accumulator."""
     return product(a, b, bias.all[:1])
+
+
+def scale_values(scale: Seen) -> Array:
+    """Powers of two by their codes; 255 is NaN (D10)."""
+    codes = scale.codes.astype(np.int64)
+    return np.where(codes == 255, np.nan, np.ldexp(1.0, codes - 127))
+
+
+@np.errstate(all="ignore")
+def scaled_product(
+    a: Seen, a_scale: Seen, b: Seen, b_scale: Seen, start: Array | None = None
+) -> Array:
+    """4.5.1: per k, acc = f32(f64(acc) + f64(a b) f64(sa sb)), the scales of group k div 32."""
+    left, right = (x.values.astype(np.float64) for x in (a, b))
+    rows, cols = left.shape[0], right.shape[1]
+    total = np.zeros((rows, cols), np.float32)
+    if start is not None:
+        total = np.broadcast_to(start[:rows, :cols], total.shape)
+    sa, sb = scale_values(a_scale), scale_values(b_scale)
+    for k in range(left.shape[1]):
+        g = k // 32
+        scales = sa[:rows, g : g + 1] * sb[g : g + 1, :cols]
+        term = left[:, k : k + 1] * right[k : k + 1] * scales
+        total = (total.astype(np.float64) + term).astype(np.float32)
+    return quieted(total, "f32")
+
+
+@meaning("TMatMulMx", "TGemvMx")
+def groups_product(a: Seen, a_scale: Seen, b: Seen, b_scale: Seen) -> Array:
+    return scaled_product(a, a_scale, b, b_scale)
+
+
+@meaning("TMatMulMxAcc", "TGemvMxAcc")
+def groups_accumulated(acc: Seen, a: Seen, a_scale: Seen, b: Seen, b_scale: Seen) -> Array:
+    return scaled_product(a, a_scale, b, b_scale, acc.all)
+
+
+@meaning("TMatMulMxBias", "TGemvMxBias")
+def groups_biased(a: Seen, a_scale: Seen, b: Seen, b_scale: Seen, bias: Seen) -> Array:
+    return scaled_product(a, a_scale, b, b_scale, bias.all[:1])

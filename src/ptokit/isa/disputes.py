@@ -159,6 +159,18 @@ DISPUTES: dict[str, Dispute] = {
         "simulator follows it now",
         'target "cpu:recorded" in Python, --order recorded at the command line',
     ),
+    "D10": Dispute(
+        "what is a scale of 255?",
+        "OCP: NaN. CPU simulator: 2**128.",
+        "NaN",
+        "the format has NaN, and quantisation writes it for groups that have no exponent",
+    ),
+    "D13": Dispute(
+        "does K of a product of one row come from a or from b?",
+        "CPU simulator, and A5 with scales: from a. Hardware code without scales: from b.",
+        "they must agree",
+        "the product has no other meaning",
+    ),
     "C1": Dispute(
         "what does an index outside the source gather on the CPU simulator?",
         "page, Mechanism: wraps. Same page, Constraints: clamped. Code: 0.",

@@ -203,7 +203,7 @@ def _matmul(x: NumpyArray, other: NumpyArray, start: NumpyArray | None = None) -
         total = np.matmul(a.astype(np.int32), b.astype(np.int32))  # wraps, any order
         total = total if start is None else total + start.values
         return NumpyArray(total.view(np.uint32), t.i32)
-    step = _multiply_add if x.dtype is t.f16 else _fma
+    step = {t.f16: _multiply_add, t.f64: _wide_multiply_add}.get(x.dtype, _fma)
     shape = a.shape[0], b.shape[1]
     total = np.zeros(shape, np.float32)
     if start is not None:
@@ -216,6 +216,11 @@ def _matmul(x: NumpyArray, other: NumpyArray, start: NumpyArray | None = None) -
 def _multiply_add(a: Values, b: Values, c: Values) -> Values:
     """a * b + c where the f32 product is exact: f16 (a bf16 product may be a denormal)."""
     return a * b + c
+
+
+def _wide_multiply_add(a: Values, b: Values, c: Values) -> Values:
+    """a * b + c in f64, rounded to f32."""
+    return (c.astype(np.float64) + a * b).astype(np.float32)
 
 
 def _fma(a: Values, b: Values, c: Values) -> Values:

@@ -222,6 +222,7 @@ class Array(ABC):
         """Rows by columns, summed over k ascending with one fused multiply-add per k.
 
         The sums have f32 for floats, i32 for integers, and begin with `start` of that type, or 0.
+        Of f64 each product and each sum rounds to f64, then the sum to f32.
         """
         return self.apply("matmul", right, *(() if start is None else (start,)))
 

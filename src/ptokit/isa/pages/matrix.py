@@ -34,17 +34,10 @@ class MatMul(Instr, abstract=True, pipe=M):
     phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
 
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
-    product = (
+    extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
         named("shape", c.valid.rows >= a.valid.rows, c.valid.cols >= b.valid.cols),
         named("shape", both(a.rows == c.rows, a.cols == b.rows, b.cols == c.cols)),
-        either(
-            both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
-            both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
-            both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8), c.dtype == f32),
-            both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
-        ),
-        on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
         on(CPU, named("layout", a.slayout == SLayout.ROW_MAJOR, help="left tiles are nz or zz")),
         on(A2A3, a.layout == ZZ),
         on(A5, a.layout == NZ),
@@ -55,6 +48,16 @@ class MatMul(Instr, abstract=True, pipe=M):
             both(a.valid.cols >= 1, a.valid.cols <= 4095),
             both(b.valid.cols >= 1, b.valid.cols <= 4095),
         ),
+    )
+    product = (
+        extents,
+        either(
+            both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
+            both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
+            both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8), c.dtype == f32),
+            both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
+        ),
+        on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
     )
     some_rows = on(HARDWARE, both(a.valid.rows >= 1, a.valid.rows <= 4095))
     one_row = on(
@@ -104,8 +107,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
     acc = In(Tile, loc=ACC, doc="the sum so far; may be c itself")
     a, b = MatMul.a, MatMul.b
 
-    sums = (
-        MatMul.product,
+    onto = (
         acc.dtype == c.dtype,
         named("shape", acc.valid.rows >= a.valid.rows, acc.valid.cols >= b.valid.cols),
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
@@ -131,14 +133,14 @@ class TMatMulAcc(Accumulation, name="tmatmul.acc", recorded_op="tmatmul"):
     """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
 
     example = accumulating("tmatmul", L0A, L0C_64)
-    rules = (Accumulation.sums, MatMul.some_rows)
+    rules = (MatMul.product, Accumulation.onto, MatMul.some_rows)
 
 
 class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     """c = acc + a x b for one row: each sum begins with acc's element (recorded ones: ended)."""
 
     example = accumulating("tgemv", L0A_ROW, L0C_ROW)
-    rules = (Accumulation.sums, MatMul.one_row)
+    rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 
 class Biased(MatMul, abstract=True, uses=(ORDER,)):
@@ -150,8 +152,7 @@ class Biased(MatMul, abstract=True, uses=(ORDER,)):
     c, a, b = MatMul.c, MatMul.a, MatMul.b
     bias = In(Tile, loc=BIAS, doc="one row of N biases")
 
-    sums = (
-        MatMul.product,
+    onto = (
         bias.dtype == c.dtype,
         both(bias.rows == 1, bias.layout == ND),
         named("shape", bias.valid.cols >= b.valid.cols, help="give a bias for each column"),
@@ -168,11 +169,11 @@ class Biased(MatMul, abstract=True, uses=(ORDER,)):
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):
     """c = bias + a x b: each sum begins with its column's bias, recorded ones ended with it."""
 
-    rules = (Biased.sums, MatMul.some_rows)
+    rules = (MatMul.product, Biased.onto, MatMul.some_rows)
 
 
 class TGemvBias(Biased, name="tgemv.bias", recorded_op="tgemv"):
     """c = bias + a x b for one row: each sum begins with its column's bias (recorded: ended)."""
 
     example = ROW_EXAMPLE
-    rules = (Biased.sums, MatMul.one_row)
+    rules = (MatMul.product, Biased.onto, MatMul.one_row)

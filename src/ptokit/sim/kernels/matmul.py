@@ -8,7 +8,7 @@ All three matrices are row-major, element (row, col) at row * ld + col of its sc
 
 B and C begin at a multiple of 64 bytes, ldb and ldc are multiples of 16, sizes are at least 1.
 Each sum starts at +0, or `onto` at what C holds, and takes one fused multiply-add per step of the
-depth, in ascending order.
+depth, in ascending order. Of f64 factors the product and the sum are rounded to f64, then to f32.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ PARAMETERS = "ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i6
 
 @dataclass(frozen=True)
 class RegisterBlock:
-    """The sums kept in registers: `rows` x `vectors`, each of some lanes of `kind`."""
+    """The sums kept in registers: `rows` x `vectors`, each of some lanes of `kind`.
+
+    `factor` is the type of the elements that are multiplied.
+    """
 
     code: Code
     lanes: Lanes
     kind: str
+    factor: str
     rows: int
     vectors: int
     fma: bool
@@ -48,14 +52,14 @@ class RegisterBlock:
         with code.loop(Int(code, "%m"), what, self.rows) as row:
             last = Int(code, "%m") - 1
             rows = [Int(code, text(row + number)).least(last) for number in range(self.rows)]
-            left = [self._at("%a", each * Int(code, "%lda")) for each in rows]
-            starts = [self._at("%c", each * Int(code, "%ldc") + col) for each in rows]
-            places = [place for start in starts for place in self._vectors(start)]
+            left = [self._at(self.factor, "%a", each * Int(code, "%lda")) for each in rows]
+            starts = [self._at(self.kind, "%c", each * Int(code, "%ldc") + col) for each in rows]
+            places = [place for start in starts for place in self._vectors(self.kind, start)]
             align = f"align {self.lanes.count * 4}"
             loads = [f"load {kinds}, ptr {place}, {align}" for place in places]
             begin = [code.let(load) if self.onto else "zeroinitializer" for load in loads]
             for place, value in zip(
-                places, self._depth(left, self._at("%b", col), begin), strict=True
+                places, self._depth(left, self._at(self.factor, "%b", col), begin), strict=True
             ):
                 value = self.lanes.canonical(value) if self.kind == "float" else value
                 code.do(f"store {kinds} {value}, ptr {place}, {align}")
@@ -69,13 +73,16 @@ class RegisterBlock:
         head = len(code.lines)  # of the phi instructions, written at the end
         step = Int(code, f"%{code.name('p')}")
         code.note(f"for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
-        load = f"load {kinds}, ptr {{}}, align {self.lanes.count * 4}"
-        start = self._at(right, step * Int(code, "%ldb"))
-        vectors = [code.let(load.format(place)) for place in self._vectors(start)]
+        size = 8 if self.factor == "double" else 4
+        align = min(self.lanes.count * size, 64)
+        load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
+        start = self._at(self.factor, right, step * Int(code, "%ldb"))
+        vectors = [code.let(load.format(place)) for place in self._vectors(self.factor, start)]
         old, new = list[str](), list[str]()
         for row in left:
-            one = code.let(f"load {self.kind}, ptr {self._at(row, step)}, align 4")
-            factor = self.lanes.spread(self.kind, one)
+            where = self._at(self.factor, row, step)
+            one = code.let(f"load {self.factor}, ptr {where}, align {size}")
+            factor = self.lanes.spread(self.factor, one)
             for vector in vectors:
                 old.append(f"%{code.name('sum')}")
                 new.append(self._multiply_add(factor, vector, old[-1]))
@@ -88,24 +95,28 @@ class RegisterBlock:
         code.start(done)
         return new
 
-    def _at(self, start: str, offset: Num) -> str:
+    def _at(self, kind: str, start: str, offset: Num) -> str:
         """The address `offset` elements further."""
-        return self.code.let(f"getelementptr inbounds {self.kind}, ptr {start}, i64 {text(offset)}")
+        return self.code.let(f"getelementptr inbounds {kind}, ptr {start}, i64 {text(offset)}")
 
-    def _vectors(self, start: str) -> list[str]:
+    def _vectors(self, kind: str, start: str) -> list[str]:
         """The addresses of a block's vectors in one row."""
-        return [self._at(start, number * self.lanes.count) for number in range(self.vectors)]
+        return [self._at(kind, start, number * self.lanes.count) for number in range(self.vectors)]
 
     def _multiply_add(self, a: str, b: str, c: str) -> str:
-        """a * b + c; f32 in one rounding."""
+        """a * b + c; of f32 in one rounding, of f64 in three."""
         lanes = self.lanes
+        if self.factor == "double":
+            wide = lanes.convert("fpext", "float", c, "double")
+            total = lanes.op("fadd", "double", wide, lanes.op("fmul", "double", a, b))
+            return lanes.convert("fptrunc", "double", total, "float")
         if self.kind == "i32":
             return lanes.op("add", "i32", lanes.op("mul", "i32", a, b), c)
         return lanes.call("fma", "float", a, b, c) if self.fma else _emulated(lanes, a, b, c)
 
 
 def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool) -> str:
-    """A function that multiplies; `kind` is f32 or i32, `lanes` the elements of a register.
+    """A function that multiplies; `kind` is f64, f32 or i32, `lanes` the elements of a register.
 
     `onto`: the sums begin with what C holds. Without `fma`, a machine that has no fused
     multiply-add, it is emulated exactly.
@@ -113,8 +124,9 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool) -> str:
     code = Code()
     # what 32 registers (AVX-512, NEON) or 16 hold
     rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 2)
-    element = {"f32": "float", "i32": "i32"}[kind]
-    block = RegisterBlock(code, Lanes(code, lanes), element, rows, vectors, fma, onto)
+    factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
+    element = "i32" if kind == "i32" else "float"
+    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, onto)
     padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:

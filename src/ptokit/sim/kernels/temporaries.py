@@ -92,7 +92,8 @@ class Temporaries:
     def _product(self, node: Whole) -> Elements:
         """Both factors packed as the kernel wants them, and the sums to begin with; the kernel."""
         a, b, *start = node.args
-        wide = t.i32 if a.dtype.is_int else t.f32
+        total = t.i32 if a.dtype.is_int else t.f32
+        wide = t.f64 if a.dtype == t.f64 else total
         packed: list[Elements] = []
         for factor, line in ((a, 1), (b, 16)):
             cells = self.scratch.room(factor.rows, factor.cols, wide, line)
@@ -100,11 +101,11 @@ class Temporaries:
             assert isinstance(converted, Traced)
             self.fill(cells, converted)
             packed.append(cells)
-        out = self.scratch.room(node.rows, node.cols, wide, 16)
+        out = self.scratch.room(node.rows, node.cols, total, 16)
         for value in start:
             store = WindowStore(out, *spans(node), value)
             self.function.store(*self.function.preparation(store).stores([store]))
-        kind = "i32" if wide.is_int else "f32"
+        kind = wide.name
         name = f"product_{kind}{'_onto' if start else ''}"
         self.function.kernels[name] = matmul.kernel(
             name, kind, self.function.lanes(4), self.function.host.fma, onto=bool(start)

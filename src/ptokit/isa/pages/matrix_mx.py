@@ -1,0 +1,196 @@
+"""Matrix multiply: products of groups of 32 that share a scale (spec 4.5.1)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A5, CPU, both, either, named
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Like
+from ptokit.isa.lang.traits import ORDER
+from ptokit.isa.model.dtypes import f8e8m0, f32, f64
+from ptokit.isa.model.layouts import NN, ZZ
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import ACC, SCALE_LEFT, SCALE_RIGHT, SCALING, Order
+from ptokit.isa.pages.matrix import (
+    BIASES,
+    PRODUCT_FP8,
+    Accumulation,
+    Biased,
+    MatMul,
+    product,
+)
+from ptokit.isa.pages.quantisation import GROUP
+from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
+from ptokit.isa.pages.windows import FP4
+
+A_SCALE = "!pto.tile_buf<scaleleft, 64x2xf8E8M0FNU, slayout=row_major, fractal=32>"
+B_SCALE = (
+    "!pto.tile_buf<scaleright, 2x64xf8E8M0FNU, blayout=col_major, slayout=col_major, fractal=32>"
+)
+A, A_ROW, B = (t.replace("f16", "f8E4M3FN") for t in (L0A, L0A_ROW, L0B))
+EXAMPLE = {"a": A, "a_scale": A_SCALE, "b": B, "b_scale": B_SCALE, "c": L0C_64, "bias": BIASES}
+ROW_EXAMPLE = EXAMPLE | {"a": A_ROW, "c": L0C_ROW}
+ENOUGH = "give a scale for each group of 32 along k"
+
+
+class Scaled(MatMul, abstract=True, targets=(CPU, A5)):
+    """c = the sum over k of a x b x their scales."""
+
+    c, a = MatMul.c, MatMul.a
+    a_scale = In(Tile, cpp="aScale", doc="a scale for each 32 columns of a row of a")
+    b = MatMul.b
+    b_scale = In(Tile, cpp="bScale", doc="a scale for each 32 rows of a column of b")
+
+    example = EXAMPLE
+    scaled = (
+        MatMul.extents,
+        named("shape", a.cols % 64 == 0, help="declare whole pairs of groups along k"),
+        either(
+            both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8)),
+            both(a.dtype.isin(*FP4), b.dtype.isin(*FP4)),
+        ),
+        both(c.dtype == f32, a_scale.dtype == f8e8m0, b_scale.dtype == f8e8m0),
+        named("location", a_scale.loc.isin(SCALE_LEFT, SCALING)),
+        named("location", b_scale.loc.isin(SCALE_RIGHT, SCALING)),
+        named("layout", both(a_scale.layout == ZZ, a_scale.fractal == 32), help="zz, fractal 32"),
+        named("layout", both(b_scale.layout == NN, b_scale.fractal == 32), help="nn, fractal 32"),
+        named("shape", a_scale.valid.rows >= a.valid.rows, help=ENOUGH),
+        named("shape", a_scale.valid.cols * GROUP >= a.valid.cols, help=ENOUGH),
+        named("shape", b_scale.valid.rows * GROUP >= b.valid.rows, help=ENOUGH),
+        named("shape", b_scale.valid.cols >= b.valid.cols, help=ENOUGH),
+    )
+    elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
+    disputes = ("D10", "D13")
+
+
+def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, Array]:
+    """Both matrices times their scales, in f64: exact."""
+    (m, k), n = a.valid, b.valid.cols
+    row, col = a_scale.iota(m, k)
+    left = a_scale.take(row * a_scale.cols + col // GROUP)
+    row, col = b_scale.iota(k, n)
+    right = b_scale.take(row // GROUP * b_scale.cols + col)
+    return wide(a[:m, :k]) * wide(left), wide(b[:k, :n]) * wide(right)
+
+
+def gemv(page: type[Scaled]) -> str:
+    """The call in C++ for one row."""
+    return (page.asm.cpp_text or "").replace("TMATMUL", "TGEMV")
+
+
+def wide(x: Array) -> Array:
+    return x.cast(f32).cast(f64)
+
+
+class ScaledProduct(Scaled, abstract=True):
+    """c = the sum over k of a x b x their scales."""
+
+    recorded = {"plain": {"c": "dst"}}
+
+    @staticmethod
+    def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:
+        left, right = factors(a, a_scale, b, b_scale)
+        c[: a.valid.rows, : b.valid.cols] = left.matmul(right)
+
+
+class TMatMulMx(ScaledProduct, name="tmatmul.mx", recorded_op="tmatmul_mx"):
+    """c[i, j] = the sum of a[i, k] a_scale[i, g] b[k, j] b_scale[g, j], g = k // 32.
+
+    Over k ascending; each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
+    """
+
+    rules = (Scaled.scaled, MatMul.some_rows)
+
+
+class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
+    """c[0, j] = the sum of a[0, k] a_scale[0, g] b[k, j] b_scale[g, j], g = k // 32.
+
+    Over k ascending; each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
+    """
+
+    example = ROW_EXAMPLE
+    rules = (Scaled.scaled, MatMul.one_row)
+
+
+class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,)):
+    """c = acc + the sum over k of a x b x their scales: each sum begins with acc's element."""
+
+    c, acc = MatMul.c, Accumulation.acc
+    a, a_scale, b, b_scale = Scaled.a, Scaled.a_scale, Scaled.b, Scaled.b_scale
+
+    asm = Asm(
+        order=("acc", "a", "a_scale", "b", "b_scale"),
+        cpp_text="TMATMUL_MX<AccPhase::{phase}>({c}, {acc}, {a}, {a_scale}, {b}, {b_scale});",
+    )
+    recorded = Accumulation.recorded
+    disputes = (*Scaled.disputes, "D8")
+
+    @staticmethod
+    def run(
+        c: Cells, acc: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells, order: Order
+    ) -> None:
+        m, n = a.valid.rows, b.valid.cols
+        c[:m, :n] = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], order)
+
+
+def accumulating(product: str, a: str, c: str) -> str:
+    """An example that adds to the accumulator of a product."""
+    factors, types = "%a, %a_scale, %b, %b_scale", f"{a}, {A_SCALE}, {B}, {B_SCALE}"
+    return f"""\
+%acc = {product} {factors} : {types} -> {c}
+NAME ins(%acc, {factors} : {c}, {types}) outs(%acc : {c})"""
+
+
+class TMatMulMxAcc(ScaledAccumulation, name="tmatmul.mx.acc", recorded_op="tmatmul_mx"):
+    """c = acc + a x b with their scales: each sum begins with acc's element, recorded ones ended.
+
+    Each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
+    """
+
+    example = accumulating("tmatmul.mx", A, L0C_64)
+    rules = (Scaled.scaled, Accumulation.onto, MatMul.some_rows)
+
+
+class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"):
+    """c = acc + a x b with their scales, for one row: as `tmatmul.mx.acc`, NaN too."""
+
+    asm = Asm(cpp_text=gemv(ScaledAccumulation))
+    example = accumulating("tgemv.mx", A_ROW, L0C_ROW)
+    rules = (Scaled.scaled, Accumulation.onto, MatMul.one_row)
+
+
+class ScaledBiased(Scaled, abstract=True, uses=(ORDER,)):
+    """c = bias + the sum over k of a x b x their scales: each sum begins with its column's bias."""
+
+    c, a, a_scale, b, b_scale = Scaled.c, Scaled.a, Scaled.a_scale, Scaled.b, Scaled.b_scale
+    bias = Biased.bias
+
+    asm = Asm(
+        cpp_text="TMATMUL_MX<AccPhase::{phase}>({c}, {a}, {a_scale}, {b}, {b_scale}, {bias});"
+    )
+    recorded = Biased.recorded
+    disputes = (*Scaled.disputes, "D8")
+
+    @staticmethod
+    def run(
+        c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells, bias: Cells, order: Order
+    ) -> None:
+        m, n = a.valid.rows, b.valid.cols
+        c[:m, :n] = product(*factors(a, a_scale, b, b_scale), bias[0, :n], order)
+
+
+class TMatMulMxBias(ScaledBiased, name="tmatmul.mx.bias", recorded_op="tmatmul_mx"):
+    """c = bias + a x b with their scales: each sum begins with its column's bias, recorded: ended.
+
+    Each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
+    """
+
+    rules = (Scaled.scaled, Biased.onto, MatMul.some_rows)
+
+
+class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
+    """c = bias + a x b with their scales, for one row: as `tmatmul.mx.bias`, NaN too."""
+
+    asm = Asm(cpp_text=gemv(ScaledBiased))
+    example = ROW_EXAMPLE
+    rules = (Scaled.scaled, Biased.onto, MatMul.one_row)
