@@ -21,7 +21,7 @@ HOUSE = {
     "isa/formula": 570,
     "isa/model": 1_640,
     "isa/lang": 1_180,
-    "isa": 690,  # the index and the disputes
+    "isa": 740,  # the index and the disputes
     "numerics": 1_320,
     "isa/pages": 7_400,
     "ir": 410,  # the builder too
