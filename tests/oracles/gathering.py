@@ -76,3 +76,56 @@ def by_block(dst: Seen, src: Seen, offsets: Seen) -> Array:
             if start + 32 <= source.size:
                 out[r, 32 * b : 32 * b + 32] = source[start : start + 32]
     return typed(out.view(storage_type(dst.dtype)), dst.dtype)
+
+
+def cleared(dst: Seen, target: str) -> Array:
+    """What dst's elements are before a scatter: zeros, on the simulator what they were."""
+    return dst.codes.copy() if target == "cpu" else np.zeros_like(dst.codes)
+
+
+@meaning("TScatter")
+def scattered(dst: Seen, src: Seen, indexes: Seen, target: str) -> Result:
+    """C1.3: into the storage, one after the other."""
+    rows, cols = indexes.valid
+    out = dst.storage.copy() if target == "cpu" else np.zeros_like(dst.storage)
+    for r in range(rows):
+        for c in range(cols):
+            place = int(indexes.all[r, c])
+            if not 0 <= place < out.size:
+                raise Refused("scatter-out-of-bounds")
+            out[place] = src.codes[r, c]
+    return InStorage(typed(out, dst.dtype))
+
+
+@meaning("TScatterMask")
+def spread(dst: Seen, src: Seen, pattern: str, axis: str, target: str) -> Array:
+    """C1.3: the selected columns or rows, zeros between them."""
+    first, step = PERIOD[pattern]
+    rows, cols = dst.valid
+    out = cleared(dst, target)
+    out[:rows, :cols] = 0
+    codes = src.codes[: src.valid[0], : src.valid[1]]
+    if axis == "COL":
+        out[first:rows:step, :cols] = codes
+    else:
+        out[:rows, first:cols:step] = codes
+    return typed(out, dst.dtype)
+
+
+@meaning("TInterleave")
+def interleaved(src0: Seen, src1: Seen) -> Result:
+    """3.28: columns by turns."""
+    rows, cols = src0.valid
+    stream = np.stack([src0.values, src1.values], axis=2).reshape(rows, 2 * cols)
+    return {"dst0": stream[:, :cols], "dst1": stream[:, cols:]}
+
+
+@meaning("TDeinterleave")
+def separated(src0: Seen, src1: Seen) -> Result:
+    stream = np.concatenate([src0.values, src1.values], axis=1)
+    return {"dst0": stream[:, 0::2], "dst1": stream[:, 1::2]}
+
+
+@meaning("TDeinterleaveOne")
+def separated_one(src: Seen) -> Result:
+    return {"dst0": src.values[:, 0::2], "dst1": src.values[:, 1::2]}

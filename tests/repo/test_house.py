@@ -19,22 +19,22 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 500,
     "isa/formula": 570,
-    "isa/model": 1_640,
-    "isa/lang": 1_180,
-    "isa": 740,  # the index and the disputes
+    "isa/model": 1_660,
+    "isa/lang": 1_225,  # words that sort, merge, tally and scatter
+    "isa": 760,  # the index and the disputes
     "numerics": 1_320,
-    "isa/pages": 7_400,
+    "isa/pages": 7_900,  # all tile instructions of the manual
     "ir": 410,  # the builder too
     "text/types": 600,
     "text/read": 3_100,
     "text/write": 730,
     "text": 20,
-    "sim": 1_600,  # windows are placed once, memories used again
-    "sim/record": 1_320,  # below analysis: effects come from recorded bodies
+    "sim": 1_745,  # windows are placed once, memories used again; scatters, merges
+    "sim/record": 1_420,  # below analysis: effects come from recorded bodies
     "analysis": 2_140,
     "sim/reference": 300,
-    "sim/kernels": 2_810,
-    "sim/native": 2_150,  # sessions run again
+    "sim/kernels": 3_170,  # sorts, merges, tallies, scatters
+    "sim/native": 2_155,  # sessions run again
     "passes": 1_138,
     "api": 2_120,
     "tools": 1_440,

@@ -205,7 +205,7 @@ class _Footprint:
             down, across = rows or around(store.rows), cols or around(store.cols)
             self._may(self.writes, value, store.cells, down, across)
             size = self.sizes[value]
-            if size is not None and store.where is None and rows and cols:
+            if size is not None and store.definite and rows and cols:
                 mark(filled.setdefault(value, np.zeros(size, np.uint8)), store.cells, rows, cols)
         self._fill({v: np.where(s == WRITTEN, s, 0) for v, s in filled.items()})
 

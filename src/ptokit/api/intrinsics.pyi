@@ -142,6 +142,10 @@ SaturationModeWord = Literal[
     "on",
     "off",
 ]
+ScatterAxisWord = Literal[
+    "row",
+    "col",
+]
 SqrtPrecisionWord = Literal[
     "default",
     "high",
@@ -230,8 +234,13 @@ __all__ = [
     "tcolargmin",
     "tci",
     "ttri",
+    "tinterleave",
+    "tdeinterleave",
+    "tsort32",
+    "tmrgsort",
     "tgather",
     "tgatherb",
+    "tscatter",
     "tconcat",
     "textract",
     "textract_fp",
@@ -935,6 +944,60 @@ def ttri(
     upper: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def tinterleave(
+    dst1: Tile,
+    dst0: Tile,
+    src1: Tile,
+    src0: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tdeinterleave(
+    dst1: Tile,
+    dst0: Tile,
+    src1: Tile,
+    src0: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tdeinterleave(
+    dst1: Tile,
+    dst0: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsort32(
+    dst: Tile,
+    src: Tile,
+    idx: Tile,
+    *,
+    tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tmrgsort(
+    dst: Tile,
+    src: Tile,
+    block_len: int,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tmrgsort(
+    dst: Tile,
+    executed: Tile,
+    tmp: Tile,
+    src0: Tile,
+    src1: Tile,
+    *,
+    src2: Tile | None = ...,
+    src3: Tile | None = ...,
+    exhausted: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
 @overload
 def tgather(
     dst: Tile,
@@ -971,6 +1034,23 @@ def tgatherb(
     src: Tile,
     offsets: Tile,
     *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tscatter(
+    dst: Tile,
+    src: Tile,
+    indexes: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tscatter(
+    dst: Tile,
+    src: Tile,
+    *,
+    pattern: MaskPatternWord | None = ...,
+    axis: ScatterAxisWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload

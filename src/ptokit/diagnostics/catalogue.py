@@ -140,6 +140,11 @@ CATALOGUE: dict[str, Entry] = {
         "reports it. On the CPU simulator it wraps; the option `outside` chooses wrap, clamp, zero "
         "or error.",
     ),
+    "scatter-out-of-bounds": Entry(
+        "an index lies outside the destination",
+        "No device checks the indices of a scatter: one outside overwrites whatever lies there. "
+        "ptokit reports it on all targets.",
+    ),
     "register-not-set": Entry(
         "a register does not hold what the instruction reads",
         "On A2/A3 and A5 some instructions read what others wrote to registers: in a manual mode "

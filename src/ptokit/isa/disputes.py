@@ -566,6 +566,48 @@ DISPUTES: dict[str, Dispute] = {
         "one after another",
         "as for groups along the rows, on both; equal where the source's columns are all valid",
     ),
+    "E28": Dispute(
+        "which of the two tiles of an interleaving comes first?",
+        "text: 0 before 1. C++: dst1, dst0, src1, src0.",
+        "each where it is written so",
+        "both are real; the names tell which tile is which",
+    ),
+    "X2": Dispute(
+        "where do sorted blocks of 32 values of 2 bytes go, and what of a shorter last block?",
+        "CPU simulator: block b at element 64 b, over the block before it; a last block of any "
+        "size. Code of A2/A3 and A5: at 128 b; a last block only with tmp, and records of NaN "
+        "behind it up to 32.",
+        "at 128 b, and only the records of the source; a2a3 and a5 demand tmp and the room",
+        "a record has 8 bytes; what stands behind the records is no result",
+    ),
+    "X5": Dispute(
+        "what becomes of the elements that a scatter does not write?",
+        "CPU simulator: they stay, in a masked scatter those of the valid region become 0. Code of "
+        "A2/A3 and A5: the whole tile is cleared first.",
+        "each target as it does",
+        "both are what programs there see",
+    ),
+    "X7": Dispute(
+        "which pipe executes a scatter?",
+        "enumeration: V. Assembler: S on A2/A3, V on A5. Code of A2/A3: V to clear, then S, with "
+        "flags of its own around it.",
+        "V",
+        "to others the instruction begins and ends on V",
+    ),
+    "X21": Dispute(
+        "how long may the runs of TMRGSORT be, and what if they do not fill the row?",
+        "CPU simulator: any whole records; as many groups as dst's valid columns hold. Assembler "
+        "and code of A2/A3 and A5: a multiple of 64 elements, groups by src's valid columns.",
+        "whole groups of equal regions; multiples of 64 on a2a3 and a5",
+        "where both sources agree",
+    ),
+    "X22": Dispute(
+        "what does a merge of lists count, and when?",
+        "CPU simulator: always, and no more than dst takes. Code of A2/A3 and A5: with `exhausted` "
+        "only, all that was merged up to the end of a list.",
+        "as on A2/A3 and A5",
+        "the count says where the next merge goes on",
+    ),
     "X3": Dispute(
         "does a triangle reach beyond the valid columns?",
         "CPU simulator and documentation: no. Code of A5: ones may spill to a whole vector.",

@@ -7,7 +7,7 @@ and what selects one of two values moves it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.words import Rounding
 from ptokit.numerics.formats import convert, decode, encode, integral
 from ptokit.sim.memory import Codes
+from ptokit.sim.merging import block_order, merge_order, taken_first
 
 Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
 
@@ -197,6 +198,32 @@ def _bits(x: NumpyArray, *, cols: int) -> NumpyArray:
     return NumpyArray(np.unpackbits(x.codes, axis=1, bitorder="little")[:, :cols], BOOL)
 
 
+def _beside(*parts: NumpyArray) -> NumpyArray:
+    return NumpyArray(np.concatenate([p.codes for p in parts], axis=1), parts[0].dtype)
+
+
+def _sort(x: NumpyArray, keys: NumpyArray, *, block: int) -> NumpyArray:
+    order = block_order(keys.values, block)
+    return NumpyArray(np.take_along_axis(x.codes, order, axis=1), x.dtype)
+
+
+def _merge(x: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int], count: int) -> NumpyArray:
+    order = [merge_order(line, lengths)[:count] for line in keys.values]
+    return NumpyArray(np.take_along_axis(x.codes, np.array(order), axis=1), x.dtype)
+
+
+def _taken(_: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int]) -> NumpyArray:
+    counts = [taken_first(merge_order(line, lengths), lengths) for line in keys.values]
+    return NumpyArray(np.array(counts).astype(np.uint32), t.i32)
+
+
+def _tally(x: NumpyArray, where: NumpyArray, *, bins: int) -> NumpyArray:
+    keep = np.broadcast_to(where.codes != 0, x.shape)
+    lines = zip(x.values.astype(np.int64), keep, strict=True)
+    counts = [np.bincount(line[some], minlength=bins) for line, some in lines]
+    return NumpyArray(np.cumsum(counts, axis=1).astype(np.uint32), t.u32)
+
+
 def _matmul(x: NumpyArray, other: NumpyArray, start: NumpyArray | None = None) -> NumpyArray:
     a, b = x.values, other.values
     if x.dtype.is_int:
@@ -278,5 +305,10 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "bitcast": _bitcast,
     "rint": _rint,
     "fold": _fold,
+    "beside": _beside,
+    "sort": _sort,
+    "merge": _merge,
+    "taken": _taken,
+    "tally": _tally,
     "matmul": _matmul,
 }

@@ -188,6 +188,12 @@ class Elements:
         """The codes at row and column numbers given element by element."""
         return self._view(self.memory.data)[self._offsets(rows, cols)]
 
+    def put(self, rows: Index, cols: Index, codes: Codes) -> None:
+        """Store codes at row and column numbers, in order, and mark them written."""
+        offsets = self._offsets(rows, cols)
+        self._view(self.memory.data)[offsets] = codes.reshape(offsets.shape)
+        self._view(self.memory.shadow)[offsets] = self._ones
+
     def taken_unwritten(self, rows: Index, cols: Index) -> tuple[int, int] | None:
         """Row and column of the first of these elements that was never written."""
         found = self._view(self.memory.shadow)[self._offsets(rows, cols)] != self._full

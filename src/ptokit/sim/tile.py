@@ -5,6 +5,7 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
@@ -98,15 +99,9 @@ class Matrix:
         wanted, count = index.values.astype(np.int64), self.rows * self.cols
         if where is not None:
             return self._taken_where(wanted, outside, where)
+        if outside is GatherOOB.ERROR:
+            self._require_indices(wanted, "gather-out-of-bounds", "read", "reads")
         inside = (wanted >= 0) & (wanted < count)
-        if outside is GatherOOB.ERROR and not inside.all():
-            row, col = np.argwhere(~inside)[0]
-            raise error(
-                "gather-out-of-bounds",
-                f"{self.label or 'the source'} is read outside its {count} elements",
-                seen=f"the index at ({row}, {col}) is {wanted[row, col]}",
-                help="keep indices inside the source; hardware reads whatever lies there",
-            )
         held = np.mod(wanted, count) if outside is GatherOOB.WRAP else wanted.clip(0, count - 1)
         rows, cols = np.divmod(held, self.cols)
         self._require_inside(rows, cols)
@@ -115,6 +110,19 @@ class Matrix:
         if outside is GatherOOB.ZERO:
             codes = np.where(inside, codes, 0).astype(codes.dtype)
         return NumpyArray(codes, self.dtype)
+
+    def _require_indices(self, wanted: Index, slug: str, done: str, does: str) -> None:
+        """Row-major indices lie in the static shape."""
+        count = self.rows * self.cols
+        outside = (wanted < 0) | (wanted >= count)
+        if outside.any():
+            row, col = np.argwhere(outside)[0]
+            raise error(
+                slug,
+                f"{self.label or 'an operand'} is {done} outside its {count} elements",
+                seen=f"the index at ({row}, {col}) is {wanted[row, col]}",
+                help=f"keep indices inside; hardware {does} whatever lies there",
+            )
 
     def _require_inside(self, rows: Index, cols: Index) -> None:
         """A view has its source's declared shape, so its last elements may not be the source's."""
@@ -145,6 +153,30 @@ class Matrix:
         keep = np.broadcast_to(where.codes != 0, shape)
         new = np.broadcast_to(self._codes(value), shape)
         self.elements.write_where(rows, cols, new, keep)
+
+    def scatter(
+        self, index: Array, value: Array, where: Array | None = None, word: str | None = None
+    ) -> None:
+        """Set elements at row-major indices over the static shape, one after the other."""
+        assert isinstance(index, NumpyArray)
+        wanted = index.values.astype(np.int64)
+        new, keep = np.broadcast_to(self._codes(value), wanted.shape), np.ones(wanted.shape, bool)
+        if where is not None:
+            assert isinstance(where, NumpyArray)
+            keep = np.broadcast_to(where.codes != 0, wanted.shape)
+        chosen = np.where(keep, wanted, 0)
+        self._require_indices(chosen, "scatter-out-of-bounds", "written", "overwrites")
+        wanted, new = wanted[keep], new[keep]
+        rows, cols = np.divmod(wanted, self.cols)
+        self._require_inside(rows, cols)
+        for now in [slice(None)] if word is None else _turns(wanted):
+            codes = new[now]
+            if word is not None:
+                self._require_written(self.elements.taken_unwritten(rows[now], cols[now]))
+                old = NumpyArray(self.elements.take(rows[now], cols[now]), self.dtype)
+                codes = old.apply(word, NumpyArray(codes, self.dtype))
+                codes = self._codes(codes)
+            self.elements.put(rows[now], cols[now], codes)
 
     def constant(self, bits: int) -> Array:
         """A 1x1 array of this element type with these bits."""
@@ -193,6 +225,15 @@ class Matrix:
             self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
         self._last = window, self.elements, rows, cols
         return rows, cols
+
+
+def _turns(wanted: Index) -> Iterator[Index]:
+    """Which indices come at once: those that occur for the first time, the second time, ..."""
+    left = np.arange(wanted.size)
+    while left.size:
+        first = np.unique(wanted[left], return_index=True)[1]
+        yield left[first]
+        left = np.delete(left, first)
 
 
 def _bytes(tile: Tile, row: int, col: int) -> int:
@@ -292,13 +333,13 @@ class Tile(Matrix):
         elements = Elements(self.memory, self.address, u8, line, end=self.elements.end)
         return self._read_as(elements, 1, count)
 
-    def octets(self) -> Matrix:
-        """A row-major tile as bytes; the rows of a window are as far apart as its tile's."""
-        size = self.dtype.size
-        width = self.cols * size
+    def lines(self, dtype: DType) -> Matrix:
+        """A row-major tile as another type; rows of a window are as far apart as its tile's."""
+        width, rest = divmod(self.cols * self.dtype.size, dtype.size)
+        assert not rest, f"rows of {self.type} hold no whole {dtype}"
         (_, step), *_ = self.elements.map.rows.digits
-        rows = IndexMap(Axis(((self.rows, step * size),)), Axis(((width, 1),)))
-        elements = Elements(self.memory, self.address, u8, rows)
+        rows = Axis(((self.rows, step * self.dtype.size // dtype.size),))
+        elements = Elements(self.memory, self.address, dtype, IndexMap(rows, Axis(((width, 1),))))
         return self._read_as(elements, self.rows, width)
 
     def bytes(self) -> Codes:

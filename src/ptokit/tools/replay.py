@@ -128,9 +128,9 @@ def _conv_type(described: Case, dtype: DType, attrs: Case) -> ConvTileType:
 
 def tile_type_of(described: Case, dtype: DType) -> TileType:
     """The tile type a recorded operand describes."""
-    layout, loc = Layout.named(described["layout"]), Loc.named(described["loc"])
+    layout = Layout.named(described["layout"])
+    loc = Loc.named(described["loc"]) or Loc.VEC  # "reg": numbers of the scalar unit
     assert layout is not None
-    assert loc is not None
     pad = PadValue.named(described["pad"]) or CustomPad(described.get("pad_bits", 0))
     shape = Shape(*described["valid"])
     rows, cols, fractal = described["rows"], described["cols"], described["fractal"]

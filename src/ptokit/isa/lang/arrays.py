@@ -8,7 +8,7 @@ recording expressions. Values never change after they are made, so overlapping o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeAlias
 
 from ptokit.isa.model.dtypes import DType, NumberKind
@@ -167,6 +167,35 @@ class Array(ABC):
         """
         return self.apply("compact", keep), keep.apply("count")
 
+    def beside(self, *others: Array) -> Array:
+        """The columns of this array, and those of others to the right of them."""
+        return self.apply("beside", *others)
+
+    def sorted_by(self, keys: Array, block: int) -> Array:
+        """Each row in ascending order of unsigned keys, in blocks of so many columns.
+
+        Equal keys keep their order; the last block may be shorter.
+        """
+        return self.apply("sort", keys, block=block)
+
+    def merged(self, keys: Array, lengths: Sequence[int], count: int) -> tuple[Array, Array]:
+        """The first `count` elements of each row's runs, of `lengths`, merged; and what they took.
+
+        Each step takes the run whose next element has the greatest float key: the first one left,
+        or one after it with a greater key than all before. What is taken (rows x runs, i32) is
+        counted at the step that exhausts a run, whatever `count` is.
+        """
+        runs = tuple(lengths)
+        merged = self.apply("merge", keys, lengths=runs, count=count)
+        return merged, self.apply("taken", keys, lengths=runs)
+
+    def tally(self, bins: int, where: Array) -> Array:
+        """How many elements of each row are at most 0, 1, ... below `bins` (rows x bins, u32).
+
+        Elements for which `where` does not hold do not count; the others lie in range(bins).
+        """
+        return self.apply("tally", where, bins=bins)
+
     def packed(self) -> Array:
         """Truth values as bits of u8: of each row eight in a byte, the first one lowest.
 
@@ -296,8 +325,19 @@ class Cells(Protocol):
         """The whole storage as one row of bytes."""
         ...
 
-    def octets(self) -> Cells:
-        """A row-major tile as bytes: the same rows, `size` columns for each column."""
+    def lines(self, dtype: DType) -> Cells:
+        """A row-major tile whose rows are read as elements of another type, as many as fit."""
+        ...
+
+    def scatter(
+        self, index: Array, value: Array, where: Array | None = None, word: str | None = None
+    ) -> None:
+        """Set the elements at these row-major indices over the whole static shape.
+
+        In row-major order of `index`: of equal indices the last one wins. With an arithmetic
+        `word` each element becomes itself.word(value). An index outside is an error; where `where`
+        does not hold, nothing is written.
+        """
         ...
 
 

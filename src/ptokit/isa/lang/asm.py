@@ -16,7 +16,7 @@ class Asm:
     dialect: str = "pto"
     name: str = ""  # in PTO-AS, where it differs; of an op of another dialect in every form
     spellings: tuple[str, ...] = ()  # further names that are read, dots and underscores alike
-    order: tuple[str, ...] = ()  # inputs as text orders them, where C++ has another order
+    order: tuple[str, ...] = ()  # operands as text orders them, where C++ has another order
     brackets: tuple[str, ...] = ()  # operands that PTO-AS writes in brackets
     typed: tuple[str, ...] | None = None  # operands whose types are listed; None: all
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too

@@ -150,8 +150,9 @@ class Instr:
 
     @classmethod
     def outs(cls) -> tuple[Operand, ...]:
-        """Operands the body writes, in order."""
-        return tuple(o for o in cls.operands if o.written)
+        """Operands the body writes, in text order."""
+        outs = [o for o in cls.operands if o.written]
+        return tuple(sorted(outs, key=lambda o: _rank(cls.asm.order, o.name)))
 
     @classmethod
     def ins(cls) -> tuple[Operand, ...]:

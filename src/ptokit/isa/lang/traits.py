@@ -27,6 +27,7 @@ class Resource(Enum):
     FIXPIPE = "fixpipe"  # the reading of the fix-pipe in force
     GATHERS = "gathers"  # what an index out of range gives on the target
     ORDER = "order"  # in which order the target adds
+    CHIP = "chip"  # whether the target does as chips do where the CPU simulator does otherwise
     REGISTERS = "registers"  # the registers of the core, by name
     FLAGS = "flags"  # the flags between its pipes
     CORE = "core"  # its place in the launch
@@ -35,4 +36,4 @@ class Resource(Enum):
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, REGISTERS, FLAGS, CORE, MACHINE, REGIONS, FLOW = Resource
+FIXPIPE, GATHERS, ORDER, CHIP, REGISTERS, FLAGS, CORE, MACHINE, REGIONS, FLOW = Resource

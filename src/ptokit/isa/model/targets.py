@@ -56,6 +56,7 @@ DEFAULTS: dict[str, Any] = {
     "pinned_left": True,
     "registers": True,
     "every_pair": False,
+    "chip": True,
 }
 
 
@@ -82,6 +83,7 @@ class Target:
     order: Order = INHERITED  # of additions
     pinned_left: bool = INHERITED  # a boxed Left tile has the alias's layout, whatever text says
     registers: bool = INHERITED  # instructions read what others wrote to registers
+    chip: bool = INHERITED  # does as chips do where the CPU simulator does otherwise
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
 
     def __post_init__(self) -> None:
@@ -192,6 +194,7 @@ CPU_TARGET = Target(
     "CPU simulator",
     capacity=_sizes(512, 128, 4, 4, 4),
     gathers=GatherOOB.WRAP,
+    chip=False,
     pinned_left=False,
     registers=False,
 )

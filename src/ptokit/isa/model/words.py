@@ -231,6 +231,13 @@ class GatherAxis(Word, mlir="gather_axis", cpp_type="GatherAxis"):
     COL = "col", "GATHER_COL"
 
 
+class ScatterAxis(Word, mlir="scatter_axis", cpp_type="ScatterAxis"):
+    """Whether a masked scatter fills columns of each row, or whole rows."""
+
+    ROW = "row", "SCATTER_ROW"
+    COL = "col", "SCATTER_COL"
+
+
 class CmpMode(Word, mlir="cmp", cpp_type="CmpMode"):
     """How elements are compared."""
 

@@ -61,7 +61,7 @@ def put_bits(dst: Cells, truth: Array, rows: int, cols: int) -> None:
     """A bit for each truth value; what they do not reach of dst's storage is 0."""
     bits = truth.packed()
     dst.fill(0)
-    dst.octets()[:rows, : (cols + 7) // 8] = bits
+    dst.lines(u8)[:rows, : (cols + 7) // 8] = bits
 
 
 def comparing(*types: Ruled) -> tuple[Ruled, ...]:
@@ -167,7 +167,7 @@ def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
 
 def chosen(mask: Cells, rows: int, cols: int) -> Array:
     """The bits of the mask: of (i, j) bit j % 8 of byte j // 8 of its row i."""
-    return mask.octets()[:rows, : (cols + 7) // 8].bits(cols)
+    return mask.lines(u8)[:rows, : (cols + 7) // 8].bits(cols)
 
 
 class TSel(Instr, pipe=V):

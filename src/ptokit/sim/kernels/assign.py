@@ -12,7 +12,7 @@ from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.lowering import Leaf, leaves
 from ptokit.sim.kernels.walk import Access, LanePositions, address
 from ptokit.sim.record.code import Num, text
-from ptokit.sim.record.trace import Apply, Traced, WindowStore
+from ptokit.sim.record.expressions import Apply, Traced, WindowStore
 
 COPY = 32768  # bytes from which the library's memcpy is as good as our loops
 

@@ -19,10 +19,19 @@ from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import FLOATS, Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
 from ptokit.sim.kernels.overlap import MAY_ALIAS
+from ptokit.sim.kernels.scatters import Scatter
 from ptokit.sim.kernels.temporaries import Temporaries
 from ptokit.sim.kernels.walk import FAR, LINE, Access, LanePositions, Walk
 from ptokit.sim.record.code import NotNative, Undecided, text
-from ptokit.sim.record.trace import Known, Recording, Scalar, Traced, WindowRead, WindowStore
+from ptokit.sim.record.expressions import (
+    Known,
+    Recording,
+    Scalar,
+    ScatterStore,
+    Traced,
+    WindowRead,
+    WindowStore,
+)
 
 
 class Function(Emitter):
@@ -65,11 +74,14 @@ class Function(Emitter):
         if self.tracked(store.cells):
             shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
             targets.append(shadow)
-        parts = [store.value] if store.where is None else [store.value, store.where]
+        parts = store.parts
         what = "{} {} x {}".format(store.cells.dtype, *map(text, self.counts(store)))
         for part in parts:
             for gather in gathers(part):
                 self.gathers.hold(gather)
+        if isinstance(store, ScatterStore):
+            Scatter(self, store, targets).run()
+            return
         run = Assign(self, store, targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
         Walk(self.code, *shape, run.accesses, run.act, what, run.bulk).run()
@@ -118,10 +130,14 @@ class Function(Emitter):
 
     def guard_gathers(self, store: WindowStore) -> None:
         """Indices that must lie inside are looked at before anything is written."""
-        for part in (store.value, store.where):
-            for gather in () if part is None else gathers(part):
+        for part in store.parts:
+            for gather in gathers(part):
                 if gather.taken.outside is GatherOOB.ERROR:
                     self._guard(gather, store)
+        if isinstance(store, ScatterStore):
+            scatter = Scatter(self, store, [])
+            with self.flagging() as flag:
+                scatter.walk(lambda point: flag(*scatter.outside(point)), "indices inside?")
 
     def _guard(self, gather: Gather, window: WindowStore) -> None:
         inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]

@@ -23,7 +23,14 @@ from ptokit.sim.kernels.overlap import Overlap
 from ptokit.sim.kernels.walk import STILL, Access, LanePositions, counters
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Code, Int, NotNative, Num, text
-from ptokit.sim.record.trace import AxisWindow, Known, Positions, Traced, WindowRead, WindowStore
+from ptokit.sim.record.expressions import (
+    AxisWindow,
+    Known,
+    Positions,
+    Traced,
+    WindowRead,
+    WindowStore,
+)
 
 
 @dataclass(frozen=True)

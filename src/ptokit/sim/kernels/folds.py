@@ -20,7 +20,7 @@ from ptokit.sim.kernels.walk import (
     strided,
     turned,
 )
-from ptokit.sim.record.trace import Apply, Traced, WindowStore
+from ptokit.sim.record.expressions import Apply, Traced, WindowStore
 
 GROUPS = 4  # accumulators that wait for each other's additions
 TURNED = 2  # of operands that are turned: each takes many instructions

@@ -11,10 +11,11 @@ from ptokit.isa.model.layouts import known
 from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element
+from ptokit.sim.kernels.loads import row_major
 from ptokit.sim.kernels.lowering import Gather, Leaf, leaves
 from ptokit.sim.kernels.walk import STILL, Access, LanePositions, address, load_line
 from ptokit.sim.record.code import Int, Num
-from ptokit.sim.record.trace import Apply, Known, Traced
+from ptokit.sim.record.expressions import Apply, Known, Traced
 
 
 class Gathers:
@@ -97,23 +98,13 @@ class Gathers:
             keep = inside if keep is None else lanes.op("and", "i1", keep, inside)
         if keep is not None:
             held = lanes.select(keep, "i64", held, zero)
-        codes = self.loads.fetch(self._table(node), self._offsets(node, held, lanes), lanes)
+        offsets = self.loads.offsets(node.cells, node.taken.over, held, lanes)
+        codes = self.loads.fetch(self._table(node), offsets, lanes)
         if keep is None:
             return codes
         kind = element(node.cells.dtype)
         nothing = lanes.splat(kind, "0.0" if kind == "float" else "0")
         return lanes.select(keep, kind, codes, nothing)
-
-    def _offsets(self, node: Gather, index: str, lanes: Lanes) -> str:
-        """Where elements lie in the storage."""
-        (rows, cols), where = node.taken.over, node.cells.map
-        if _row_major(node):
-            return index
-        if rows == 1:
-            return self.loads.along(where.cols.digits, index, lanes)
-        row, col = lanes.divided("i64", index, cols)
-        across = self.loads.along(where.cols.digits, col, lanes)
-        return lanes.op("add", "i64", across, self.loads.along(where.rows.digits, row, lanes))
 
     def inside(
         self, node: Gather, point: LanePositions, used: dict[Leaf, Access]
@@ -180,8 +171,7 @@ class Gathers:
 
 def _row_major(node: Gather) -> bool:
     """Whether the index of an element is its storage offset."""
-    rows, cols = node.cells.map.rows.digits, node.cells.map.cols.digits
-    return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == node.taken.over[1]
+    return row_major(node.cells.map, node.taken.over)
 
 
 class Runs:

@@ -15,7 +15,7 @@ from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.words import Rounding
 from ptokit.sim.record.code import Code, NotNative
-from ptokit.sim.record.trace import Apply, Known, Traced
+from ptokit.sim.record.expressions import Apply, Known, Traced
 
 NAN = "0x7FF8000000000000"  # the positive quiet NaN, as LLVM writes a float: in double
 ROUND = {
@@ -74,6 +74,12 @@ class Lanes:
             insert = f"insertelement {self.type(kind)} {result}, {kind} {one}, i64 {number}"
             result = self.code.let(insert)
         return result
+
+    def one(self, kind: str, vector: str, number: int) -> str:
+        """The value of one lane."""
+        if self.count == 1:
+            return vector
+        return self.code.let(f"extractelement {self.type(kind)} {vector}, i64 {number}")
 
     def shuffle(self, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
         """Lanes by their numbers in a and, after them, b."""

@@ -8,9 +8,10 @@ from typing import Any
 
 from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.model import dtypes as t
-from ptokit.isa.model.layouts import known
+from ptokit.isa.model.layouts import IndexMap, known
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.walk import Access, LanePositions, address, load_line
+from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Code, Int, NotNative, Num, text
 
 
@@ -119,6 +120,17 @@ class Loads:
             total = lanes.op("add", "i64", total, part) if total else part
         return total
 
+    def offsets(self, cells: Elements, over: tuple[int, int], index: str, lanes: Lanes) -> str:
+        """Storage offsets of elements at row-major indices over a static shape."""
+        (rows, cols), where = over, cells.map
+        if row_major(where, over):
+            return index
+        if rows == 1:
+            return self.along(where.cols.digits, index, lanes)
+        row, col = lanes.divided("i64", index, cols)
+        across = self.along(where.cols.digits, col, lanes)
+        return lanes.op("add", "i64", across, self.along(where.rows.digits, row, lanes))
+
     def along(self, digits: Any, index: str, lanes: Lanes) -> str:  # Any: numbers, known or not
         """The storage offset of indices along an axis."""
         parts: list[str] = []
@@ -149,3 +161,9 @@ class Loads:
             return self._one(access, Int(self.code, place))
 
         return lanes.vector(element(access.dtype), map(one, range(lanes.count)))
+
+
+def row_major(where: IndexMap, over: tuple[int, int]) -> bool:
+    """Whether the row-major index of an element is its storage offset."""
+    rows, cols = where.rows.digits, where.cols.digits
+    return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == over[1]

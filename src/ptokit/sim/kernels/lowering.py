@@ -15,17 +15,18 @@ from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import NotNative, text
-from ptokit.sim.record.slices import parts
-from ptokit.sim.record.trace import (
+from ptokit.sim.record.expressions import (
     Apply,
     AxisWindow,
     Known,
+    ScatterStore,
     Taken,
     Traced,
     Whole,
     WindowRead,
     WindowStore,
 )
+from ptokit.sim.record.slices import parts
 
 IDEMPOTENT = ("max", "min", "and", "or")
 
@@ -96,8 +97,7 @@ class Preparation:
         for number, store in enumerate(stores):
             store = _unfolded(store)
             self.written, self.done = [*stores[:number], store], {}
-            where = None if store.where is None else self(store.where)
-            ready.append(WindowStore(store.cells, store.rows, store.cols, self(store.value), where))
+            ready.append(store.mapped(self))
         return ready
 
     def __call__(self, node: Traced, swap: bool = False, repeat: int = 1) -> Traced:
@@ -156,6 +156,7 @@ class Preparation:
         if any(self.related(s.cells, node.cells) is not NO_ALIAS for s in before):
             return True
         relation = self.related(store.cells, node.cells)
+        swap = swap or isinstance(store, ScatterStore)
         pointwise = relation is MUST_ALIAS and not swap and _pointwise(store, node)
         return relation is not NO_ALIAS and not pointwise
 
@@ -178,7 +179,7 @@ def _kills(later: WindowStore, store: WindowStore) -> bool:
     """A later store writes every element of the storage that this one fills."""
     cells, spans = later.cells, (later.rows, later.cols)
     whole = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)
-    if not whole or later.where is not None or text(cells.origin) != text(store.cells.origin):
+    if not whole or not later.definite or text(cells.origin) != text(store.cells.origin):
         return False
     same = cells.memory is store.cells.memory and text(cells.address) == text(store.cells.address)
     elements = later.rows.count * later.cols.count
@@ -188,7 +189,7 @@ def _kills(later: WindowStore, store: WindowStore) -> bool:
 def _unfolded(store: WindowStore) -> WindowStore:
     """A matrix written row after row into one line, as a matrix."""
     value, line = store.value, store.cells.map
-    if not (isinstance(value, Whole) and value.word == "reshape"):
+    if not (isinstance(value, Whole) and value.word == "reshape" and store.definite):
         return store  # the digits of a view may be numbers that only the program knows
     if not (line.rows.digits == ((1, 1),) and len(line.cols.digits) == 1):
         return store

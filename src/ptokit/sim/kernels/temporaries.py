@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 
 from ptokit.isa.lang.arrays import BOOL, Array
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.evaluation import scalar
-from ptokit.sim.kernels import matmul
+from ptokit.sim.kernels import matmul, ordering
 from ptokit.sim.kernels.emitter import Emitter, bound
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
 from ptokit.sim.kernels.walk import LanePositions, Walk, counters
 from ptokit.sim.memory import Elements
-from ptokit.sim.record.code import Int, NotNative, text
-from ptokit.sim.record.trace import AxisWindow, Known, Traced, Whole, WindowRead, WindowStore, spans
+from ptokit.sim.record.code import Int, NotNative, Num, text
+from ptokit.sim.record.expressions import (
+    AxisWindow,
+    Known,
+    Traced,
+    Whole,
+    WindowRead,
+    WindowStore,
+    spans,
+)
 
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
@@ -42,6 +51,7 @@ class Temporaries:
 
     def __init__(self, function: Emitter) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
+        self.merges: dict[tuple[Traced, ...], tuple[Elements, Elements]] = {}
 
     def __call__(self, node: Traced) -> WindowRead:
         """Loops that compute what cannot be computed element by element, and where it is then."""
@@ -53,6 +63,11 @@ class Temporaries:
             "pack": self._packed,
             "bits": self._bits,
             "pad": self._widened,
+            "beside": self._beside,
+            "sort": self._sorted,
+            "merge": lambda node: self._merged(node)[0],
+            "taken": lambda node: self._merged(node)[1],
+            "tally": self._tallied,
         }
         if isinstance(node, Whole) and node.word in words:
             cells = words[node.word](node)
@@ -67,15 +82,16 @@ class Temporaries:
         cells = self.scratch.room(source.rows, source.cols, source.dtype)
         self.fill(cells, Leaf(source) if isinstance(node, WindowRead) else source)
         if reshaped:
-            if not (isinstance(source.cols, int) and isinstance(node.cols, int)):
+            fixed = known(source.rows, 1) or isinstance(source.cols, int)
+            if not (fixed and isinstance(node.cols, int)):
                 raise NotNative("a reshape of unknown size")
             where = IndexMap(Axis(((1 << 40, node.cols),)), Axis(((node.cols, 1),)))
             cells = Elements(cells.memory, cells.address, cells.dtype, where)
         return cells
 
-    def fill(self, cells: Elements, value: Traced) -> None:
-        """Loops that store a value into a temporary."""
-        store = WindowStore(cells, *spans(value), value)
+    def fill(self, cells: Elements, value: Traced, col: Num = 0) -> None:
+        """Loops that store a value into a temporary, from a column on."""
+        store = WindowStore(cells, AxisWindow(0, value.rows), AxisWindow(col, value.cols), value)
         if not isinstance(value, Leaf):
             [store] = self.function.preparation().stores([store])
         self.function.guard_gathers(store)
@@ -191,6 +207,93 @@ class Temporaries:
         each = (_as(node.first, t.u64) * LOWEST) & ONE_EACH
         self.fill(_by_eights(octets), _as((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
         return octets
+
+    def _beside(self, node: Whole) -> Elements:
+        cells, start = self.scratch.room(node.rows, node.cols, node.dtype), 0
+        for part in node.args:
+            if not known(part.cols, 0):
+                self.fill(cells, part, start)
+            start = start + part.cols
+        return cells
+
+    def _in_room(self, part: Traced, line: int) -> Elements:
+        """An operand in storage of its own, its rows padded."""
+        cells = self.scratch.room(part.rows, part.cols, part.dtype, line)
+        self.fill(cells, part)
+        return cells
+
+    def _sorted(self, node: Whole) -> Elements:
+        """Block by block; a row of blocks is followed by room for the lanes of the last one."""
+        block, lanes = node.parameters["block"], self.function.lanes(8)
+        records, keys = (self._in_room(part, block * lanes) for part in node.args)
+        out = self.scratch.room(node.rows, node.cols, node.dtype, block * lanes)
+        self.function.kernels["sort"] = ordering.sort(lanes)
+        rows, cols = self.function.number(node.rows), self.function.number(node.cols)
+        with self.code.loop(rows, "sort") as row, self.code.loop(cols, "blocks", block) as col:
+            count = Int(self.code, text(cols - col)).least(block)
+            places = (self._place(c, row, col) for c in (keys, records, out))
+            self.code.do(f"call void @sort({', '.join(places)}, i64 {text(count)})")
+        return out
+
+    def _place(self, cells: Elements, row: Num, col: Num = 0) -> str:
+        """An element of a temporary, as an argument."""
+        (_, line), *_ = cells.map.rows.digits
+        kind, base = f"i{cells.dtype.bits}", self.function.pointer(cells)
+        index = text(col + row * line)
+        return f"ptr {self.code.let(f'getelementptr {kind}, ptr {base}, i64 {index}')}"
+
+    def _merged(self, node: Whole) -> tuple[Elements, Elements]:
+        """The elements, and how many of each run were taken."""
+        if node.args not in self.merges:
+            lengths = [self.function.number(n) for n in node.parameters["lengths"]]
+            records, keys = (self._in_room(part, 1) for part in node.args)
+            out = self.scratch.room(records.map.rows.extent, bound(node.first.cols), t.u64)
+            taken = self.scratch.room(node.rows, len(lengths), t.i32)
+            self.function.kernels[f"merge{len(lengths)}"] = ordering.merge(len(lengths))
+            ends = [f"i64 {text(end)}" for end in accumulate(lengths)]
+            with self.code.loop(self.function.number(node.rows), "merge") as row:
+                places = (self._place(c, row) for c in (keys, records, out, taken))
+                self.code.do(f"call void @merge{len(lengths)}({', '.join([*places, *ends])})")
+            self.merges[node.args] = out, taken
+        return self.merges[node.args]
+
+    def _tallied(self, node: Whole) -> Elements:
+        """Each bin, and then each with those before it."""
+        cells, none = self.scratch.room(node.rows, node.cols, t.u32), Leaf(Known(scalar(0, t.u32)))
+        self.function.store(WindowStore(cells, *spans(node), none))
+        window = WindowStore(cells, *spans(node.first), node)
+        parts = [self.function.preparation(window)(_as(part, t.i64)) for part in node.args]
+        used, pointer = self.function.uses(parts), self.function.pointer(cells)
+        rows, cols = counters()
+
+        def act(point: LanePositions) -> None:
+            lanes, words = self.function.words(point, used)
+            places, ones = (words.value(p) for p in parts)
+            for number in range(lanes.count):
+                place, one = (lanes.one("i64", v, number) for v in (places, ones))
+                place = self.code.let(
+                    f"select i1 {self.code.let(f'trunc i64 {one} to i1')}, i64 {place}, i64 0"
+                )
+                where = self._bin(
+                    pointer, Int(self.code, place) + point.positions[rows] * node.cols
+                )
+                self._add(where, self.code.let(f"trunc i64 {one} to i32"))
+
+        shape = self.function.lanes_of(parts, 8), *self.function.counts(window)
+        Walk(self.code, *shape, [cols, rows, *used.values()], act, "tally", ordered=True).run()
+        count, more = self.function.number(node.rows), node.cols - 1
+        with self.code.loop(count, "sums") as row, self.code.loop(more, "of bins") as col:
+            before = self._bin(pointer, row * node.cols + col)
+            where = self._bin(pointer, row * node.cols + col + 1)
+            self._add(where, self.code.let(f"load i32, ptr {before}"))
+        return cells
+
+    def _bin(self, pointer: str, place: Num) -> str:
+        return self.code.let(f"getelementptr i32, ptr {pointer}, i64 {text(place)}")
+
+    def _add(self, where: str, more: str) -> None:
+        total = self.code.let(f"add i32 {self.code.let(f'load i32, ptr {where}')}, {more}")
+        self.code.do(f"store i32 {total}, ptr {where}")
 
     def _folded(self, node: Whole) -> Elements:
         """Along one axis in increasing index; the other axis lies in the lanes."""

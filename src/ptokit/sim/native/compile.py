@@ -27,7 +27,8 @@ from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.session import Grown, Session
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
-from ptokit.sim.record.trace import FRAME, AxisWindow, Recorded, Traced
+from ptokit.sim.record.expressions import AxisWindow, Traced
+from ptokit.sim.record.trace import FRAME, Recorded
 from ptokit.sim.reference import launch
 from ptokit.sim.reference.interpreter import InterpretedMachine
 

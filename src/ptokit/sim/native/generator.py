@@ -47,17 +47,8 @@ from ptokit.sim.record.code import (
     every,
     text,
 )
-from ptokit.sim.record.trace import (
-    FRAME,
-    AxisWindow,
-    Known,
-    Recorded,
-    Recording,
-    Scalar,
-    Traced,
-    TracedTile,
-    WindowStore,
-)
+from ptokit.sim.record.expressions import AxisWindow, Known, Recording, Scalar, Traced, WindowStore
+from ptokit.sim.record.trace import FRAME, Recorded, TracedTile
 
 OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address

@@ -19,7 +19,8 @@ from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.native.plan import FIRST_SLOT, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, text
 from ptokit.sim.record.definite import Initial
-from ptokit.sim.record.trace import FRAME, Recording, Space, TracedTile
+from ptokit.sim.record.expressions import Recording
+from ptokit.sim.record.trace import FRAME, Space, TracedTile
 
 
 @dataclass

@@ -16,7 +16,8 @@ from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.sim.memory import Codes, Elements, Memory
-from ptokit.sim.record.trace import AxisWindow, Recorded, Recording
+from ptokit.sim.record.expressions import AxisWindow, Recording
+from ptokit.sim.record.trace import Recorded
 
 Shadows = dict[str, Codes]
 
@@ -46,7 +47,7 @@ class Initial:
         for store in recording.stores:
             rows, cols = exactly(store.rows), exactly(store.cols)
             shadow = self._shadow(self.name_of(store.cells))
-            if shadow is not None and rows and cols and store.where is None:
+            if shadow is not None and rows and cols and store.definite:
                 mark(shadow, store.cells, rows, cols)
 
     def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> None:

@@ -15,7 +15,8 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.execute import Core, given
 from ptokit.sim.record.code import Code, Int, NotNative, Undecided
-from ptokit.sim.record.trace import Recording, Scalar, Space, TracedConv, TracedTile, TracedView
+from ptokit.sim.record.expressions import Recording, Scalar
+from ptokit.sim.record.trace import Space, TracedConv, TracedTile, TracedView
 
 MOST_CONDITIONS = 6  # of one body; each is tried both ways
 

@@ -263,4 +263,4 @@ class TGatherB(Instr, pipe=V):
         start = offsets[:rows, :blocks].bitcast(u32).cast(i64).repeated(32)  # of any 4-byte type
         inside = (start + 32) <= source.cols
         found = source.take(start + within % 32, where=inside)
-        dst.octets().put((slice(0, rows), slice(0, 32 * blocks)), found, inside)
+        dst.lines(u8).put((slice(0, rows), slice(0, 32 * blocks)), found, inside)

@@ -1,0 +1,111 @@
+"""TINTERLEAVE and TDEINTERLEAVE (spec 3.28): two tiles as one stream of columns, and back."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A5, CPU, Ruled, both, named
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
+from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32, u64
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import V
+from ptokit.isa.pages.samples import WIDE
+from ptokit.isa.pages.vectors import in_vec, one_type, same_region
+
+MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
+TWICE = {1: (u8, u16), 2: (u16, u32), 4: (u32, u64)}  # a pair of elements as one number
+
+
+def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+    """What all forms demand."""
+    tiles = (dst, other, *sources)
+    return (
+        named("element-type", dst.dtype.isin(*MOVED), one_type(dst, other, *sources)),
+        named("layout", both(*(t.layout == ND for t in tiles)), help="store tiles row-major"),
+        same_region(dst, other),
+        named("shape", dst.valid.cols % 2 == 0, help="an even number of columns"),
+        in_vec(*tiles),
+    )
+
+
+class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V):
+    """Two tiles become two others of the same region; bits move unchanged."""
+
+    dst1 = Out(Tile, doc="the second half")
+    dst0 = Out(Tile, doc="the first half")
+    src1 = In(Tile, doc="the second source")
+    src0 = In(Tile, doc="the first source")
+
+    asm = Asm(order=("src0", "src1", "dst0", "dst1"), uniform=True)
+    rules = (pairwise(dst0, dst1, src0, src1), same_region(dst0, src0, src1))
+    elided = {
+        "dst0": Like(src0, src0.valid.rows, src0.valid.cols),
+        "dst1": Like(src0, src0.valid.rows, src0.valid.cols),
+    }
+    disputes = ("E28",)
+
+
+class TInterleave(Pairing):
+    """The stream src0[r, 0], src1[r, 0], src0[r, 1], ...: dst0 its first half, dst1 the rest."""
+
+    recorded = {"plain": {}, "two": {}}
+
+    @staticmethod
+    def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
+        rows, cols = dst0.valid
+        half, (one, two) = cols // 2, TWICE[dst0.dtype.size]
+
+        def pairs(start: int, stop: int) -> Array:
+            even, odd = (s[:rows, start:stop].bitcast(one).cast(two) for s in (src0, src1))
+            return even | odd << one.bits
+
+        first, second = pairs(0, half), pairs(half, cols)
+        dst0.lines(two)[:rows, :half] = first
+        dst1.lines(two)[:rows, :half] = second
+
+
+class TDeinterleave(Pairing, form="two"):
+    """The columns of src0, and behind them those of src1: dst0 the even ones, dst1 the odd ones."""
+
+    recorded = {"two": {}}
+
+    @staticmethod
+    def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
+        rows, cols = dst0.valid
+        parts = [
+            (dst, half, src[:rows, first:cols:2])
+            for first, dst in enumerate((dst0, dst1))
+            for half, src in (((0, cols // 2), src0), ((cols // 2, cols), src1))
+        ]
+        for dst, (start, stop), x in parts:
+            dst[:rows, start:stop] = x
+
+
+class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5), pipe=V):
+    """dst0 takes the even columns of src, dst1 the odd ones."""
+
+    dst1 = Out(Tile, doc="the odd columns")
+    dst0 = Out(Tile, doc="the even columns")
+    src = In(Tile, doc="twice as many columns")
+
+    asm = Asm(order=("dst0", "dst1"), uniform=False)
+    example = {"src": WIDE}
+    rules = (
+        pairwise(dst0, dst1, src),
+        named("shape", src.valid.rows == dst0.valid.rows),
+        named("shape", src.valid.cols == dst0.valid.cols * 2, help="both halves of src"),
+    )
+    elided = {
+        "dst0": Like(src, src.valid.rows, src.valid.cols // 2),
+        "dst1": Like(src, src.valid.rows, src.valid.cols // 2),
+    }
+    recorded = {"one": {}}
+    disputes = ("E28",)
+
+    @staticmethod
+    def run(dst1: Cells, dst0: Cells, src: Cells) -> None:
+        rows, cols = dst0.valid
+        even, odd = src[:rows, 0 : cols * 2 : 2], src[:rows, 1 : cols * 2 : 2]
+        dst0[:rows, :cols] = even
+        dst1[:rows, :cols] = odd

@@ -1,0 +1,212 @@
+"""TSORT32 and TMRGSORT: records of a value and an index, sorted and merged (spec C1)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import CPU, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, Instr, Operand, Out, Scratch
+from ptokit.isa.lang.scalars import least
+from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i16, i32, i64, u16, u32, u64
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Index, Tile
+from ptokit.isa.model.words import V
+from ptokit.isa.pages.vectors import elements, in_vec, one_type
+
+RECORD, BLOCK = 8, 32  # bytes; records that are sorted together
+FLOATS = (f16, f32)
+ROW, PART = "!pto.tile_buf<vec, 1x256xf32>", "!pto.tile_buf<vec, 1x64xf32>"
+COUNTS = "!pto.tile_buf<vec, 1x16xu16, valid=1x4>"
+
+
+def codes(x: Array) -> Array:
+    """The bits of values of 16 or 32 bits, as u32."""
+    return x.bitcast(u16).cast(u32) if x.dtype.size == 2 else x.bitcast(u32)
+
+
+def descending(x: Array) -> Array:
+    """Numbers that grow as values fall: from the positive NaN down to the negative one."""
+    bits, top = codes(x), 1 << (x.dtype.bits - 1)
+    if not x.dtype.is_float:
+        return bits ^ (top - 1)
+    bits = x.equals(0).where(0, bits)  # zeros are equal
+    return (bits & top).equals(0).where(bits ^ (top - 1), bits)
+
+
+class TSort32(Instr, pipe=V):
+    """Sort each row in blocks of 32 by value, greatest first; equal values by index, ascending.
+
+    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN
+    with sign 0 comes first, one with sign 1 last, and no NaN changes its bits. Bytes of dst behind
+    the records stay.
+    """
+
+    dst = Out(Tile, doc="receives a record for each element of src")
+    src = In(Tile, doc="the values")
+    idx = In(Tile, doc="their indices, u32; on A2/A3 and A5 one row may serve all rows")
+    tmp = Scratch(Tile, None, doc="of A2/A3 and A5, for a last block of fewer than 32")
+
+    example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
+    rules = (
+        elements(src, cpu=(*FLOATS, bf16, i16, i32), a2a3=FLOATS, a5=FLOATS),
+        one_type(dst, src),
+        named("element-type", idx.dtype == u32, help="indices are u32"),
+        named("layout", both(dst.layout == ND, src.layout == ND, idx.layout == ND)),
+        in_vec(dst, src, idx),
+        named("shape", dst.valid.rows == src.valid.rows),
+        named(
+            "shape",
+            dst.valid.cols * dst.size >= src.valid.cols * RECORD,
+            help="dst has room for 8 bytes for each element",
+        ),
+        named("shape", idx.valid.cols == src.valid.cols, help="an index for each value"),
+        on(CPU, named("shape", idx.valid.rows == src.valid.rows)),
+        on(
+            HARDWARE,
+            named("shape", either(idx.valid.rows == src.valid.rows, idx.valid.rows == 1)),
+            when(
+                src.valid.cols % BLOCK != 0,
+                named("operand-count", tmp.given, help="a shorter last block needs tmp"),
+                named(
+                    "shape",
+                    dst.cols * dst.size >= (src.valid.cols + BLOCK - 1) // BLOCK * BLOCK * RECORD,
+                    help="dst has room for whole blocks of 32",
+                ),
+            ),
+        ),
+    )
+    recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}
+    disputes = ("X2",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, idx: Cells) -> None:
+        rows, cols = src.valid
+        x = src[:rows, :cols]
+        index = (idx[:1, :cols] if idx.valid.rows == 1 else idx[:rows, :cols]).cast(u64)
+        records = codes(x).cast(u64) | index << 32
+        keys = descending(x).cast(u64) << 32 | index
+        dst.lines(u64)[:rows, :cols] = records.sorted_by(keys, BLOCK)
+
+
+def keys_of(records: Array, dtype: DType) -> Array:
+    """The values of records, as f32."""
+    if dtype.size == 2:
+        return (records & 0xFFFF).cast(u16).bitcast(f16).cast(f32)
+    return (records & 0xFFFFFFFF).cast(u32).bitcast(f32)
+
+
+class Merge(Instr, abstract=True, pipe=V):
+    """Runs of records, merged: each step takes the run whose next value is the greatest.
+
+    That is the first run left, or one after it with a value greater than all before: of equal
+    values the first run's comes first. A NaN is never greater, and nothing is greater than it: it
+    holds its run up until that is the first one left. Records are moved whole; nobody checks that
+    runs are sorted.
+    """
+
+    dst = Out(Tile, doc="receives the records; bytes behind them stay")
+
+
+def one_row(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
+    """Records in one row, as every merge wants them."""
+    return (
+        named("element-type", dst.dtype.isin(*FLOATS), *(t.dtype == dst.dtype for t in tiles)),
+        named("shape", both(*(t.rows == 1 for t in (dst, *tiles))), help="records lie in one row"),
+        named("layout", both(*(t.layout == ND for t in (dst, *tiles))), help="rows, not boxes"),
+        in_vec(dst, *tiles),
+    )
+
+
+class TMrgSort(Merge, form="block", name="tmrgsort"):
+    """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row."""
+
+    dst = Merge.dst
+    src = In(Tile, doc="the runs: groups of four")
+    block_len = In(
+        Index, cpp="blockLen", doc="elements of a run; two to a record of f32, four of f16"
+    )
+
+    example = {"dst": ROW, "src": ROW, "block_len": 64}
+    rules = (
+        one_row(dst, src),
+        named("shape", dst.valid.cols == src.valid.cols, help="merge all of src"),
+        named("operand-value", block_len > 0),
+        on(CPU, named("operand-value", block_len * src.size % RECORD == 0, help="whole records")),
+        on(HARDWARE, named("operand-value", block_len % 64 == 0)),
+        when(
+            block_len > 0,
+            named("shape", src.valid.cols % (block_len * 4) == 0, help="whole groups of four runs"),
+        ),
+    )
+    recorded = {"block": {}}
+    disputes = ("X21",)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, block_len: int) -> None:
+        each, total = RECORD // src.dtype.size, src.valid.cols // (RECORD // src.dtype.size)
+        run = block_len // each
+        records = src.lines(u64)[0, :total].reshaped(total // (4 * run), 4 * run)
+        merged, _ = records.merged(keys_of(records, src.dtype), [run] * 4, 4 * run)
+        dst.lines(u64)[0, :total] = merged.reshaped(1, total)
+
+
+class TMrgSortLists(Merge, form="lists", name="tmrgsort"):
+    """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
+
+    As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
+    """
+
+    dst = Merge.dst
+    executed = Out(Tile, doc="how many records of each list are taken, 16 bits")
+    tmp = Scratch(Tile, doc="as large as all sources together")
+    src0 = In(Tile, doc="a sorted list")
+    src1 = In(Tile, doc="a sorted list")
+    src2 = In(Tile, None, doc="a sorted list")
+    src3 = In(Tile, None, doc="a sorted list")
+    exhausted = Attr(bool, False)
+
+    asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"), attrs_inside=True)
+    example = {"dst": ROW, "executed": COUNTS, "tmp": ROW, "src0": PART, "src1": PART}
+    two = src0.cols + src1.cols
+    rules = (
+        one_row(dst, tmp, src0, src1),
+        when(src2.given, one_row(dst, src2), named("shape", tmp.cols >= two + src2.cols)),
+        when(
+            src3.given,
+            named("operand-count", src2.given),
+            one_row(dst, src3),
+            named("shape", tmp.cols >= two + src2.cols + src3.cols),
+        ),
+        named("shape", tmp.cols >= two, help="tmp has room for all sources"),
+        named("element-type", executed.dtype.isin(i16, u16), help="numbers of 16 bits"),
+        named("shape", both(executed.valid.rows == 1, executed.valid.cols == 4), help="1x4"),
+        named("layout", executed.layout == ND),
+    )
+    recorded = {f"merge{n}{how}": {} for n in (2, 3, 4) for how in ("", "_exhausted")}
+    disputes = ("X22",)
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        executed: Cells,
+        src0: Cells,
+        src1: Cells,
+        src2: Cells | None,
+        src3: Cells | None,
+        exhausted: bool,
+    ) -> None:
+        sources = [s for s in (src0, src1, src2, src3) if s is not None]
+        each = RECORD // dst.dtype.size
+        lengths = [s.valid.cols // each for s in sources]
+        first, *others = [s.lines(u64)[0, :n] for s, n in zip(sources, lengths, strict=True)]
+        records = first.beside(*others)
+        count = least(dst.valid.cols // each, sum(lengths))
+        merged, taken = records.merged(keys_of(records, dst.dtype), lengths, count)
+        if not exhausted:
+            dst.lines(u64)[0, :count] = merged
+            return
+        stop = taken.fold("add", axis=1, start=0).cast(i64)
+        inside = dst.iota(1, count)[1] < stop
+        dst.lines(u64).put((0, slice(0, count)), merged, inside)
+        executed[0, :4] = 0
+        executed[0, : len(sources)] = taken.cast(executed.dtype)

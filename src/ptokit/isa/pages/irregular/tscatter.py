@@ -1,0 +1,126 @@
+"""TSCATTER by index and by mask (spec C1.3)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out
+from ptokit.isa.lang.traits import CHIP
+from ptokit.isa.model.dtypes import i16, i32, i64, u16, u32
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import MaskPattern, ScatterAxis, V
+from ptokit.isa.pages.samples import VEC_I32, WIDE
+from ptokit.isa.pages.vectors import in_vec, row_major
+
+EXACT = "dst takes every selected row or column, and nothing else does"
+
+
+def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]:
+    """What both forms demand."""
+    return (
+        named("element-type", dst.dtype == src.dtype),
+        named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        *(in_vec(dst, src, *others), row_major(dst, src, *others)),
+        on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
+    )
+
+
+class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
+    """dst.storage[indexes[r, c]] = src[r, c], row by row: of equal indices the last one wins.
+
+    On A2/A3 and A5 all other elements of dst become 0, on the CPU simulator they stay.
+    """
+
+    dst = Out(Tile, doc="receives the elements; indices count its storage")
+    src = In(Tile, doc="the elements")
+    indexes = In(Tile, doc="where they go, each an element of dst's storage")
+
+    example = {"indexes": VEC_I32}
+    width = either(
+        both(dst.size.isin(4, 8), indexes.dtype.isin(i32, u32)),
+        both(dst.size.isin(1, 2), indexes.dtype.isin(i16, u16)),
+    )
+    rules = (
+        scattered(dst, src, indexes),
+        on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
+        on(HARDWARE, named("element-type", width, help="indices of 32 bits for 4 bytes, else 16")),
+        named(
+            "shape",
+            both(indexes.valid.rows <= src.valid.rows, indexes.valid.cols <= src.valid.cols),
+            help="an element for each index",
+        ),
+    )
+    recorded = {"index": {"indexes": "indices"}}
+    disputes = ("X5", "X7")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, indexes: Cells, chip: bool) -> None:
+        rows, cols = indexes.valid
+        x, index = src[:rows, :cols], indexes[:rows, :cols].cast(i64)
+        if chip:
+            dst.fill(0)
+        dst.flat().scatter(index, x)
+
+
+class TScatterMask(Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V):
+    """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
+
+    The pattern's digits count from the right: P0001 fills indices 0, 4, 8, ...; bits move
+    unchanged. On A2/A3 and A5 what lies outside dst's valid region becomes 0 too.
+    """
+
+    dst = Out(Tile, doc="receives the elements, and zeros between them")
+    src = In(Tile, doc="the columns or rows")
+    pattern = Attr(MaskPattern, None, key="maskPattern")
+    axis = Attr(ScatterAxis, ScatterAxis.ROW, key="scatterAxis")
+
+    example = {"dst": WIDE, "pattern": MaskPattern.P0101}
+    selects = True  # chosen among the forms by its attribute
+    rules = (
+        named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
+        scattered(dst, src),
+        when(
+            axis == ScatterAxis.ROW,
+            named("shape", dst.valid.rows == src.valid.rows),
+            on(
+                CPU,
+                named(
+                    "shape",
+                    src.valid.cols
+                    == (dst.valid.cols - pattern.first + pattern.period - 1) // pattern.period,
+                    help=EXACT,
+                ),
+            ),
+            on(HARDWARE, named("shape", dst.valid.cols == src.valid.cols * pattern.period)),
+        ),
+        when(
+            axis == ScatterAxis.COL,
+            named("shape", dst.valid.cols == src.valid.cols),
+            on(
+                CPU,
+                named(
+                    "shape",
+                    src.valid.rows
+                    == (dst.valid.rows - pattern.first + pattern.period - 1) // pattern.period,
+                    help=EXACT,
+                ),
+            ),
+            on(HARDWARE, named("shape", dst.valid.rows == src.valid.rows * pattern.period)),
+        ),
+    )
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols * pattern.period)}
+    recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
+    disputes = ("X5", "X7")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: ScatterAxis, chip: bool) -> None:
+        (rows, cols), first, step = dst.valid, pattern.first, pattern.period
+        row, col = dst.iota(rows, cols)
+        if axis is ScatterAxis.COL:
+            filled, place = (row % step).equals(first), (row // step) * src.cols + col
+        else:
+            filled, place = (col % step).equals(first), row * src.cols + col // step
+        x = src.take(place, where=filled)
+        if chip:
+            dst.fill(0)
+        dst[:rows, :cols] = x

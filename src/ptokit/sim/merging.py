@@ -1,0 +1,61 @@
+"""Merges of sorted runs, and the sorts of blocks, of the reference: orders as column numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys: TypeAlias = "NDArray[Any]  # Any: floats, or unsigned integers"
+Order: TypeAlias = NDArray[np.int64]
+
+
+def block_order(keys: Keys, block: int) -> Order:
+    """For each row the columns in ascending order of unsigned keys, block by block, stable."""
+    rows, cols = keys.shape
+    room = -cols % block
+    last = np.full((rows, room), np.iinfo(keys.dtype).max, keys.dtype)
+    blocks = np.concatenate([keys, last], axis=1).reshape(rows * (cols + room) // block, block)
+    order: Order = np.argsort(blocks, axis=1, kind="stable").reshape(rows, cols + room)
+    order += np.arange(cols + room, dtype=np.int64) // block * block
+    return order[:, :cols]
+
+
+def merge_order(keys: Keys, lengths: Sequence[int]) -> Order:
+    """The columns of a row of runs in the order of their merge.
+
+    Each step takes the greatest head, by `>` in order of the runs. So an element after a smaller
+    one of its run follows it at once: its key is the least so far. A NaN is never greater, and
+    nothing is greater than it: it holds its run up until that is the first one left, and then it
+    does not.
+    """
+    ends = np.cumsum(lengths)
+    runs: list[Order] = [np.arange(end - n, end) for n, end in zip(lengths, ends, strict=True)]
+    found: list[Order] = []
+    for first in range(len(runs)):  # until this run is empty; those before are
+        held = [_held(keys[r], -np.inf if n else np.inf) for n, r in enumerate(runs[first:])]
+        every = np.concatenate(runs[first:])
+        order = np.argsort(-np.concatenate(held), kind="stable")
+        count = int(np.flatnonzero(order < runs[first].size).max(initial=-1)) + 1
+        taken: Order = every[order[:count]]
+        found.append(taken)
+        runs = [r[~np.isin(r, taken)] for r in runs]
+    return np.concatenate(found)
+
+
+def _held(keys: Keys, nan: float) -> Keys:
+    """The keys that decide when the elements of a run are taken."""
+    values = keys.astype(np.float64)
+    return np.minimum.accumulate(np.where(np.isnan(values), nan, values))
+
+
+def taken_first(order: Order, lengths: Sequence[int]) -> NDArray[np.int64]:
+    """How many elements of each run a merge has taken when the first run is exhausted."""
+    ends = np.cumsum(lengths)
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    lasts = [place[end - 1] for n, end in zip(lengths, ends, strict=True) if n]
+    some = order[: min(lasts, default=-1) + 1]
+    return np.bincount(np.searchsorted(ends, some, side="right"), minlength=len(lengths))
