@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptokit.analysis.aliases import AliasClasses, written
+from ptokit.analysis.aliases import AliasClasses, PointsTo, written
 from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import storages
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
 from ptokit.api.program import loads
 from ptokit.ir.module import Func, Value
@@ -38,7 +38,7 @@ def value(of: Func, name: str) -> Value:
 
 
 def interfering(of: Func, name: str) -> set[str]:
-    tiles = storages(of, learned(of, TARGETS["cpu"], {}))
+    tiles = Interference(of).tiles(learned(of, TARGETS["cpu"], {}))
     return {v.name for v in tiles[value(of, name)].interferes}
 
 
@@ -66,7 +66,7 @@ def test_a_choice_of_two_views_does_not_make_them_one() -> None:
     assert [v.name for v in written(func(choice.replace("WRITTEN", "a")))] == ["a"]
     assert [v.name for v in written(func(choice.replace("WRITTEN", "c")))] == ["a", "b"]
     found = func(choice.replace("WRITTEN", "d"))
-    classes = AliasClasses(found)
+    classes = AliasClasses(PointsTo(found))
     assert classes.of(value(found, "a")) is classes.of(value(found, "b"))
     assert classes.of(value(found, "d")) is not classes.of(value(found, "c"))
 
@@ -84,7 +84,7 @@ def test_tiles_of_two_branches_share_bytes() -> None:
         pto.tmov ins(%x : !t) outs(%a : !t)
       }""")
     assert interfering(found, "y") == {"a", "b"}
-    addresses = plan(found, learned(found, TARGETS["cpu"], {})).addresses
+    addresses = plan(Interference(found), learned(found, TARGETS["cpu"], {})).addresses
     assert addresses[value(found, "x")] == addresses[value(found, "y")]
 
 

@@ -17,6 +17,7 @@ from placement import NBYTES, PLACES, ROWS, TURNS, Generator, Instance, Model, U
 from scale import scaled
 
 from ptokit.analysis.checker import learned
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
 from ptokit.api.bind import bind
 from ptokit.api.program import Program, loads
@@ -53,7 +54,7 @@ def overlapping(program: Program, given: dict[str, Any], instances: list[Instanc
     """Pairs of storages with content at the same time that have bytes in common."""
     target = TARGETS["cpu"]
     bound = bind(program.func(), given, target, {})
-    planned = plan(bound.func, learned(bound.func, target, bound.numbers)).addresses
+    planned = plan(Interference(bound.func), learned(bound.func, target, bound.numbers)).addresses
     addresses = {value.name: address for value, address in planned.items()}
     found: list[str] = []
     for n, one in enumerate(instances):

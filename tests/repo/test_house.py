@@ -18,9 +18,9 @@ PACKAGE = ROOT / "src" / "ptokit"
 # folder -> the most lines it may have; a folder imports only those above it
 HOUSE = {
     "diagnostics": 500,
-    "isa/formula": 570,
+    "isa/formula": 610,
     "isa/model": 1_660,
-    "isa/lang": 1_225,  # words that sort, merge, tally and scatter
+    "isa/lang": 1_245,  # words that sort, merge, tally and scatter
     "isa": 760,  # the index and the disputes
     "numerics": 1_320,
     "isa/pages": 7_900,  # all tile instructions of the manual
@@ -31,11 +31,11 @@ HOUSE = {
     "text": 20,
     "sim": 1_745,  # windows are placed once, memories used again; scatters, merges
     "sim/record": 1_420,  # below analysis: effects come from recorded bodies
-    "analysis": 2_140,
+    "analysis": 2_155,
     "sim/reference": 300,
     "sim/kernels": 3_170,  # sorts, merges, tallies, scatters
     "sim/native": 2_155,  # sessions run again
-    "passes": 1_138,
+    "passes": 1_145,
     "api": 2_120,
     "tools": 1_440,
     "": 160,

@@ -1,8 +1,8 @@
 """Alias analysis: the storage that handles may name, through windows, reshapes, loops and branches.
 
-`PointsTo` is a forward data-flow analysis over the regions of a function, flow-sensitive. Built on
-it, `AliasClasses` forgets where in the program a handle names what, and adds equal addresses; other
-analyses hook into the walk (`liveness.Interference`).
+`PointsTo` is a forward data-flow analysis over the regions of a function, flow-sensitive. Analyses
+hook into its walk (`liveness.Interference`) or read what it found: `AliasClasses` forgets where in
+the program a handle names what, and adds equal addresses.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ class PointsTo:
     """Walks a function, with what each handle may name.
 
     Storage is called by the value that brings it: an argument, a tile that is allocated or given an
-    address, an output in SSA form. Subclasses are told where it is `defined`, and what a handle is
-    `named` for, several times where there are loops.
+    address, an output in SSA form. Subclasses are told where it is `defined`, several times where
+    there are loops. It holds for every target.
     """
 
     def __init__(self, func: Func) -> None:
+        self.func = func
+        self.definitions: dict[Value, Op | None] = {}  # storage, and the op that brings it
+        self.namings: list[tuple[Value, frozenset[Value]]] = []  # a handle, and what it may name
         self.ends: dict[Block, Names] = {}  # what handles may name at the end of each region
         names: Names = {}
         for arg in func.args:
@@ -41,12 +44,9 @@ class PointsTo:
     def defined(self, value: Value, op: Op | None, names: Names) -> None:
         """New storage: an argument, or the result of an op."""
 
-    def named(self, handle: Value, storage: frozenset[Value]) -> None:
-        """A handle begins to name one of these."""
-
     def _name(self, handle: Value, storage: frozenset[Value], names: Names) -> None:
         names[handle] = storage
-        self.named(handle, storage)
+        self.namings.append((handle, storage))
 
     def _block(self, block: Block, names: Names) -> None:
         for op in block.ops:
@@ -68,6 +68,7 @@ class PointsTo:
                 self._name(result, union(names, _memory(op)), names)
 
     def _define(self, value: Value, names: Names, op: Op | None) -> None:
+        self.definitions.setdefault(value, op)
         self.defined(value, op, names)
         names[value] = frozenset((value,))
 
@@ -146,22 +147,26 @@ def written(func: Func) -> tuple[Value, ...]:
     return tuple(arg for arg in func.args if arg in found)
 
 
-class AliasClasses(PointsTo):
+class AliasClasses:
     """Values that may name the same bytes at some time: `of` gives the value that stands for all.
 
     Values of different classes share no byte, if tiles that ptokit places avoid those that the
     program places. Addresses count as far as `facts` tell them; without facts not at all.
     """
 
-    def __init__(self, func: Func, facts: Facts | None = None) -> None:
+    def __init__(self, points_to: PointsTo, facts: Facts | None = None) -> None:
         self.facts = facts
         self.parent: dict[Value, Value] = {}
         self.placed: dict[str, list[tuple[int, int, Value]]] = {}
         self.anywhere: dict[str, Value] = {}  # memory -> a tile at an address nobody knows yet
-        super().__init__(func)
+        for handle, storage in points_to.namings:
+            self._unite((handle, *storage))
+        if facts is not None:
+            for value, op in points_to.definitions.items():
+                self._place(value, op, facts)
         for places in self.placed.values():
             self._join_overlapping(sorted(places, key=lambda place: place[:2]))
-        for value in func.named() if self.anywhere else ():
+        for value in points_to.func.named() if self.anywhere else ():
             space = self._space(value)
             if space in self.anywhere:
                 self._unite((value, self.anywhere[space]))
@@ -171,20 +176,17 @@ class AliasClasses(PointsTo):
             value = self.parent[value]
         return value
 
-    def defined(self, value: Value, op: Op | None, names: Names) -> None:
-        address = op.bound("addr") if op is not None else ()
+    def _place(self, value: Value, op: Op | None, facts: Facts) -> None:
+        address = next(iter(op.bound("addr")), None) if op is not None else None
         space = self._space(value)
-        if self.facts is None or space is None or not address:
+        if space is None or address is None:
             return
-        start, kind = self.facts.numbers.get(address[0]), self.facts.type_of(value)
+        start, kind = facts.numbers.get(address), facts.type_of(value)
         assert isinstance(kind, TileType | ConvTileType)
         if isinstance(start, int):
             self.placed.setdefault(space, []).append((start, start + kind.nbytes, value))
         else:
             self.anywhere[space] = value
-
-    def named(self, handle: Value, storage: frozenset[Value]) -> None:
-        self._unite((handle, *storage))
 
     def _unite(self, values: Iterable[Value]) -> None:
         first, *others = [self.of(value) for value in values]

@@ -7,9 +7,11 @@ executor, which evaluates the very same rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.violation import blamed, broken, violation
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -17,7 +19,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import FLOW, REGIONS
@@ -52,10 +54,8 @@ class Checker:
             self.opaque(op)
             return
         env = self.facts.environment(op)
-        for rule in self.rules(op):
-            outcome = rule.holds(env)
-            if outcome is not True:
-                self.judge(op, rule, env, outcome)
+        for rule, outcome in doubtful(self.rules(op), env):
+            self.judge(op, rule, env, outcome)
         self.facts.learn(op, env)
         for result in op.results:
             self.value(result)
@@ -141,14 +141,17 @@ def tile_type_errors(
     kind: TileType | ConvTileType, target: Target, label: str, span: Span | None
 ) -> Iterator[Diagnostic]:
     """The first rule of tile types that one breaks."""
-    env = {"tile": kind}
+    rule = _broken_rule(kind, target)
+    if rule is not None:
+        yield broken(label, rule, {"tile": kind, "machine": target}, span)
+
+
+@lru_cache(maxsize=1024)
+def _broken_rule(kind: TileType | ConvTileType, target: Target) -> Rule | None:
     empty = isinstance(kind, TileType) and not (kind.rows > 0 and kind.cols > 0)
     own = TILE_RULES if isinstance(kind, TileType) else ()
-    for rule in (*own, *type_rules(target)):
-        if not empty and rule.holds(env) is not False:
-            continue
-        yield broken(label, rule, env | {"machine": target}, span)
-        return
+    rules = (*own, *type_rules(target))
+    return next((r for r in rules if empty or r.holds({"tile": kind}) is False), None)
 
 
 def unknown_op(op: OpaqueOp) -> Diagnostic:
@@ -190,7 +193,7 @@ def check_func(
     """Everything wrong with a function on one target, as far as it is known before it runs."""
     checker = Checker(target, numbers)
     checker.func(func)
-    return checker.found + list(check_addresses(func, checker.facts))
+    return checker.found + list(check_addresses(Interference(func), checker.facts))
 
 
 def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:

@@ -48,14 +48,15 @@ class Facts:
 
     def environment(self, op: Op) -> dict[str, Any]:  # Any: what a rule may read
         """Operand name -> type or number, outputs in either form included."""
-        given: dict[str, Any] = {}
-        for operand in op.page.operands:
-            bound = _bound(op, operand)
-            values = tuple(self.of(operand, v) for v in bound)
-            if operand.many:
-                given[operand.name] = values
+        given: dict[str, Any] = {o.name: () for o in op.page.operands if o.many}
+        bound = dict(zip(_defined(op), op.results, strict=False)) | op.operands
+        for name, values in bound.items():
+            operand = op.page.operand(name)
+            if isinstance(values, Value):
+                given[name] = self.of(operand, values)
             elif values:
-                given[operand.name] = values[0]
+                several = tuple(self.of(operand, v) for v in values)
+                given[name] = several if operand.many else several[0]
         for name, operand in op.page.types.items():
             kind = op.bound(operand.name)[0].type
             given[name] = kind if isinstance(kind, ScalarType) else UNKNOWN
@@ -121,15 +122,9 @@ def _numbers(env: Mapping[str, Any]) -> Iterator[Any]:  # Any: see Facts.of
         yield from value.values if isinstance(value, Many) else (value,)
 
 
-def _bound(op: Op, operand: Operand) -> tuple[Value, ...]:
-    values = op.bound(operand.name)
-    if values:
-        return values
-    defined = op.page.outs() if op.ssa else op.page.results()
-    names = [o.name for o in defined]
-    if operand.name in names and names.index(operand.name) < len(op.results):
-        return (op.results[names.index(operand.name)],)
-    return ()
+def _defined(op: Op) -> Iterator[str]:
+    """The operands that the results of an op stand for."""
+    return (o.name for o in (op.page.outs() if op.ssa else op.page.results()))
 
 
 def _single(value: Any) -> Any:  # Any: see Facts.of

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, check_addresses, plan
 from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
@@ -15,7 +16,7 @@ from ptokit.analysis.survey import Left, Survey
 from ptokit.analysis.uninitialised import Trial, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Func, Module, Op, Value
+from ptokit.ir.module import Module, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -64,7 +65,8 @@ def verdicts(
     module: Module, targets: Iterable[str], trial: Trial, *, allow_unknown: bool
 ) -> list[Verdict]:
     """A verdict for each target; `trial` tells what instructions read."""
-    return [_verdict(module, TARGETS[name], trial, allow_unknown) for name in targets]
+    functions = [Interference(func) for func in module.funcs]
+    return [_verdict(functions, TARGETS[name], trial, allow_unknown) for name in targets]
 
 
 def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
@@ -80,11 +82,13 @@ def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
     return list(together.values())
 
 
-def _verdict(module: Module, target: Target, trial: Trial, allow_unknown: bool) -> Verdict:
+def _verdict(
+    functions: Iterable[Interference], target: Target, trial: Trial, allow_unknown: bool
+) -> Verdict:
     found: list[Diagnostic] = []
     left: list[Left] = []
-    for func in module.funcs:
-        here, waiting = judged(func, target, trial)
+    for interference in functions:
+        here, waiting = judged(interference, target, trial)
         found += here
         left += waiting
     unknown = Severity.WARNING if allow_unknown else Severity.ERROR
@@ -111,8 +115,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def judged(func: Func, target: Target, trial: Trial) -> tuple[list[Diagnostic], list[Left]]:
+def judged(
+    interference: Interference, target: Target, trial: Trial
+) -> tuple[list[Diagnostic], list[Left]]:
     """Everything wrong with a function on a target, and what is left to the run."""
+    func = interference.func
     survey = Survey(target)
     survey.func(func)
     found, left = survey.found, survey.left
@@ -121,22 +128,24 @@ def judged(func: Func, target: Target, trial: Trial) -> tuple[list[Diagnostic], 
         search.search(func)
         found, left = found + search.found, left + search.left
     facts = Facts(target, _numbers(survey.facts), survey.facts.types)
-    blank, waiting = uninitialised(func, facts, survey.dead, trial)
+    blank, waiting = uninitialised(interference, facts, survey.dead, trial)
     found, left = found + blank, left + waiting
     found.sort(key=lambda d: _line(d.span))
-    left += _perhaps_overlapping(func, facts, survey.facts.numbers)
-    return found + list(check_addresses(func, facts)), left
+    left += _perhaps_overlapping(interference, facts, survey.facts.numbers)
+    return found + list(check_addresses(interference, facts)), left
 
 
-def _perhaps_overlapping(func: Func, facts: Facts, numbers: Mapping[Value, Any]) -> Iterator[Left]:
+def _perhaps_overlapping(
+    interference: Interference, facts: Facts, numbers: Mapping[Value, Any]
+) -> Iterator[Left]:
     """Tiles at addresses that vary or only the run knows, in a memory where others are placed."""
     planned: Planned | None = None
-    for op in func.body.walk():
+    for op in interference.func.body.walk():
         address = next(iter(op.bound("addr")), None) if isinstance(op, Op) else None
         number = UNKNOWN if address is None else numbers.get(address, UNKNOWN)
         if isinstance(number, int) or not isinstance(op, Op) or address is None:
             continue
-        planned = planned or plan(func, facts)
+        planned = planned or plan(interference, facts)
         kind = facts.type_of(op.results[0])
         assert isinstance(kind, TileType | ConvTileType)
         for start, end in planned.ranges(kind):

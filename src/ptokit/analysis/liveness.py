@@ -75,35 +75,36 @@ class Storage:
         return self.value in self.interferes
 
 
-def storages(func: Func, facts: Facts) -> dict[Value, Storage]:
-    """The tiles of a function, in text order."""
-    return Interference(func, facts).found
-
-
 class Interference(PointsTo):
-    """The tiles of a function, and which are live where others are defined."""
+    """Which storage is live where other storage is defined, on any target."""
 
-    def __init__(self, func: Func, facts: Facts) -> None:
-        self.facts, self.args = facts, frozenset(func.args)
+    def __init__(self, func: Func) -> None:
+        self.args = frozenset(func.args)
         # arguments and the results of a flat program are looked at after the run
         kept = (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
         self.live = Liveness(func, _used, redefined, kept).after
-        self.found: dict[Value, Storage] = {}
+        self.beside: dict[Value, set[Value]] = {}
         super().__init__(func)
 
     def defined(self, value: Value, op: Op | None, names: Names) -> None:
-        kind = self.facts.type_of(value)
-        if not isinstance(kind, TileType | ConvTileType):
-            return
-        if value not in self.found:
-            address = op.bound("addr") if op is not None else ()
-            known = self.facts.numbers.get(address[0]) if address else None
-            self.found[value] = Storage(value, kind, known, explicit=bool(address))
         live = self.args if op is None else self.live[op] | {*_used(op)}
-        others = union(names, (v for v in live if v is not value)) & self.found.keys()
-        self.found[value].interferes |= others
+        others = union(names, (v for v in live if v is not value)) & self.definitions.keys()
+        self.beside.setdefault(value, set()).update(others)
         for other in others:
-            self.found[other].interferes.add(value)
+            self.beside.setdefault(other, set()).add(value)
+
+    def tiles(self, facts: Facts) -> dict[Value, Storage]:
+        """The tiles of the function, in text order."""
+        found: dict[Value, Storage] = {}
+        for value, op in self.definitions.items():
+            kind = facts.type_of(value)
+            if isinstance(kind, TileType | ConvTileType):
+                address = op.bound("addr") if op is not None else ()
+                known = facts.numbers.get(address[0]) if address else None
+                found[value] = Storage(value, kind, known, explicit=bool(address))
+        for value, tile in found.items():
+            tile.interferes = self.beside[value] & found.keys()
+        return found
 
 
 def _used(op: AnyOp) -> Iterator[Value]:

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Storage, storages
+from ptokit.analysis.liveness import Interference, Storage
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Func, Value
+from ptokit.ir.module import Value
 from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -61,9 +61,9 @@ def _end(tile: Storage) -> int:
     return _start(tile) + tile.kind.nbytes
 
 
-def plan(func: Func, facts: Facts) -> Planned:
+def plan(interference: Interference, facts: Facts) -> Planned:
     """An address for each tile without one."""
-    return _plan(storages(func, facts), facts.target)[0]
+    return _plan(interference.tiles(facts), facts.target)[0]
 
 
 def _plan(tiles: Mapping[Value, Storage], target: Target) -> tuple[Planned, list[Diagnostic]]:
@@ -141,9 +141,9 @@ def _overflow(life: Storage, others: list[Storage], target: Target) -> Diagnosti
     )
 
 
-def check_addresses(func: Func, facts: Facts) -> Iterator[Diagnostic]:
+def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagnostic]:
     """The tiles that ptokit places fit together, each at one address."""
-    tiles = storages(func, facts)
+    tiles = interference.tiles(facts)
     for tile in tiles.values():
         yield from memory_errors(tile.kind, facts.target, f"%{tile.value.name}", tile.value.span)
         if tile.outlives and not tile.explicit:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ptokit.analysis.aliases import AliasClasses
+from ptokit.analysis.aliases import AliasClasses, PointsTo
 from ptokit.analysis.checker import Turn
 from ptokit.analysis.known import Facts
 from ptokit.analysis.search import Search
@@ -30,13 +30,13 @@ Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
 def uninitialised(
-    func: Func, facts: Facts, dead: Container[Block], trial: Trial
+    points_to: PointsTo, facts: Facts, dead: Container[Block], trial: Trial
 ) -> tuple[list[Diagnostic], list[Left]]:
     """The tiles that are always read first, and those that are if a condition holds.
 
     `dead` are the regions that never run.
     """
-    storage = AliasClasses(func, facts)
+    func, storage = points_to.func, AliasClasses(points_to, facts)
     suspects = dict(_suspects(func, storage, dead))
     if not suspects:
         return [], []

@@ -22,6 +22,7 @@ from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.builder import instance
 from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
@@ -181,7 +182,7 @@ def _make(
     attrs = {a.name: _word(a, given[a.name]) for a in page.attrs}
     op, _ = instance(page, operands, {k: v for k, v in attrs.items() if v is not None})
     static = environment(page, {k: _static(v) for k, v in operands.items()}, attrs, target)
-    rules = (r for r in page.rules_on(target) if r.holds(static) is not True)
+    rules = (rule for rule, _ in doubtful(page.rules_on(target), static))
     return ReadyOp(op, rules), any(True for _ in _homeless(operands, target))
 
 

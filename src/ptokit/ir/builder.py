@@ -23,9 +23,8 @@ def new_op(
     spans: Mapping[str, Span] | None = None,
 ) -> Op:
     """The op of `page` on these values; an operand without any is absent."""
-    declared = {o.name: o for o in page.operands}
     bound = {
-        name: tuple(values) if declared[name].many else values[0]
+        name: tuple(values) if page.operand(name).many else values[0]
         for name, values in operands.items()
         if values
     }

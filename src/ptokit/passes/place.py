@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import storages
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses, plan
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Func, Op, Value
@@ -22,12 +22,12 @@ def place(func: Func, target: Target) -> Func:
     PtoError where the tiles do not fit their memories, or one lies at an address of the program's
     own that only the run knows: the run would compare it with placed tiles.
     """
-    facts = learned(func, target, {})
-    problems = [p for p in check_addresses(func, facts) if p.is_error]
+    facts, interference = learned(func, target, {}), Interference(func)
+    problems = [p for p in check_addresses(interference, facts) if p.is_error]
     if problems:
         raise PtoError(problems)
-    planned, names = plan(func, facts), FreshNames(func)
-    for tile in storages(func, facts).values():
+    planned, names = plan(interference, facts), FreshNames(func)
+    for tile in interference.tiles(facts).values():
         if tile.explicit and tile.address is None and planned.tiles.get(SPACES[tile.kind.loc]):
             message = f"%{tile.value.name}: only the run knows its address, so none beside is safe"
             raise refuse(message, tile.value.span, "give every tile of its memory an address")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
-from ptokit.analysis.aliases import AliasClasses
+from ptokit.analysis.aliases import AliasClasses, PointsTo
 from ptokit.analysis.liveness import Liveness
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
@@ -54,7 +54,10 @@ class _ToSsa:
         self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
         # what a flat program leaves in its tiles is its result
         self.live = Liveness(func, read, overwritten, func.named() if func.flat else ())
-        self.classes, self.tiles = AliasClasses(func), [v for v in values_of(func) if is_tile(v)]
+        self.classes, self.tiles = (
+            AliasClasses(PointsTo(func)),
+            [v for v in values_of(func) if is_tile(v)],
+        )
         aliases = (
             op for op in func.body.walk() if isinstance(op, Op) and ALIASES in op.page.traits
         )

@@ -314,7 +314,7 @@ class Node(Expr):
         parts = tuple(a.eval for a in self.args)
         if self.op in ("and", "or"):
             decisive = self.op == "or"
-            return lambda env: _kleene(decisive, (part(env) for part in parts))
+            return _logical(decisive, parts)
         last = self.args[-1]
         if len(parts) == 2 and isinstance(last, Const) and not isinstance(last.value, Missing):
             return _with_constant(self.function, parts[0], last.value)
@@ -340,13 +340,35 @@ def _kleene(decisive: bool, values: Iterable[Value]) -> Value:
     for value in values:
         if value is decisive:
             return decisive
-        if value is (not decisive) or result is ABSENT:
-            continue
-        if value is ABSENT or value is UNKNOWN:
-            result = value
-        elif result is not UNKNOWN:
-            result = value if result is (not decisive) else _joined(decisive, result, value)
+        if value is not (not decisive):
+            result = _undecided(decisive, result, value)
     return result
+
+
+def _logical(decisive: bool, parts: tuple[Evaluate, ...]) -> Evaluate:
+    """The same of parts, which are evaluated until one decides."""
+    neutral = not decisive
+
+    def evaluate(env: Env) -> Value:
+        result: Value = neutral
+        for part in parts:
+            value = part(env)
+            if value is decisive:
+                return decisive
+            if value is not neutral:
+                result = _undecided(decisive, result, value)
+        return result
+
+    return evaluate
+
+
+def _undecided(decisive: bool, result: Value, value: Value) -> Value:
+    """What two values are together of which the second is neither True nor False."""
+    if result is ABSENT or value is ABSENT:
+        return ABSENT
+    if result is UNKNOWN or value is UNKNOWN:
+        return UNKNOWN
+    return value if result is (not decisive) else _joined(decisive, result, value)
 
 
 def _joined(decisive: bool, a: Value, b: Value) -> Value:

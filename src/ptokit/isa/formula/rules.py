@@ -66,6 +66,24 @@ class Rule:
         return f"{self.formula}, when {self.condition}"
 
 
+def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
+    """The rules that do not hold or may not, each with its outcome.
+
+    Rules of one `when` follow one another: its condition is evaluated once for all.
+    """
+    last, met = None, True
+    for rule in rules:
+        if rule.conditions:
+            outer = rule.conditions[0]
+            if outer is not last:
+                last, met = outer, outer.eval(env)
+            if met is False or met is ABSENT:
+                continue
+        outcome = rule.holds(env)
+        if outcome is not True:
+            yield rule, outcome
+
+
 Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"
 
 

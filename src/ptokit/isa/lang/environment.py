@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Many, Missing
+from ptokit.isa.formula.formulas import ABSENT, Many, Missing
 from ptokit.isa.lang.hooks import parameters
-from ptokit.isa.lang.instr import REQUIRED, Instr
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import Target
 
@@ -16,17 +16,15 @@ def environment(
     page: type[Instr], operands: Mapping[str, Any], attrs: Mapping[str, Any], target: Target
 ) -> dict[str, Any]:
     """Bind every operand and attribute of `page`: given, by default, or ABSENT. Any: see above."""
-    env: dict[str, Any] = {"machine": target}
-    for operand in page.operands:
-        value = operands.get(operand.name, None if operand.required else operand.default)
-        if operand.many and value is not None:
-            value = Many(tuple(value))
-        env[operand.name] = ABSENT if value is None else value
-    for name in page.types:
-        env[name] = operands.get(name, UNKNOWN)
-    for attr in page.attrs:
-        value = attrs.get(attr.name, attr.default)
-        env[attr.name] = ABSENT if value is None or value is REQUIRED else value
+    unset = page.unset
+    env: dict[str, Any] = {"machine": target, **unset}
+    for given in (operands, attrs):
+        for name, value in given.items():
+            if name in unset:
+                env[name] = ABSENT if value is None else value
+    for name in page.lists:
+        if isinstance(env[name], tuple | list):
+            env[name] = Many(tuple(env[name]))
     return env
 
 

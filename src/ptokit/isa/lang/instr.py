@@ -12,11 +12,11 @@ Operands stand in C++ order, destination first. `rules` are formulas. `run` is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from ptokit.isa.formula.formulas import Const, Env, Evaluate, Expr, Field
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Env, Evaluate, Expr, Field, Many
 from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.hooks import check_hooks, parameters
@@ -107,6 +107,10 @@ class Instr:
     operands: ClassVar[tuple[Operand, ...]]
     attrs: ClassVar[tuple[Attr, ...]]
     types: ClassVar[dict[str, Operand]]  # whose types the body takes, by its parameters
+    _named: ClassVar[dict[str, Operand]]
+    _outs: ClassVar[tuple[Operand, ...]]
+    _ins: ClassVar[tuple[Operand, ...]]
+    _results: ClassVar[tuple[Operand, ...]]
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
@@ -118,6 +122,16 @@ class Instr:
     # its result is a number that follows from its operands alone
     folds: ClassVar[Derived[bool]] = Derived(
         lambda page: {r.kind for r in page.results()} == {Kind.SCALAR} and not page.uses
+    )
+    # what a rule sees of each operand and attribute that is not given
+    unset: ClassVar[Derived[dict[str, Any]]] = Derived(
+        lambda page: (
+            {f.name: _unset(f) for f in (*page.operands, *page.attrs)}
+            | dict.fromkeys(page.types, UNKNOWN)
+        )
+    )
+    lists: ClassVar[Derived[tuple[str, ...]]] = Derived(
+        lambda page: tuple(o.name for o in page.operands if o.many)
     )
     body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: parameters(page.run))
 
@@ -139,30 +153,42 @@ class Instr:
         cls.attrs = tuple(v for v in declared.values() if isinstance(v, Attr))
         ancestors = (vars(b).items() for b in reversed(cls.__mro__))
         cls.types = {k: v.of for own in ancestors for k, v in own if isinstance(v, TypeOf)}
+        cls._sort()
         if not abstract:
             fields = {f.name for f in (*cls.operands, *cls.attrs)} | cls.types.keys()
             check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
             PAGES.append(cls)
 
     @classmethod
+    def _sort(cls) -> None:
+        """The operands by name and by role: asked for all the time."""
+        ins = (o for o in cls.operands if o.role in (Role.IN, Role.SCRATCH))
+        cls._named = {o.name: o for o in cls.operands}
+        cls._outs = cls._in_text(o for o in cls.operands if o.written)
+        cls._ins = cls._in_text(ins)
+        cls._results = tuple(o for o in cls.operands if o.role is Role.RESULT)
+
+    @classmethod
+    def _in_text(cls, some: Iterable[Operand]) -> tuple[Operand, ...]:
+        return tuple(sorted(some, key=lambda o: _rank(cls.asm.order, o.name)))
+
+    @classmethod
     def operand(cls, name: str) -> Operand:
-        return next(o for o in cls.operands if o.name == name)
+        return cls._named[name]
 
     @classmethod
     def outs(cls) -> tuple[Operand, ...]:
         """Operands the body writes, in text order."""
-        outs = [o for o in cls.operands if o.written]
-        return tuple(sorted(outs, key=lambda o: _rank(cls.asm.order, o.name)))
+        return cls._outs
 
     @classmethod
     def ins(cls) -> tuple[Operand, ...]:
         """Operands that text lists as inputs, in text order: those that are read, and scratch."""
-        ins = [o for o in cls.operands if o.role in (Role.IN, Role.SCRATCH)]
-        return tuple(sorted(ins, key=lambda o: _rank(cls.asm.order, o.name)))
+        return cls._ins
 
     @classmethod
     def results(cls) -> tuple[Operand, ...]:
-        return tuple(o for o in cls.operands if o.role is Role.RESULT)
+        return cls._results
 
     @classmethod
     def mnemonic(cls) -> str:
@@ -234,6 +260,13 @@ def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
     if page.exists_on(target):
         return tuple(rule for rule in page.all_rules if target.follows(rule.targets))
     return (Rule(OnTarget(page), NOT_ON_TARGET),)
+
+
+def _unset(field: Operand | Attr) -> Any:  # Any: a word or a number
+    default: Any = None if field.required else field.default
+    if isinstance(field, Operand) and field.many and default is not None:
+        default = Many(tuple(default))
+    return ABSENT if default is None else default
 
 
 def _rank(order: tuple[str, ...], name: str) -> int:

@@ -52,6 +52,7 @@ class Operand(Field):
         doc: str = "",
     ) -> None:
         super().__init__("?")
+        self.name = "?"  # until its page names it
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
@@ -59,11 +60,7 @@ class Operand(Field):
         self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._operand = name
-
-    @property
-    def name(self) -> str:
-        return self.operand
+        self._operand = self.name = name
 
     @property
     def required(self) -> bool:
@@ -99,14 +96,11 @@ class Attr(Field):
         self, kind: type[Word | int | str], default: object = REQUIRED, *, key: str | None = None
     ) -> None:
         super().__init__("?")
+        self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._operand = name
-
-    @property
-    def name(self) -> str:
-        return self.operand
+        self._operand = self.name = name
 
     @property
     def key(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import ALIASES
@@ -45,7 +46,7 @@ class CompiledFunction:
         self.func, self.numbers = bound.func, bound.numbers
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
         self.known = learned(bound.func, target, bound.numbers)
-        self.planned = plan(bound.func, self.known)
+        self.planned = plan(Interference(bound.func), self.known)
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
         self.made: dict[tuple[bool, cache.Processor], Made | NotNative] = {}

@@ -17,7 +17,7 @@ from typing import Any
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import Operand
@@ -141,7 +141,7 @@ class Compiler(MainFunction):
             return
         static = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
-        pending = [r for r in rules if r.holds(static) is not True and not r.warning]
+        pending = [rule for rule, _ in doubtful(rules, static) if not rule.warning]
         self.facts.learn(op, static)
         self.recording, self.code.unproven = Recording(), {}
         if not op.results and not op.regions and op.page.executes:

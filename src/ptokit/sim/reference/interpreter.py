@@ -18,6 +18,7 @@ from ptokit.analysis.placement import Planned
 from ptokit.analysis.violation import blamed, violation
 from ptokit.diagnostics.diagnostic import PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
+from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -143,7 +144,7 @@ class _Execution:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
         rules = op.page.rules_on(run.facts.target)
-        pending = (r for r in rules if r.holds(static) is not True and not r.warning)
+        pending = (rule for rule, _ in doubtful(rules, static) if not rule.warning)
         self.ready = ReadyOp(op, pending)
         run.facts.learn(op, static)
         self.refine = op.page.type_of

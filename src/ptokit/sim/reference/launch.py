@@ -6,6 +6,7 @@ from collections import Counter
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import Target
@@ -28,7 +29,7 @@ class InterpretedFunction:
         planned: Planned | None = None,
     ) -> None:
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
-        self.planned = planned or plan(bound.func, learned(bound.func, target, bound.numbers))
+        self.planned = planned or _planned(bound, target)
 
     def run(self, bound: Bound, limits: RunLimits) -> Outcome:
         """Run the function once for each block, in ascending order."""
@@ -53,6 +54,10 @@ class InterpretedFunction:
         interpreter.block(bound.func.body)(env)
         count.update(interpreter.count)
         return env
+
+
+def _planned(bound: Bound, target: Target) -> Planned:
+    return plan(Interference(bound.func), learned(bound.func, target, bound.numbers))
 
 
 prepare = InterpretedFunction
