@@ -85,7 +85,7 @@ def compiled(machine: Machine, kind: str, onto: bool) -> Kernel:
 def aligned(values: Values) -> Values:
     """A copy at a multiple of 64 bytes."""
     room = np.empty(values.size + 16, values.dtype)
-    start = -room.ctypes.data % 64 // 4
+    start = -room.ctypes.data % 64 // values.itemsize
     copy = room[start : start + values.size].reshape(values.shape)
     copy[:] = values
     return copy
@@ -96,14 +96,16 @@ def product(machine: Machine, a: Values, b: Values, start: Values | None = None)
 
     What surrounds the matrices is noise, and C's is left alone.
     """
-    kind = "i32" if a.dtype == np.int32 else "f32"
+    kind = {"i": "i32", "f": f"f{a.itemsize * 8}"}[a.dtype.kind]
+    sums = np.int32 if kind == "i32" else np.float32
     (m, k), n = a.shape, b.shape[1]
     noise = np.random.default_rng(1).integers(0, 1 << 32, (k + m + 2, n + 64), np.uint32)
     lda, ldb = k + 3, -(-n // PADDING) * PADDING + 16
     left, right = (
-        aligned(x.view(a.dtype)) for x in (noise[:m, :1].repeat(lda, 1), noise[:k, :ldb])
+        aligned(x.astype(f"u{a.itemsize}").view(a.dtype))
+        for x in (noise[:m, :1].repeat(lda, 1), noise[:k, :ldb])
     )
-    out = aligned(noise[: m + 2, :ldb].view(a.dtype))
+    out = aligned(noise[: m + 2, :ldb].view(sums))
     around = out.copy()
     left[:, :k], right[:, :n] = a, b
     if start is not None:
@@ -179,6 +181,17 @@ def test_f32_is_one_fused_multiply_add_per_step(machine: Machine, style: str) ->
         start = floats(rng, (m, n), style)
         got = product(machine, a, b, start).view(np.uint32)
         assert np.array_equal(got, expected(a, b, start)), (m, n, k)
+
+
+@np.errstate(all="ignore")
+def test_the_sum_of_f64_products_rounds_to_f32_at_each_step(machine: Machine) -> None:
+    rng = np.random.default_rng(9)
+    for m, n, k in sizes(1):
+        a, b = (rng.standard_normal(s) * 2.0 ** rng.integers(-90, 90) for s in ((m, k), (k, n)))
+        total = start = rng.standard_normal((m, n)).astype(np.float32)
+        for step in range(k):
+            total = (total + a[:, step, None] * b[None, step]).astype(np.float32)
+        assert np.array_equal(product(machine, a, b, start), total), (m, n, k)
 
 
 def test_i32_wraps(machine: Machine) -> None:
