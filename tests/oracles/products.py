@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 from oracles.formats import Array, quieted
-from oracles.registry import Seen, meaning
+from oracles.registry import Program, Seen, meaning, say
 
 
 @np.errstate(all="ignore")
@@ -92,3 +93,37 @@ def groups_accumulated(acc: Seen, a: Seen, a_scale: Seen, b: Seen, b_scale: Seen
 @meaning("TMatMulMxBias", "TGemvMxBias")
 def groups_biased(a: Seen, a_scale: Seen, b: Seen, b_scale: Seen, bias: Seen) -> Array:
     return scaled_product(a, a_scale, b, b_scale, bias.all[:1])
+
+
+# 4.5.1: a handle gives the scales of an operand to whoever asks for them again
+A = "!pto.tile_buf<left, 16x64xf8E4M3FN, blayout=col_major, slayout=row_major>"
+B = "!pto.tile_buf<right, 64x16xf8E4M3FN, slayout=col_major>"
+C = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+ROWS, COLUMNS = "slayout=row_major", "blayout=col_major, slayout=col_major"
+SA, SB = (
+    tuple(f"!pto.tile_buf<{loc}, {shape}xf8E8M0FNU, {how}, fractal=32>" for loc in (to, "mat"))
+    for to, shape, how in (("scaleleft", "16x2", ROWS), ("scaleright", "2x16", COLUMNS))
+)
+say(
+    "TGetScaleAddr",
+    Program(
+        f"""func.func @f(%a: {A}, %b: {B}, %x: {SA[1]}, %y: {SB[1]}, %c: {C}) {{
+  %sa = pto.alloc_tile : {SA[0]}
+  pto.tget_scale_addr ins(%a : {A}) outs(%sa : {SA[0]})
+  %sb = pto.tget_scale_addr %b : {B} -> {SB[0]}
+  pto.tmov ins(%x : {SA[1]}) outs(%sa : {SA[0]})
+  pto.tmov ins(%y : {SB[1]}) outs(%sb : {SB[0]})
+  %again = pto.tget_scale_addr %a : {A} -> {SA[0]}
+  pto.tmatmul.mx ins(%a, %again, %b, %sb : {A}, {SA[0]}, {B}, {SB[0]}) outs(%c : {C})
+  return
+}}
+""",
+        {"c": [[32 * 8 + 32 * 32.0] * 16] * 16},
+        {
+            "a": np.ones((16, 64), ml_dtypes.float8_e4m3fn),
+            "b": np.ones((64, 16), ml_dtypes.float8_e4m3fn),
+            "x": np.asarray([[2, 4]] * 16, ml_dtypes.float8_e8m0fnu),
+            "y": np.asarray([[4] * 16, [8] * 16], ml_dtypes.float8_e8m0fnu),
+        },
+    ),
+)

@@ -12,12 +12,13 @@ from typing import TypeAlias
 
 from ptokit.analysis.known import DATA_KINDS, Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, DERIVES
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle, and the storage it may name
 NONE: frozenset[Value] = frozenset()
+STORAGE = frozenset((ALLOCATES, DERIVES))  # what brings storage of its own
 
 
 class PointsTo:
@@ -62,7 +63,7 @@ class PointsTo:
                 self._name(handle, source, names)
             return
         for result in op.results:
-            if op.bound("addr") or ALLOCATES in op.page.traits or op.page.executes:
+            if op.bound("addr") or STORAGE.intersection(op.page.traits) or op.page.executes:
                 self._define(result, names, op)
             else:
                 self._name(result, union(names, _memory(op)), names)
@@ -179,9 +180,11 @@ class AliasClasses:
     def _place(self, value: Value, op: Op | None, facts: Facts) -> None:
         address = next(iter(op.bound("addr")), None) if op is not None else None
         space = self._space(value)
-        if space is None or address is None:
+        derived = op is not None and DERIVES in op.page.traits
+        if space is None or not (address or derived):
             return
-        start, kind = facts.numbers.get(address), facts.type_of(value)
+        start = facts.numbers.get(address) if address else None
+        kind = facts.type_of(value)
         assert isinstance(kind, TileType | ConvTileType)
         if isinstance(start, int):
             self.placed.setdefault(space, []).append((start, start + kind.nbytes, value))

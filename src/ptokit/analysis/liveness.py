@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.lang.traits import ALIASES, DERIVES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
@@ -101,7 +101,9 @@ class Interference(PointsTo):
             if isinstance(kind, TileType | ConvTileType):
                 address = op.bound("addr") if op is not None else ()
                 known = facts.numbers.get(address[0]) if address else None
-                found[value] = Storage(value, kind, known, explicit=bool(address))
+                derived = op is not None and DERIVES in op.page.traits
+                explicit = bool(address) or derived
+                found[value] = Storage(value, kind, known, explicit=explicit)
         for value, tile in found.items():
             tile.interferes = self.beside[value] & found.keys()
         return found

@@ -165,6 +165,14 @@ DISPUTES: dict[str, Dispute] = {
         "NaN",
         "the format has NaN, and quantisation writes it for groups that have no exponent",
     ),
+    "D11": Dispute(
+        "where are the scales that TGET_SCALE_ADDR gives?",
+        "A5: in the scale memory, at the address of the operand divided by 16. CPU simulator: they "
+        "are the bytes of the operand itself. Assembler: as large as the operand; headers: a "
+        "column, or row, for each 32.",
+        "in the scale memory; dst's own type says how many there are",
+        "scales that overlap what they scale have no meaning",
+    ),
     "D13": Dispute(
         "does K of a product of one row come from a or from b?",
         "CPU simulator, and A5 with scales: from a. Hardware code without scales: from b.",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A5, CPU, both, either, named
+from typing import Any
+
+from ptokit.isa.formula.rules import A5, CPU, both, either, named, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Like
-from ptokit.isa.lang.traits import ORDER
+from ptokit.isa.lang.instr import In, Instr, Like, Result
+from ptokit.isa.lang.traits import DERIVES, MACHINE, ORDER
 from ptokit.isa.model.dtypes import f8e8m0, f32, f64
 from ptokit.isa.model.layouts import NN, ZZ
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import ACC, SCALE_LEFT, SCALE_RIGHT, SCALING, Order
+from ptokit.isa.model.words import ACC, LEFT, RIGHT, SCALE_LEFT, SCALE_RIGHT, SCALING, Order, S
 from ptokit.isa.pages.matrix import (
     BIASES,
     PRODUCT_FP8,
@@ -20,6 +23,7 @@ from ptokit.isa.pages.matrix import (
     product,
 )
 from ptokit.isa.pages.quantisation import GROUP
+from ptokit.isa.pages.registers import Addressed
 from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
 from ptokit.isa.pages.windows import FP4
 
@@ -194,3 +198,39 @@ class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
     asm = Asm(cpp_text=gemv(ScaledBiased))
     example = ROW_EXAMPLE
     rules = (Scaled.scaled, Biased.onto, MatMul.one_row)
+
+
+class TGetScaleAddr(
+    Instr,
+    name="tget_scale_addr",
+    uses=(MACHINE,),
+    traits=(DERIVES,),
+    pipe=S,
+    targets=(CPU, A5),
+):
+    """The scales that belong to `src`: a handle on the scale memory at a 16th of its address.
+
+    Nothing moves. The scales of one tile are where hardware looks for them, whoever asks.
+    """
+
+    asm = Asm(typed=("src",), cpp_text="TGET_SCALE_ADDR({dst}, {src});")
+    dst = Result(Tile, doc="the scales")
+    src = In(Tile, doc="the left or right matrix that they scale")
+
+    example = f"""\
+%a = pto.alloc_tile : {A}
+%s = pto.tget_scale_addr %a : {A} -> {A_SCALE}"""
+    rules = (
+        named("location", src.loc.isin(LEFT, RIGHT), help="scales belong to left and right tiles"),
+        when(src.loc == LEFT, named("location", dst.loc.isin(SCALE_LEFT, SCALING))),
+        when(src.loc == RIGHT, named("location", dst.loc.isin(SCALE_RIGHT, SCALING))),
+    )
+    disputes = ("D11",)
+
+    @staticmethod
+    def type_of(dst: TileType | None) -> TileType | None:
+        return dst
+
+    @staticmethod
+    def run(machine: Any, dst: TileType, src: Addressed) -> Any:  # Any: the executor's
+        return machine.tile(dst, src.address // 16)
