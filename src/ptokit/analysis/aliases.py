@@ -181,9 +181,9 @@ class AliasClasses:
         address = next(iter(op.bound("addr")), None) if op is not None else None
         space = self._space(value)
         derived = op is not None and DERIVES in op.page.traits
-        if space is None or not (address or derived):
+        if space is None or (address is None and not derived):
             return
-        start = facts.numbers.get(address) if address else None
+        start = None if address is None else facts.numbers.get(address)
         kind = facts.type_of(value)
         assert isinstance(kind, TileType | ConvTileType)
         if isinstance(start, int):
