@@ -31,7 +31,7 @@ HOUSE = {
     "text": 20,
     "sim": 1_745,  # windows are placed once, memories used again; scatters, merges
     "sim/record": 1_420,  # below analysis: effects come from recorded bodies
-    "analysis": 2_155,
+    "analysis": 2_190,
     "sim/reference": 300,
     "sim/kernels": 3_170,  # sorts, merges, tallies, scatters
     "sim/native": 2_155,  # sessions run again

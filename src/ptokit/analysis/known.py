@@ -14,8 +14,6 @@ from ptokit.isa.lang.instr import Operand
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, OpaqueType, ScalarType, Type
-from ptokit.sim.evaluation import NumpyArray, scalar
-from ptokit.sim.execute import element_of
 
 
 @dataclass
@@ -96,17 +94,21 @@ class Facts:
         inputs = {k: v for k, v in env.items() if k != result.name}
         if UNKNOWN in inputs.values():
             return
-        arrays = {o.name: element_of(op, o) for o in op.page.ins() if o.element}
-        if any(isinstance(inputs[name], Range) for name in arrays):
-            return
-        values: dict[str, Any] = {**inputs, result.name: op.results[0].type}
-        values |= {name: scalar(values[name], dtype) for name, dtype in arrays.items() if dtype}
+        values = {**inputs, result.name: op.results[0].type}
         try:
-            found = call(op.page.run, values)
+            number = _evaluated(op, values)
         except ZeroDivisionError:
             return  # reported when it runs
-        array = isinstance(found, NumpyArray)
-        self.numbers[op.results[0]] = found.values.item() if array else found
+        if number is not UNKNOWN:
+            self.numbers[op.results[0]] = number
+
+
+def _evaluated(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN
+    if not any(o.element for o in op.page.ins()):
+        return call(op.page.run, values)
+    from ptokit.analysis.folding import folded  # NumPy is slow to import
+
+    return folded(op, values)
 
 
 DATA_KINDS = frozenset({"TILE", "GLOBAL", "CONV", "PTR"})

@@ -1,0 +1,26 @@
+"""Constant folding of floats: the body of a page on arrays of one element, as an executor runs it.
+
+Apart from `known`, because it needs NumPy, which most programs are checked without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptokit.analysis.ranges import Range
+from ptokit.ir.module import Op
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.lang.environment import call
+from ptokit.sim.evaluation import NumpyArray, scalar
+from ptokit.sim.execute import element_of
+
+
+def folded(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN
+    """The result of an op whose operands are these numbers; UNKNOWN of ranges."""
+    arrays = {o.name: element_of(op, o) for o in op.page.ins() if o.element}
+    if any(isinstance(values[name], Range) for name in arrays):
+        return UNKNOWN
+    elements = {name: scalar(values[name], dtype) for name, dtype in arrays.items() if dtype}
+    found = call(op.page.run, {**values, **elements})
+    return found.values.item() if isinstance(found, NumpyArray) else found
