@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from account.isa import isa_page
 from account.seeds import seeds_page
 from account.stubs import stub
 from ptokit.isa.index import SPELLINGS, spelling_table
@@ -17,6 +18,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "src" / "ptokit" / "api" / "intrinsics.pyi": stub(),
         ROOT / "docs" / "seeds.md": seeds_page(),
+        ROOT / "docs" / "isa.md": isa_page(),
         SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",
     }
 

@@ -295,3 +295,9 @@ def _wrap(values: Values, dtype: DType) -> Values:
             whole = np.where(whole < -(2.0**63), whole + 2.0**64, whole)
         values = whole.astype(np.int64)
     return values.astype(dtype.native)
+
+
+def keeps_nan(source: DType, target: DType, saturate: bool) -> bool:
+    """Whether a NaN of one float type converts to a NaN of another."""
+    nan = encode(np.array([np.nan], np.float32), source)
+    return bool(np.isnan(decode(convert(nan, source, target, Rounding.RINT, saturate), target))[0])

@@ -445,14 +445,17 @@ def _numbers(text: str, separator: str, form: str) -> tuple[int, int]:
 @main.command()
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @ENGINE
+@click.option("--disputed", is_flag=True, help="Say of skipped cases what ptokit answers, and why.")
 @program_errors
-def replay(directory: Path, engine: str | None) -> None:
+def replay(directory: Path, engine: str | None, disputed: bool) -> None:
     """Replay the recorded vectors in DIRECTORY; status 1 if a case fails."""
     from ptokit.tools.replay import replay as replay_all
 
     tally = replay_all(directory, engine)
     for name, count in tally.unknown.items():
         click.echo(f"skipped: {name} ({count} cases): no page replays them yet")
+    for skipped, count in tally.disputed.items() if disputed else ():
+        click.echo("\n".join(skipped.lines(count)))
     for failure in tally.failures:
         click.echo(f"FAILED {failure}")
     click.echo(str(tally))

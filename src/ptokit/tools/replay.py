@@ -7,6 +7,7 @@ page replays, and those marked disputed, count as skipped.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from ptokit.api.settings import Engine, engine_named
 from ptokit.ir.builder import instance
 from ptokit.ir.module import Op, Value
+from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import replayed
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import SPELLINGS, DType
@@ -36,18 +38,39 @@ Bytes = NDArray[np.uint8]
 Handle = Tile | GlobalView | ConvTile
 
 
+@dataclass(frozen=True)
+class Disputed:
+    """Why cases of a page are skipped: what the recording says of itself."""
+
+    page: type[Instr]
+    form: str
+    reason: str
+
+    def lines(self, count: int) -> Iterator[str]:
+        """What was recorded, and what ptokit answers by the disputes of the page."""
+        yield f"{self.page.name} {self.form}, {count} cases: {self.reason}"
+        for row in self.page.disputes:
+            found = DISPUTES[row]
+            yield f"  {row}: {found.question} -> {found.choice}: {found.why}"
+
+
 @dataclass
 class Tally:
-    """What a replay found. `unknown` counts skipped cases of operations without a page."""
+    """What a replay found: cases and passes by page, skipped cases of operations without one."""
 
-    passed: int = 0
+    cases: Counter[str] = field(default_factory=Counter[str])
+    passes: Counter[str] = field(default_factory=Counter[str])
     failures: list[str] = field(default_factory=list[str])
-    disputed: int = 0
-    unknown: dict[str, int] = field(default_factory=dict[str, int])
+    disputed: Counter[Disputed] = field(default_factory=Counter[Disputed])
+    unknown: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def passed(self) -> int:
+        return self.passes.total()
 
     @property
     def skipped(self) -> int:
-        return self.disputed + sum(self.unknown.values())
+        return self.disputed.total() + self.unknown.total()
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
@@ -67,14 +90,16 @@ def replay(directory: Path, engine: str | None = None) -> Tally:
 def _replay_case(case: Case, arrays: Mapping[str, Bytes], tally: Tally, engine: Engine) -> None:
     page = replayed(case["op"], case["form"])
     if page is None:
-        name = case["op"]
-        tally.unknown[name] = tally.unknown.get(name, 0) + 1
-    elif case.get("disputed") or case["attrs"].get("profile") == "cpu":
-        tally.disputed += 1
-    else:
-        problems = list(run_case(page, case, arrays, engine))
-        tally.passed += not problems
-        tally.failures += [f"{case['id']}: {problem}" for problem in problems[:1]]
+        tally.unknown[case["op"]] += 1
+        return
+    tally.cases[page.__name__] += 1
+    if case.get("disputed") or case["attrs"].get("profile") == "cpu":
+        reason = case.get("disputed") or "the CPU simulator alone does what was recorded"
+        tally.disputed[Disputed(page, case["form"], reason)] += 1
+        return
+    problems = list(run_case(page, case, arrays, engine))
+    tally.passes[page.__name__] += not problems
+    tally.failures += [f"{case['id']}: {problem}" for problem in problems[:1]]
 
 
 def run_case(

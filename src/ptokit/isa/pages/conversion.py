@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.asm import Asm
@@ -29,6 +31,7 @@ from ptokit.isa.model.words import Rounding, RoundMode, SaturationMode, V
 from ptokit.isa.pages.samples import VEC_I32
 from ptokit.isa.pages.vectors import in_vec, row_major, same_region
 from ptokit.isa.pages.windows import FP4, pairs
+from ptokit.numerics.formats import keeps_nan
 
 # (source, destinations)
 A2A3_PAIRS = (
@@ -67,10 +70,11 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
 class TCvt(Instr, pipe=V):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
-    With `sat_mode` on, what is out of range becomes the nearest value in range and NaN becomes 0;
-    off, integers keep the low bits (NaN and infinities give 0) and floats become infinite. Without
-    it, it is off for f16 to u8, i8 and i16, f32 to i16, i64 to i32 and i32 to i16, else on. f32 to
-    f32 rounds to whole numbers.
+    With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0
+    in integers and in floats of a smaller range than src's; in others it stays (f16 to f32), as do
+    infinities. Off, integers keep the low bits (NaN and infinities give 0), floats become infinite
+    (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither: they saturate in any case.
+    Without it, the table says. f32 to f32 rounds to whole numbers and keeps NaN and infinities.
     """
 
     dst = Out(Tile, doc="receives the converted elements")
@@ -126,6 +130,22 @@ class TCvt(Instr, pipe=V):
         for b in DTYPES
     }
     disputes = ("E16", "E17", "E22", "E23", "E24")
+
+    @staticmethod
+    def table() -> Iterator[str]:
+        """What saturates without `sat_mode`, by target and source."""
+        yield "Without sat_mode (cpu: as a2a3 and a5, pairs that they lack saturate)"
+        for target, listed in ((A2A3, A2A3_PAIRS), (A5, A5_PAIRS)):
+            for source, types in listed:
+                said = dict[str, list[str]]()
+                for dtype in types:
+                    on = saturates(source, dtype, None)
+                    nan = dtype.is_float and keeps_nan(source, dtype, on)
+                    how = f"{'saturates' if on else 'does not'}, NaN {'stays' if nan else 'is 0'}"
+                    how = how if source.nan else how.partition(",")[0]
+                    said.setdefault(how, []).append(dtype.name)
+                parts = (f"{how}: {' '.join(names)}" for how, names in said.items())
+                yield f"  {target:<6}{source.name:<9}{'; '.join(parts)}"
 
     @staticmethod
     def run(dst: Cells, src: Cells, rmode: RoundMode, sat_mode: SaturationMode | None) -> None:

@@ -19,7 +19,12 @@ from ptokit.tools.manual.ruletree import outline
 def instruction_page(page: type[Instr]) -> str:
     """One form of an instruction: meaning, operands, forms, pipes, rules, disputes."""
     form = f" ({page.form})" if page.form else ""
-    lines = [f"{page.mnemonic()}{form}", "", inspect.cleandoc(page.__doc__ or ""), "", "Operands"]
+    meaning = inspect.cleandoc(page.__doc__ or "")
+    lines = [f"{page.mnemonic()}{form}", "", meaning, ""]
+    if page.specials and "NaN" not in meaning:
+        lines += ["NaN and infinity", *(f"  {line}" for line in page.specials.splitlines()), ""]
+    lines += [*page.table(), ""] if page.table else []
+    lines += ["Operands"]
     lines += [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
     lines += [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]
     written = [f"  {label:<8} {text}" for label, text in forms(page)]

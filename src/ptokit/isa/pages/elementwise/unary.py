@@ -66,7 +66,7 @@ class TAbs(
     f=without_sign,
     rules=pointwise(*PAIR, a2a3=(f16, f32), a5=(i8, i16, i32, f16, f32)),
 ):
-    """dst[i, j] = |src[i, j]|: of floats the sign bit is cleared; the least integer stays."""
+    """dst[i, j] = |src[i, j]|: floats, NaN too, lose the sign bit; the least integer stays."""
 
     disputes = ("E15",)
 

@@ -47,6 +47,7 @@ class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True)):
     With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.
     """
 
+    specials = "It writes 0 and 1 only."
     dst = Out(Tile, doc="receives ones and zeros in its valid region")
     diagonal = In(Index, doc="how far the diagonal is to the right of the main one")
     upper = Attr(int, 0, key="upperOrLower")

@@ -20,6 +20,7 @@ class TPack(Instr, pipe=V, targets=(CPU, A5)):
     Bits are cut off; nothing is rounded or saturated.
     """
 
+    specials = "The low bits stay: what they mean as a float has nothing to do with what was there."
     dst = Out(Tile, doc="receives the low bits")
     src = In(Tile, doc="the wider elements")
 

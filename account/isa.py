@@ -1,0 +1,129 @@
+"""docs/isa.md: every instruction of the manual, what it takes where, and what was tested of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ptokit.isa.disputes import DISPUTES
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.index import chapter, lookup, pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.types import Kind
+
+HERE = Path(__file__).parent
+MANUAL = HERE / "manual.txt"  # the names that the manual prints
+RECORDED = HERE / "recorded.json"  # by `python -m account.recorded`
+NATIVE = HERE.parent / "docs" / "native.md"
+PAGES = "src/ptokit/isa/pages"
+HEAD = """\
+# The instruction set, instruction by instruction
+
+Generated from the pages by `make docs`.
+
+- *Element types* are those of the first operand, on each target; others are refused there.
+- *Engines*: every instruction runs in the reference; `native` compiles it.
+- *Recorded*: of so many cases of an independent simulator, how many both engines repeat, byte for
+  byte. The others are disputed: `ptokit replay DIR --disputed` says what ptokit answers, and why.
+- *Disputes*: rows of the table at the end.
+"""
+
+
+class AnyTile:
+    """A tile of which only the element type is known."""
+
+    def __init__(self, dtype: DType) -> None:
+        self.dtype = dtype
+
+    def __getattr__(self, name: str) -> Any:  # Any: what formulas take for anything
+        return UNKNOWN
+
+
+def manual() -> list[str]:
+    return MANUAL.read_text(encoding="utf-8").split()
+
+
+def isa_page() -> str:
+    """The document."""
+    names = manual()
+    found = {name: lookup(name) for name in names}
+    missing = [name for name in names if not found[name]]
+    chapters: dict[str, list[type[Instr]]] = {}
+    for page in pages():
+        chapters.setdefault(chapter(page), []).append(page)
+    lines = [
+        HEAD,
+        f"Of the manual's {len(names)} instructions {len(names) - len(missing)} are here.",
+    ]
+    if missing:
+        lines += ["Not yet: " + ", ".join(f"`{name}`" for name in missing) + "."]
+    for title in sorted(chapters):
+        lines += ["", f"## {title}", "", *_table(chapters[title])]
+    return "\n".join([*lines, "", "## Disputes", "", *_disputes()]) + "\n"
+
+
+def _table(listed: Iterable[type[Instr]]) -> Iterator[str]:
+    recorded: dict[str, list[int]] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    by_reference = set(re.findall(r"^- `([\w.]+)`$", NATIVE.read_text(encoding="utf-8"), re.M))
+    yield "| instruction | page | element types | engines | recorded | disputes |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for page in listed:
+        file = page.__module__.partition("pages.")[2].replace(".", "/") + ".py"
+        engines = "reference" if page.mnemonic() in by_reference else "reference, native"
+        passed, every = recorded.get(page.__name__, (0, 0))
+        yield " | ".join(
+            (
+                f"| `{page.mnemonic()}`",
+                f"[{page.__name__}](../{PAGES}/{file})",
+                element_types(page),
+                engines,
+                f"{passed} of {every}" if every else "none",
+                f"{', '.join(page.disputes) or 'none'} |",
+            )
+        )
+
+
+def element_types(page: type[Instr]) -> str:
+    """The element types of the first operand by target; targets with the same ones together."""
+    taken: dict[str, list[str]] = {}
+    for target in TARGETS.values():
+        taken.setdefault(_types(page, target), []).append(target.name)
+    if len(taken) == 1:
+        return f"{next(iter(taken))}; {', '.join(TARGETS)}"
+    return "; ".join(f"{', '.join(names)}: {types}" for types, names in taken.items())
+
+
+def _types(page: type[Instr], target: Target) -> str:
+    if not page.exists_on(target):
+        return "not there"
+    kinds = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
+    first = next((o.name for o in page.operands if o.kind in kinds), None)
+    if first is None:
+        return "no tile"
+    taken = [d for d in DTYPES if d not in target.lacks and takes(page, target, {first: d})]
+    if len(taken) == len(DTYPES):  # what is said of another operand may hold for this one
+        others = [o.name for o in page.operands if o.kind in kinds and o.name != first]
+        taken = [d for d in taken if all(_fits(page, target, {first: d}, o) for o in others)]
+    return "any" if len(taken) == len(DTYPES) else " ".join(map(str, taken)) or "not there"
+
+
+def _fits(page: type[Instr], target: Target, types: dict[str, DType], other: str) -> bool:
+    return any(takes(page, target, {**types, other: d}) for d in DTYPES)
+
+
+def takes(page: type[Instr], target: Target, types: dict[str, DType]) -> bool:
+    """Whether no rule refuses operands of these element types, whatever else they are."""
+    env = {**{name: AnyTile(dtype) for name, dtype in types.items()}, "machine": target}
+    return all(rule.holds(env) is not False for rule in page.rules_on(target))
+
+
+def _disputes() -> Iterator[str]:
+    yield "| row | question | what ptokit does | why |"
+    yield "| --- | --- | --- | --- |"
+    for name, row in DISPUTES.items():
+        yield f"| {name} | {row.question} | {row.choice} | {row.why} |"
