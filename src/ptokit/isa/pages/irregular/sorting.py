@@ -99,10 +99,12 @@ class Merge(Instr, abstract=True, pipe=V):
     """Runs of records, merged: each step takes the run whose next value is the greatest.
 
     That is the first run left, or one after it with a value greater than all before: of equal
-    values the first run's comes first. A NaN is never greater, and nothing is greater than it: it
-    holds its run up until that is the first one left. Records are moved whole; nobody checks that
-    runs are sorted.
+    values the first run's comes first. Records are moved whole; nobody checks that runs are sorted.
     """
+
+    specials = """\
+A NaN is never greater, and nothing is greater than it: it holds its run up until that is the first
+one left. Its bits stay."""
 
     dst = Out(Tile, doc="receives the records; bytes behind them stay")
 
