@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 500,
     "isa/formula": 610,
     "isa/model": 1_660,
-    "isa/lang": 1_245,  # words that sort, merge, tally and scatter
+    "isa/lang": 1_270,  # words that sort, merge, tally and scatter
     "isa": 760,  # the index and the disputes
     "numerics": 1_320,
     "isa/pages": 7_900,  # all tile instructions of the manual

@@ -10,7 +10,7 @@ from ptokit.isa.formula.rules import both, named, warns, when
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, MACHINE, READDRESSES, WINDOW
 from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
@@ -75,7 +75,7 @@ class SubView(
     are made.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="the view; its valid region is the part's size")
     src = In(Tile, doc="the tile to look into")
     row = In(Index, 0, cpp="rowIdx", doc="first row, counted in src's valid region")
@@ -158,7 +158,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
 class TReshape(Instr, traits=(ALIASES,), pipe=S):
     """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="the new reading")
     src = In(Tile, doc="the tile whose bytes are read")
 

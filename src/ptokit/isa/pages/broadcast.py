@@ -10,7 +10,7 @@ from ptokit.isa.formula.formulas import Expr
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.specials import COMPUTED, MOVED
+from ptokit.isa.lang.specials import NAN_COMPUTED, NAN_MOVES
 from ptokit.isa.model.dtypes import f16, f32, i16, i32, u8, u16, u32
 from ptokit.isa.model.layouts import DN, ND
 from ptokit.isa.model.types import Tile
@@ -36,7 +36,7 @@ NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes i
 class RowExpand(Instr, abstract=True, pipe=V):
     """dst[i, j] = f(src0[i, j], src1[i]), or the other way round."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands: as wide as dst, or narrow")
@@ -178,7 +178,7 @@ class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(REAL, REA
 class TRowExpand(Instr, pipe=V):
     """dst[i, j] = src[i, 0] for every column of dst's valid region."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the values")
     src = In(Tile, doc="a value for each row, in its first column")
 
@@ -206,7 +206,7 @@ class TRowExpand(Instr, pipe=V):
 class TColExpand(Instr, pipe=V):
     """dst[i, j] = src[0, j] for every row of dst's valid region; bits move unchanged."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the values")
     src = In(Tile, doc="a value for each column, in its first row")
 
@@ -232,7 +232,7 @@ class TColExpand(Instr, pipe=V):
 class ColExpand(Instr, abstract=True, pipe=V):
     """dst[i, j] = f(src0[i, j], src1[0, j])."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands")

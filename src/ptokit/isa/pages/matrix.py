@@ -7,7 +7,7 @@ from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, either, name
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out
-from ptokit.isa.lang.specials import COMPUTED
+from ptokit.isa.lang.specials import NAN_COMPUTED
 from ptokit.isa.lang.traits import ORDER
 from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32
 from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
@@ -29,7 +29,7 @@ def sum_type(a: DType) -> DType:
 class MatMul(Instr, abstract=True, pipe=M):
     """What every product has: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     c = Out(Tile, loc=ACC, doc="the accumulator tile, M x N or larger")
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")

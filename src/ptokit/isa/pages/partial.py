@@ -10,7 +10,7 @@ from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, either, named,
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
 from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import COMPUTED
+from ptokit.isa.lang.specials import NAN_COMPUTED
 from ptokit.isa.model.dtypes import f16, f32, i16, i32, i64, u16, u32, u64
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import V
@@ -34,7 +34,7 @@ INDEX = (i16, u16, i32, u32)
 class Partial(Instr, abstract=True, pipe=V):
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")

@@ -11,7 +11,7 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.lang.scalars import least, most
-from ptokit.isa.lang.specials import COMPUTED
+from ptokit.isa.lang.specials import NAN_COMPUTED
 from ptokit.isa.lang.traits import ORDER
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u64
 from ptokit.isa.model.layouts import DN, ND
@@ -35,7 +35,7 @@ Fold = Callable[[Array], Array]
 class RowReduce(Instr, abstract=True, pipe=V):
     """One result for each row."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     dst = Out(Tile, doc="one valid column: a result for each row")
     src = In(Tile, doc="the rows to reduce")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
@@ -176,7 +176,7 @@ class TRowMin(RowFold, f=smallest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
 class ColReduce(Instr, abstract=True, pipe=V):
     """One result for each column; a source without rows leaves `dst` as it is."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     dst = Out(Tile, doc="one valid row: a result for each column")
     src = In(Tile, doc="the columns to reduce")
 
@@ -295,7 +295,7 @@ class TPairReduceSum(Instr, pipe=V):
     Every other element of dst's storage becomes 0. Integers wrap.
     """
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     dst = Out(Tile, doc="receives the sums, in the first half of its valid columns")
     src = In(Tile, doc="the elements to add in pairs")
 

@@ -9,7 +9,7 @@ from ptokit.isa.lang.arrays import Array, Cells, Term
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Scalar, Tile
@@ -177,7 +177,7 @@ class TSel(Instr, pipe=V):
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements chosen; may be a source")
     mask = In(Tile, doc="a bit for each element")
     src0 = In(Tile, doc="elements for bits that are 1")
@@ -209,7 +209,7 @@ class TSelS(Instr, pipe=V):
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements chosen; may be the source")
     mask = In(Tile, doc="a bit for each element")
     src = In(Tile, doc="elements for bits that are 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Out
-from ptokit.isa.lang.specials import MOVED, NARROWED
+from ptokit.isa.lang.specials import NAN_MOVES, NAN_NARROWED
 from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import (
     bf16,
@@ -62,7 +62,7 @@ class TLoad(Instr):
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
 
@@ -166,7 +166,7 @@ class TLoad(Instr):
 class StoreFamily(Instr, abstract=True):
     """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
 
-    specials = NARROWED
+    specials = NAN_NARROWED
     dst = InOut(Global, doc="the global tensor view to write")
     src = In(Tile, doc="the tile to store")
     atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")

@@ -9,7 +9,7 @@ from ptokit.isa.formula.rules import CPU, HARDWARE, Ruled, both, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells, Number
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.specials import COMPUTED
+from ptokit.isa.lang.specials import NAN_COMPUTED
 from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
 from ptokit.isa.model.types import Scalar, Tile
 from ptokit.isa.model.words import BLayout, V, Word
@@ -61,7 +61,7 @@ def precision(kind: type[Word]) -> Attr:
 class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     """dst = f(src0, src1), element by element."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
@@ -88,7 +88,7 @@ class BinaryTmp(Binary, abstract=True):
 class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     """dst = f(src0, src1, src2), element by element."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
@@ -107,7 +107,7 @@ class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
 class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
     """dst = f(dst, src0, src1), element by element."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array, Array], Array]]
     dst = InOut(Tile, doc="the old values, and then the results; may be a source")
     src0 = In(Tile, doc="the first operands")
@@ -124,7 +124,7 @@ class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
 class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     """dst = f(src), element by element."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array], Array]]
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the operands")
@@ -144,7 +144,7 @@ PAIR = (Unary.dst, Unary.src)
 class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE):
     """dst = f(src, scalar), element by element."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the left operands")

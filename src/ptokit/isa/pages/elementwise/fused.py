@@ -6,7 +6,7 @@ from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, both, either, named, o
 from ptokit.isa.lang.arrays import Array, Cells, Number
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, InOut, Instr, Like, Out, Scratch
-from ptokit.isa.lang.specials import COMPUTED
+from ptokit.isa.lang.specials import NAN_COMPUTED
 from ptokit.isa.model.dtypes import DType, f16, f32, i8, i16, i32
 from ptokit.isa.model.types import Scalar, Tile
 from ptokit.isa.model.words import Rounding, V
@@ -229,7 +229,7 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE):
     The product is rounded to src's type and the sum to dst's; integers wrap.
     """
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     dst = InOut(Tile, doc="the old values, and then the results")
     src = In(Tile, doc="the values to scale and add")
     scalar = In(Scalar, doc="the factor of all; it takes src's element type")

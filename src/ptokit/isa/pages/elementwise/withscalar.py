@@ -8,7 +8,7 @@ from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, either, named, o
 from ptokit.isa.lang.arrays import Array, Cells, Number
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Out
-from ptokit.isa.lang.specials import COMPUTED, MOVED
+from ptokit.isa.lang.specials import NAN_COMPUTED, NAN_MOVES
 from ptokit.isa.model.dtypes import bf16, f32, i32
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.precisions import DIV, FMOD, POW, REM
@@ -221,7 +221,7 @@ class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS)):
 class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY):
     """dst = (src0 + scalar, or less it) + src1, element by element."""
 
-    specials = COMPUTED
+    specials = NAN_COMPUTED
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
@@ -254,7 +254,7 @@ class TSubSC(Between):
 class TExpandS(Instr, pipe=V, asm=Asm(deduced=True)):
     """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")
 

@@ -6,7 +6,7 @@ from ptokit.isa.formula.rules import A5, CPU, Ruled, both, named
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32, u64
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Tile
@@ -33,7 +33,7 @@ def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ..
 class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V):
     """Two tiles become two others of the same region; bits move unchanged."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst1 = Out(Tile, doc="the second half")
     dst0 = Out(Tile, doc="the first half")
     src1 = In(Tile, doc="the second source")
@@ -87,7 +87,7 @@ class TDeinterleave(Pairing, form="two"):
 class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5), pipe=V):
     """dst0 takes the even columns of src, dst1 the odd ones."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst1 = Out(Tile, doc="the odd columns")
     dst0 = Out(Tile, doc="the even columns")
     src = In(Tile, doc="twice as many columns")

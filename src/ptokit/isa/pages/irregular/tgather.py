@@ -6,7 +6,7 @@ from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, eithe
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
 from ptokit.isa.lang.scalars import least, most
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.lang.traits import GATHERS
 from ptokit.isa.model.dtypes import (
     bf16,
@@ -45,7 +45,7 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
     An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives one element for each index")
     src0 = In(Tile, doc="the table")
     indices = In(Tile, cpp="src1", doc="which elements")
@@ -236,7 +236,7 @@ class TGatherB(Instr, pipe=V):
     A block that would reach past the source is left as it is on the CPU simulator.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the blocks; only whole ones are written")
     src = In(Tile, doc="the bytes")
     offsets = In(Tile, cpp="offset", doc="a byte offset for each block")

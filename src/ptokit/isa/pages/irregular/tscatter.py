@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, Ruled, both, either, named, on, when
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.lang.traits import CHIP
 from ptokit.isa.model.dtypes import i16, i32, i64, u16, u32
 from ptokit.isa.model.types import Tile
@@ -32,7 +32,7 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
     On A2/A3 and A5 all other elements of dst become 0, on the CPU simulator they stay.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements; indices count its storage")
     src = In(Tile, doc="the elements")
     indexes = In(Tile, doc="where they go, each an element of dst's storage")

@@ -6,7 +6,7 @@ from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
 from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Tile
@@ -38,7 +38,7 @@ class TConcat(Instr, pipe=V):
     dst[i, j] = src0[i, j] for j < n0, src1[i, j - n0] from there on; n0 = src0.valid.cols.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")
     src1 = In(Tile, doc="the right part")
@@ -101,7 +101,7 @@ class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
     An index counts bytes of its own element type. Columns after them keep their value.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")
     src1 = In(Tile, doc="the right part")
@@ -128,7 +128,7 @@ class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
 class TConcatDstIndex(Instr, name="tconcat", form="counts by row, and the sum", pipe=V):
     """The form with counts, which also writes the bytes of each result row to `dst_idx`."""
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")
     src1 = In(Tile, doc="the right part")

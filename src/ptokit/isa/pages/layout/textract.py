@@ -11,7 +11,7 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, path
 from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import MOVED, NARROWED
+from ptokit.isa.lang.specials import NAN_MOVES, NAN_NARROWED
 from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import i32, i64, u64
 from ptokit.isa.model.layouts import ND, NN, NZ, ZN, ZZ
@@ -212,7 +212,7 @@ class TExtractFp(
     `fp`. The suffix means fix pipe.
     """
 
-    specials = NARROWED
+    specials = NAN_NARROWED
     example = {"src": L0C_64, "fp": PARAMETERS, "row": 0, "col": 16, "dst": L1_I8}
 
     uses = (FIXPIPE,)
@@ -267,7 +267,7 @@ class TExtractFp(
 class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
     """Copy two windows of one row-major vector tile into two NZ tiles."""
 
-    specials = NARROWED
+    specials = NAN_NARROWED
     example = {
         **{"dst0": VEC_NZ, "dst1": VEC_NZ, "src": WIDE},
         **{"row0": 0, "col0": 0, "row1": 0, "col1": 32},
@@ -319,7 +319,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
     Whole blocks move: the extents are rounded up to c0 rows and 16 columns.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, loc=RIGHT, doc="receives the window")
     src = In(Conv, doc="weights in FRACTAL_Z or FRACTAL_Z_3D layout")
     row = In(Index, 0, cpp="indexRow", doc="first k of the window")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.rules import HARDWARE, both, named, on, when
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import In, Instr, Like, Out
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.layouts import NZ
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.model.types import Tile
@@ -20,7 +20,7 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
     The pad is part of dst's type. Valid regions do not change.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill, all of it; its type has the pad value")
     src = In(Tile, doc="the data; its valid region is what stays")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, named, on
 from ptokit.isa.lang.arrays import Cells, Images, digits
 from ptokit.isa.lang.instr import Attr, In, Instr, Out
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.dtypes import bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i16, i32, u8, u16, u32
 from ptokit.isa.model.layouts import NZ, ZZ
 from ptokit.isa.model.types import Conv, Index, Tile
@@ -27,7 +27,7 @@ class TImg2Col(Instr, pipe=MTE1):
     SET_IMG2COL_PADDING and SET_IMG2COL_RPT have set them from the same map; an auto mode sets them.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, loc=LEFT, doc="receives rows pos_m.. and columns pos_k.. of the matrix")
     src = In(Conv, doc="the feature map, with its filter, stride, dilation and padding")
     pos_m = In(Index, 0, cpp="posM", doc="first row of the matrix")

@@ -6,7 +6,7 @@ from ptokit.isa.formula.rules import A2A3, A5, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, path
-from ptokit.isa.lang.specials import NARROWED
+from ptokit.isa.lang.specials import NAN_NARROWED
 from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import i64, u64
 from ptokit.isa.model.layouts import ND, NZ, ZN
@@ -43,7 +43,7 @@ NORMAL_RELU = ReluPreMode.NORMAL_RELU
 class Insert(Instr, abstract=True):
     """What every window write has: src's valid region goes to (`row`, `col`) of `dst`."""
 
-    specials = NARROWED
+    specials = NAN_NARROWED
     dst = InOut(Tile, doc="the tile written into; what lies outside the window stays")
     src = In(Tile, doc="the tile to insert; its valid region is the window's size")
     row = In(Index, 0, cpp="indexRow", doc="first row of the window in dst")

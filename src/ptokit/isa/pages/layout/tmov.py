@@ -8,7 +8,7 @@ from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, Scratch, path
 from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import MOVED, NARROWED
+from ptokit.isa.lang.specials import NAN_MOVES, NAN_NARROWED
 from ptokit.isa.lang.traits import FIXPIPE
 from ptokit.isa.model.dtypes import (
     bf16,
@@ -215,7 +215,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op
     dst[i, j] = convert(src[i, j]; fp[0, j]).
     """
 
-    specials = NARROWED
+    specials = NAN_NARROWED
     uses = (FIXPIPE,)
     dst = Out(Tile, doc="receives the tile")
     src = In(Tile, doc="the accumulator tile to move")
@@ -249,7 +249,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     groups along its rows and is transposed on the way.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, loc=VEC, doc="the scales, zz with fractal 32")
     src = In(Tile, loc=VEC, doc="the exponents")
     tmp = Scratch(Tile, loc=VEC, doc="of hardware")

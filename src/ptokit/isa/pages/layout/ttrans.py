@@ -6,7 +6,7 @@ from ptokit.isa.formula.formulas import Expr
 from ptokit.isa.formula.rules import A5, HARDWARE, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells, Images, digits
 from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.specials import MOVED
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.extents import N0, WEIGHTS, Extents
 from ptokit.isa.model.types import Conv, Tile
 from ptokit.isa.model.words import VEC, BLayout, ConvLayout, V
@@ -19,7 +19,7 @@ class TTrans(Instr, pipe=V):
     `tmp` is scratch: ignored here and on A5, undefined afterwards.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the transpose; must not overlap src")
     src = In(Tile, doc="the tile to transpose")
     tmp = Scratch(Tile, None, doc="of A2/A3")
@@ -75,7 +75,7 @@ class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V):
     only the blocks of `dst` have are 0. `tmp` is scratch, undefined afterwards.
     """
 
-    specials = MOVED
+    specials = NAN_MOVES
     dst = Out(Conv, doc="receives the elements; must not overlap src")
     src = In(Conv, doc="the feature map")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5")
