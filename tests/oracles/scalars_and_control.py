@@ -58,6 +58,54 @@ CHOICE = Program(
 )
 say("If", CHOICE)
 say("Yield", CHOICE)
+HALVED = Program(
+    program(
+        f"%out: {T}, %n: i32",
+        f"""
+  %i = scf.while (%left = %n) : (i32) -> i32 {{
+    %more = arith.cmpi sgt, %left, %two : i32
+    pto.tadds ins(%out, %one : {T}, i32) outs(%out : {T})
+    scf.condition(%more) %left : i32
+  }} do {{
+  ^bb0(%now: i32):
+    %half = arith.divsi %now, %two : i32
+    pto.tadds ins(%out, %now : {T}, i32) outs(%out : {T})
+    scf.yield %half : i32
+  }}
+  {ADD_K}""",
+    ),
+    {"out": [[4 + 20 + 10 + 5 + 2] * 8]},
+    {"out": ZEROS, "n": 20},
+)
+say("While", HALVED)
+say("Condition", HALVED)
+say(
+    "Call",
+    Program(
+        f"""func.func private @more(%t: {T}, %n: i32) -> (i32, {T}) {{
+  pto.tadds ins(%t, %n : {T}, i32) outs(%t : {T})
+  %m = arith.addi %n, %n : i32
+  return %m, %t : i32, {T}
+}}
+func.func private @twice(%t: {T}, %n: i32) -> i32 {{
+  %m, %u = func.call @more(%t, %n) : ({T}, i32) -> (i32, {T})
+  %k, %v = call @more(%u, %m) : ({T}, i32) -> (i32, {T})
+  return %k : i32
+}}
+"""
+        + program(
+            f"%out: {T}, %n: i32",
+            f"""
+  %i = scf.for %j = %c0 to %c2 step %c1 iter_args(%k = %n) -> (i32) {{
+    %l = func.call @twice(%out, %k) : ({T}, i32) -> i32
+    scf.yield %l : i32
+  }}
+  {ADD_K}""",
+        ),
+        {"out": [[3 + 6 + 12 + 24 + 48] * 8]},
+        {"out": ZEROS, "n": 3},
+    ),
+)
 say("Return", Program(f"func.func @f(%out: {T}) {{\n  return\n}}\n", {}, {"out": ZEROS}))
 say(
     "AllocTile",

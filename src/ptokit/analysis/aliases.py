@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 from ptokit.analysis.known import DATA_KINDS, Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, DERIVES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, DERIVES, OUTSIDE
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import Kind
 
 Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle, and the storage it may name
 NONE: frozenset[Value] = frozenset()
@@ -75,30 +76,53 @@ class PointsTo:
 
     def _regions(self, op: AnyOp, names: Names) -> None:
         """Arguments name what goes in and comes round, results what goes in or comes out."""
-        carried = op.bound("carried") if isinstance(op, Op) else ()
-        _join(names, [self.ends[r] for r in op.regions if r in self.ends and repeats(op, r)])
-        given = [names.get(v, NONE) for v in carried]
-        for region in op.regions:
-            inside, end = dict(names), self.ends.get(region)
-            again = [] if end is None else [end.get(v, NONE) for v in region.passed]
-            args = region.args[len(region.args) - len(carried) :]
-            for arg, first, back in zip(args, given, again or given, strict=False):
-                self._name(arg, first | back, inside)
-            begin = dict(inside)
+        before, ways, begins = dict(names), list(flows(op)), list[Names]()
+
+        def named(target: int, names: Names) -> None:
+            found: Names = {}
+            for source, _, pairs in (w for w in ways if w[1] == target):
+                end = before if source == OUTSIDE else self.ends.get(op.regions[source], {})
+                _join(names, [end])
+                for value, name in pairs:
+                    found[name] = found.get(name, NONE) | end.get(value, NONE)
+            for name, storage in found.items():
+                self._name(name, storage, names)
+
+        for number, region in enumerate(op.regions):
+            inside = dict(before)
+            named(number, inside)
+            begins.append(dict(inside))
             self._block(region, inside)
             self.ends[region] = inside
-            if repeats(op, region):
-                pairs = (*((h, h) for h in begin), *zip(args, region.passed, strict=False))
-                self.grown |= any(not inside.get(v, NONE) <= begin[h] for h, v in pairs)
-        for number, result in enumerate(op.results):
-            back = [union(self.ends[r], r.passed[number : number + 1]) for r in op.regions]
-            self._name(result, NONE.union(*given[number : number + 1], *back), names)
-        _join(names, [self.ends[r] for r in op.regions])
+        for source, target, pairs in ways:
+            if OUTSIDE not in (source, target):
+                end, begin = self.ends[op.regions[source]], begins[target]
+                both = (*((h, h) for h in begin), *pairs)
+                self.grown |= any(not end.get(v, NONE) <= begin[h] for v, h in both)
+        named(OUTSIDE, names)
+
+
+def flows(op: AnyOp) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
+    """See `Op.flows`; the regions of an unknown op may run in any order."""
+    if isinstance(op, Op):
+        yield from op.flows()
+        return
+    places = (OUTSIDE, *range(len(op.regions)))
+    for source in places:
+        sent = () if source == OUTSIDE else op.regions[source].passed
+        for target in places:
+            names = op.results if target == OUTSIDE else []
+            yield source, target, list(zip(sent, names, strict=False))
 
 
 def repeats(op: AnyOp, region: Block) -> bool:
     """Whether a region of `op` may run again after itself."""
-    return bool(region.args) or not isinstance(op, Op)
+    start = op.regions.index(region)
+    reached, new = set[int](), {start}
+    while new:
+        new = {b for a, b, _ in flows(op) if a in new and b != OUTSIDE} - reached
+        reached |= new
+    return start in reached
 
 
 def redefined(op: AnyOp) -> Iterator[Value]:
@@ -115,7 +139,8 @@ def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
 
 def _memory(op: Op) -> Iterator[Value]:
     """The operands that are memory: no numbers."""
-    return (v for name, v in op.values() if op.page.operand(name).kind.name in DATA_KINDS)
+    memory = {*DATA_KINDS, Kind.ANY.name}
+    return (v for name, v in op.values() if op.page.operand(name).kind.name in memory)
 
 
 def _join(names: Names, ways: Iterable[Names]) -> None:

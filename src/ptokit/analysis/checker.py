@@ -92,6 +92,19 @@ class Checker:
             region()
         return ()
 
+    def repeat(self, carried: tuple[Any, ...], before: Turn, after: Turn) -> tuple[Any, ...]:
+        """A loop of which only the run knows how often it turns, for any of its turns."""
+        more, *passed = before(*(UNKNOWN for _ in carried))
+        if isinstance(more, int) and not more:
+            self.never(after)
+        else:
+            self.maybe(after, *(UNKNOWN for _ in passed))
+        return tuple(UNKNOWN for _ in passed)
+
+    def maybe(self, region: Turn, *numbers: Any) -> None:
+        """A region that only the run knows to run."""
+        region(*numbers)
+
     def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
         """A branch: every side, but for what the condition excludes. Any: as for `loop`."""
         for number, region in enumerate(regions):
@@ -114,7 +127,7 @@ class Checker:
             self.value(arg)
         self.facts.numbers.update(zip(block.args, numbers, strict=False))
         self.block(block)
-        return tuple(self.facts.numbers.get(value, UNKNOWN) for value in block.passed)
+        return tuple(self.facts.numbers.get(value, UNKNOWN) for value in block.outcome)
 
     def value(self, value: Value) -> None:
         """Check the type of a newly defined value."""

@@ -18,7 +18,7 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.lang.traits import ALIASES, CALLS
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, Type
@@ -80,6 +80,9 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     Where the body cannot be recorded, what it reads and writes are whole operands. An unknown op
     may do anything to what it names.
     """
+    if isinstance(op, Op) and CALLS in op.page.traits:
+        used = [value for _, value in op.values()]
+        return Effects(dict.fromkeys(used, ANYWHERE), dict.fromkeys(used, ANYWHERE))
     if isinstance(op, OpaqueOp):
         return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))
     env = facts.environment(op)

@@ -62,11 +62,15 @@ class Verdict:
 
 
 def verdicts(
-    module: Module, targets: Iterable[str], trial: Trial, *, allow_unknown: bool
+    module: Module,
+    targets: Iterable[str],
+    trial: Trial,
+    *,
+    allow_unknown: bool,
+    known: Sequence[Diagnostic] = (),
 ) -> list[Verdict]:
-    """A verdict for each target; `trial` tells what instructions read."""
     functions = [Interference(func) for func in module.funcs]
-    return [_verdict(functions, TARGETS[name], trial, allow_unknown) for name in targets]
+    return [_verdict(functions, TARGETS[n], trial, allow_unknown, known) for n in targets]
 
 
 def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
@@ -83,9 +87,13 @@ def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
 
 
 def _verdict(
-    functions: Iterable[Interference], target: Target, trial: Trial, allow_unknown: bool
+    functions: Iterable[Interference],
+    target: Target,
+    trial: Trial,
+    allow_unknown: bool,
+    known: Sequence[Diagnostic],
 ) -> Verdict:
-    found: list[Diagnostic] = []
+    found = list(known)
     left: list[Left] = []
     for interference in functions:
         here, waiting = judged(interference, target, trial)

@@ -16,6 +16,7 @@ from ptokit.analysis.ranges import Range
 from ptokit.analysis.survey import Survey, counter, left, widened
 from ptokit.analysis.violation import blamed, violation
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
@@ -133,6 +134,11 @@ class Search(Survey):
         finally:
             self.exact = before
 
+    def repeat(self, carried: tuple[Any, ...], before: Turn, after: Turn) -> tuple[Any, ...]:
+        passed = self._loosely(before, *(UNKNOWN for _ in carried))[1:]
+        self._loosely(after, *(UNKNOWN for _ in passed))
+        return tuple(UNKNOWN for _ in passed)
+
     def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
         if isinstance(condition, int):
             taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
@@ -200,7 +206,7 @@ def _placed(
         yield block, op
         made |= dict.fromkeys(op.results, op)
         passing = [r.terminator for r in op.regions if r.terminator]
-        for value in (*op.results, *(a for r in op.regions for a in r.args[1:])):
+        for value in (*op.results, *(a for r in op.regions for a in r.args)):
             if passing:
                 ends[value] = passing
         for region in op.regions:

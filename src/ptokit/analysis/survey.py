@@ -87,6 +87,9 @@ class Survey(Checker):
             if len(n) > 1
         )
 
+    def maybe(self, region: Turn, *numbers: Any) -> None:
+        self.guarded((region,), *numbers, guard=True)
+
     def guarded(
         self, regions: tuple[Turn, ...], *numbers: Any, guard: bool
     ) -> list[tuple[Any, ...]]:

@@ -63,13 +63,18 @@ class Program:
         every = tuple(TARGETS) if "all" in names else names
         for name in every:
             target_named(name)
-        found = verdicts(self.module, every, _trial, allow_unknown=allow_unknown)
-        refused = tuple(_without_dps(self.module))
+        from ptokit.passes.inline import checked
+
+        module, known = checked(self.module)
+        found = verdicts(module, every, _trial, allow_unknown=allow_unknown, known=known)
+        refused = tuple(_without_dps(module))
         return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 
     def func(self, name: str | None = None) -> Func:
-        """The function of that name, or the only one."""
-        bodies = [f for f in self.module.funcs if name in (None, f.name)]
+        """The function of that name, or the only one that no other calls."""
+        from ptokit.passes.inline import entries
+
+        bodies = [f for f in self.module.funcs if f.name == name] if name else entries(self.module)
         if len(bodies) == 1:
             return bodies[0]
         found = ", ".join(f"@{f.name}" for f in self.module.funcs) or "none"
@@ -156,7 +161,10 @@ class Program:
 
         options = Options(chosen, engine, reading(fixpipe), blocks, stated)
         key = func, *options.key
-        return self._executables.get(key, lambda: Executable(self.func(func), options))
+        from ptokit.passes.inline import inlined
+
+        chosen = self.func(func)
+        return self._executables.get(key, lambda: Executable(inlined(self.module, chosen), options))
 
     def code(
         self,

@@ -174,6 +174,11 @@ CATALOGUE: dict[str, Entry] = {
         "written.",
     ),
     "division-by-zero": Entry("division by zero", "An integer division has a zero divisor."),
+    "recursion": Entry(
+        "a function calls itself",
+        "The body of a function takes the place of each call of it, which must come to an end; "
+        "cores have no stack for calls.",
+    ),
     "shift-too-far": Entry(
         "a shift by the width of its type or more",
         "MLIR leaves the result of such a shift undefined, and processors differ.",

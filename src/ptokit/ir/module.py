@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
 from ptokit.isa.model.types import Elided, Kind, Type
 
 
@@ -103,6 +103,20 @@ class Op:
         bound = any(o.name in self.operands for o in self.page.outs() if o.kind in STORED)
         return bound and not self.ssa
 
+    def flows(self) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
+        """Where control goes from region to region: each value that is passed, and its new name."""
+        for source, target in self.page.routes:
+            if source < len(self.regions):
+                target = target if target < len(self.regions) else OUTSIDE
+                sent = self._sent(source)
+                names = self.results if target == OUTSIDE else self.regions[target].args
+                yield source, target, list(zip(reversed(sent), reversed(names), strict=False))
+
+    def _sent(self, source: int) -> tuple[Value, ...]:
+        if source != OUTSIDE:
+            return self.regions[source].passed
+        return next((self.bound(o.name) for o in self.page.operands if o.many), ())
+
     def named_results(self) -> Iterator[tuple[str, Value]]:
         """Results by operand name: handles and numbers first, then, in SSA form, the outputs."""
         outs = [o for o in self.page.outs() if o.kind in STORED]
@@ -145,8 +159,13 @@ class Block:
 
     @property
     def passed(self) -> tuple[Value, ...]:
-        """What its terminator gives."""
+        """What its terminator passes on."""
         return self.terminator.bound("values") if self.terminator else ()
+
+    @property
+    def outcome(self) -> tuple[Value, ...]:
+        """All that its terminator names: what it passes on, and before that its condition."""
+        return tuple(v for _, v in self.terminator.values()) if self.terminator else ()
 
     def walk(self) -> Iterator[AnyOp]:
         """Every op, regions included, in text order."""

@@ -18,12 +18,9 @@ from ptokit.passes.content import keeps, written
 from ptokit.passes.defuse import DefUse, ProgramPoint
 from ptokit.passes.shared import (
     allocation,
-    carried_by,
     is_dynamic,
-    is_loop,
     is_tile,
     refuse,
-    yielded,
 )
 
 
@@ -99,17 +96,10 @@ class _ToDps:
 
     def _unite_region(self, op: Op) -> None:
         """What flows in, around and out of a loop, or out of a branch."""
-        for region in op.regions:
-            for value, result in zip(yielded(region), op.results, strict=True):
-                if is_tile(result):
-                    self._unite(value, result)
-        if is_loop(op):
-            for init, arg in zip(carried_by(op), op.regions[0].args[1:], strict=True):
-                if is_tile(arg):
-                    self._unite(init, arg)
-            for result, arg in zip(op.results, op.regions[0].args[1:], strict=True):
-                if is_tile(arg):
-                    self._unite(result, arg)
+        for _, _, pairs in op.flows():
+            for value, name in pairs:
+                if is_tile(name):
+                    self._unite(value, name)
 
     def _choose_tiles(self) -> None:
         classes: dict[Value, list[Value]] = {}

@@ -12,6 +12,7 @@ from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import Target
 from ptokit.passes.complete import complete
 from ptokit.passes.dps import func_to_dps, is_dps
+from ptokit.passes.inline import entries, inlined
 from ptokit.passes.place import place, placed
 from ptokit.passes.ssa import func_to_ssa, is_ssa
 
@@ -29,6 +30,7 @@ class Pass:
     run: Callable[[Func, Target], Func]
     requires: tuple[str, ...] = ()
     ensures: Callable[[Func], bool] = lambda func: True
+    whole: bool = False  # calls are replaced before
 
 
 def _completed(func: Func, target: Target) -> Func:
@@ -54,6 +56,7 @@ PASSES = {
             place,
             ("to_dps",),
             placed,
+            whole=True,
         ),
         Pass(
             "to_ssa",
@@ -81,7 +84,10 @@ def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
     ValueError where a name is no pass; PtoError where the program has no such form.
     """
     order = list(_ordered([pass_named(name) for name in names], set()))
-    return replace(module, funcs=[_run(func, order, target) for func in module.funcs])
+    funcs = module.funcs
+    if any(each.whole for each in order):
+        funcs = [inlined(module, func) for func in entries(module)]
+    return replace(module, funcs=[_run(func, order, target) for func in funcs])
 
 
 def _ordered(passes: Sequence[Pass], done: set[str]) -> Iterator[Pass]:

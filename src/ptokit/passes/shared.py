@@ -23,7 +23,7 @@ def allocation() -> type[Instr]:
 
 def terminator_of(op: Op) -> type[Instr]:
     """The page that ends the regions of `op`: the terminator of its dialect."""
-    ends = (p for p in walk() if TERMINATOR in p.traits)
+    ends = (p for p in walk() if TERMINATOR in p.traits and len(p.operands) == 1)
     return next(p for p in ends if p.asm.dialect == op.page.asm.dialect)
 
 

@@ -129,6 +129,8 @@ class _ToSsa:
         if isinstance(op, OpaqueOp):
             return self._opaque(op)
         if op.regions:
+            if (0, 1) in op.page.routes:
+                return self._sequence(op, now)
             return self._loop(op, now) if is_loop(op) else self._branch(op, now)
         targets = written(op)
         if len({*targets.values()}) < len(targets):
@@ -194,6 +196,15 @@ class _ToSsa:
             now.pop(tile, None)
         results = [*op.results, *(self._new(t, now) for t in tiles)]
         return replace(op, operands=operands, results=results, regions=[new])
+
+    def _sequence(self, op: Op, now: Current) -> Op:
+        """Regions that run one after the other, in turns, and change no tile of the function."""
+        for tile in _outer(op):
+            message = f"{op.name} changes %{tile.name}, and has no values to pass it on with"
+            raise refuse(message, op.span, "count with scf.for, or write the destination form")
+        regions = [self.block(region, dict(now)) for region in op.regions]
+        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        return replace(op, operands=operands, regions=regions)
 
     def _branch(self, op: Op, now: Current) -> Op:
         changed = _outer(op)

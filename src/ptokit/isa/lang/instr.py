@@ -34,7 +34,7 @@ from ptokit.isa.lang.operands import (
     TypeOf,
 )
 from ptokit.isa.lang.paths import OneOfPaths, Path, path
-from ptokit.isa.lang.traits import REGIONS, TERMINATOR, Resource, Trait
+from ptokit.isa.lang.traits import CALLS, REGIONS, TERMINATOR, Resource, Routes, Trait
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Loc, Pipe, Word
@@ -99,6 +99,7 @@ class Instr:
     notes: Any = None  # lines that the manual adds; Any: a function that yields them
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
+    routes: ClassVar[Routes] = ()  # the ways of control through its regions
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
     specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
@@ -119,7 +120,9 @@ class Instr:
     # the machine executes it: reports count it, Python has a function for it, and its body gets
     # scalars as arrays. Else it defines a handle or a number, or is control flow.
     executes: ClassVar[Derived[bool]] = Derived(
-        lambda page: not (page.results() or REGIONS in page.uses or TERMINATOR in page.traits)
+        lambda page: (
+            not (page.results() or REGIONS in page.uses or {TERMINATOR, CALLS} & {*page.traits})
+        )
     )
     # its result is a number that follows from its operands alone
     folds: ClassVar[Derived[bool]] = Derived(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeAlias
 
 
 class Trait(Enum):
@@ -14,9 +15,10 @@ class Trait(Enum):
     ALIASES = "its output becomes a handle on the bytes of its input"
     WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
     TERMINATOR = "ends a region: its operands are what the region gives"
+    CALLS = "runs another function, which takes its place before a program runs"
 
 
-ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR = Trait
+ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, CALLS = Trait
 
 
 class Resource(Enum):

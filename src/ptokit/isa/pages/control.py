@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr
-from ptokit.isa.lang.traits import FLOW, REGIONS, TERMINATOR
+from ptokit.isa.lang.instr import Attr, In, Instr
+from ptokit.isa.lang.traits import CALLS, FLOW, OUTSIDE, REGIONS, TERMINATOR
 from ptokit.isa.model.types import Any_, Index, Scalar
 from ptokit.isa.model.words import S
 from ptokit.isa.pages.samples import VEC_F32
@@ -23,6 +23,11 @@ class ControlFlow(Protocol):
         self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
     ) -> tuple[Any, ...]:
         """The region for lower, lower + step, ... below upper; what it yields goes round."""
+        ...
+
+    def repeat(self, carried: tuple[Any, ...], before: Region, after: Region) -> tuple[Any, ...]:
+        """`before` gives a condition and values: where it is 1 `after` takes these and gives the
+        next ones to `before`, else they come out."""
         ...
 
     def branch(self, condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
@@ -48,7 +53,7 @@ class Control(Instr, abstract=True, asm=Asm(dialect="scf"), pipe=S):
     uses = (REGIONS, FLOW)
 
 
-class For(Control):
+class For(Control, routes=((OUTSIDE, 0), (0, 0), (0, OUTSIDE), (OUTSIDE, OUTSIDE))):
     """Run the region for each value from `lower` up to, not including, `upper` by `step`.
 
     Values named by iter_args pass from one iteration to the next; the last ones are the results.
@@ -75,7 +80,37 @@ class For(Control):
         return flow.loop(lower, upper, step, carried, regions[0])
 
 
-class If(Control):
+class While(Control, routes=((OUTSIDE, 0), (0, 1), (1, 0), (0, OUTSIDE))):
+    """Run the first region; while its condition is 1 the second, and the first again.
+
+    The first takes the values carried, and passes others on: to the second, which yields the next
+    ones, or, when the condition is 0, as the results.
+    """
+
+    asm = Asm(shape="while", cpp_text="while (true)")
+    example = f"""\
+func.func @example(%x: {VEC_F32}, %n: i32) {{
+  %two = arith.constant 2 : i32
+  %rest = scf.while (%left = %n) : (i32) -> i32 {{
+    %more = arith.cmpi sgt, %left, %two : i32
+    scf.condition(%more) %left : i32
+  }} do {{
+  ^bb0(%now: i32):
+    %half = arith.divsi %now, %two : i32
+    scf.yield %half : i32
+  }}
+  return
+}}"""
+    carried = In(Any_, (), many=True)
+
+    @staticmethod
+    def run(
+        carried: tuple[Any, ...], regions: tuple[Region, ...], flow: ControlFlow
+    ) -> tuple[Any, ...]:
+        return flow.repeat(carried, *regions)
+
+
+class If(Control, routes=((OUTSIDE, 0), (OUTSIDE, 1), (0, OUTSIDE), (1, OUTSIDE))):
     """Run the first region where `condition` is 1, the second (if any) otherwise."""
 
     asm = Asm(shape="if", cpp_text="if ({condition})")
@@ -108,6 +143,19 @@ class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
         return values
 
 
+class Condition(Instr, traits=(TERMINATOR,), pipe=S):
+    """Ends the first region of a `while`: whether to go on, and the values it passes on."""
+
+    asm = Asm(dialect="scf", shape="condition", cpp_text="if (!{condition}) break;")
+    example = While.example
+    condition = In(Scalar, scalar="i1")
+    values = In(Any_, (), many=True)
+
+    @staticmethod
+    def run(condition: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return condition, *values
+
+
 class Yield(Terminator, asm=Asm(dialect="scf")):
     """Pass values to the next iteration, or out of a branch."""
 
@@ -129,3 +177,30 @@ class Return(Terminator, asm=Asm(dialect="func", name="return", spellings=("retu
     """Leave the function."""
 
     example = LOOP
+
+
+class Call(Instr, traits=(CALLS,), pipe=S):
+    """Run another function of the module on these values; what it returns are the results.
+
+    Its body takes the place of the call before anything is checked or run. A tile or a view stands
+    for the same bytes inside. A function that would call itself, even by way of others, is refused.
+    """
+
+    asm = Asm(dialect="func", shape="call", spellings=("call",), cpp_text="{callee}({arguments});")
+    example = f"""\
+func.func private @doubled(%t: {VEC_F32}, %n: i32) -> i32 {{
+  pto.tadd ins(%t, %t : {VEC_F32}, {VEC_F32}) outs(%t : {VEC_F32})
+  %more = arith.addi %n, %n : i32
+  return %more : i32
+}}
+func.func @example(%x: {VEC_F32}, %n: i32) {{
+  %twice = func.call @doubled(%x, %n) : ({VEC_F32}, i32) -> i32
+  %again = func.call @doubled(%x, %twice) : ({VEC_F32}, i32) -> i32
+  return
+}}"""
+    arguments = In(Any_, (), many=True)
+    callee = Attr(str)
+
+    @staticmethod
+    def run(callee: str) -> None:
+        raise AssertionError(f"the call of {callee} was not replaced by its body")

@@ -56,6 +56,30 @@ class CompiledFlow:
         initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]
         return tuple(one.now() for one in held)
 
+    def repeat(self, carried: tuple[Any, ...], before: Any, after: Any) -> tuple[Any, ...]:
+        """A loop of the program that ends where `before` says so."""
+        main, code, initial = self.main, self.main.code, self.main.initial
+        pairs = zip(carried, before.block.args, strict=True)
+        held = [Carried(main, value, arg.type) for value, arg in pairs]
+        head, body, done = (code.name(n) for n in ("head", "body", "done"))
+        initial.enter_loop(before.block, after.block)
+        code.jump(head)
+        code.start(head)
+        condition, *passed = before(*(one.now() for one in held))
+        checked = initial.copy()
+        test = condition != 0
+        code.branch(test if isinstance(test, Truth) else str(test).lower(), body, done)
+        code.start(body)
+        with iteration(main, self.op, after.block, tuple(passed)):
+            again = after(*passed)
+        for one, value in zip(held, again, strict=True):
+            one.put(value)
+        code.jump(head)
+        code.start(done)
+        initial.leave_loop(runs=True)
+        initial.restore(checked)
+        return tuple(passed)
+
     def branch(self, condition: Num, regions: Sequence[Any]) -> tuple[Any, ...]:
         """A branch of the program."""
         if isinstance(condition, int):

@@ -129,7 +129,7 @@ class Compiler(MainFunction):
                 self.ahead -= 1
             else:
                 self._op(op, env)
-        return tuple(self.now(env[v]) for v in block.passed)
+        return tuple(self.now(env[v]) for v in block.outcome)
 
     # one instruction
 

@@ -87,10 +87,10 @@ class Initial:
         if shadow is not None:
             shadow[address : address + nbytes] = 0
 
-    def enter_loop(self, block: Block) -> None:
+    def enter_loop(self, *blocks: Block) -> None:
         """What a turn finds: what was there before, without tiles that each turn makes anew."""
         self.entered.append(self.copy())
-        for op in block.walk():
+        for op in (op for block in blocks for op in block.walk()):
             made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
             if made is not None:
                 kind, address = made

@@ -82,6 +82,14 @@ class InterpretedFlow:
         return carried
 
     @staticmethod
+    def repeat(carried: tuple[Any, ...], before: RegionBody, after: RegionBody) -> tuple[Any, ...]:
+        while True:
+            condition, *passed = before(*carried)
+            if not condition:
+                return tuple(passed)
+            carried = after(*passed, repeats=True)
+
+    @staticmethod
     def branch(condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
         if condition:
             return regions[0]()
@@ -101,7 +109,7 @@ class Interpreter:
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
         """A function that runs the block and returns what its terminator passes on."""
         steps = [self._step(op) for op in block.ops if op is not block.terminator]
-        passed = block.passed
+        passed = block.outcome
 
         def run(env: Env) -> tuple[Any, ...]:
             for step in steps:

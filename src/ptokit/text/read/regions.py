@@ -51,6 +51,66 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
     return _defined(p, op, kinds, results)
 
 
+def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op (%x = %y) : (T) -> U { ... } do { ^bb0(%z: U): ... }`."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    names, inits, places = _carried(p, "") if p.texts[p.i] == "(" else ([], [], [])
+    p.expect(":")
+    taken, given = _type_list(p), _arrow_types(p)
+    if len(taken) != len(inits):
+        message = f"{len(inits)} values, but {len(taken)} types"
+        raise p.wrong("operand-count", message, p.i - 1)
+    for init, (written, type_at) in zip(inits, taken, strict=True):
+        p.names.agree(init, written, type_at)
+    if inits:
+        carried = page.operands[0].name
+        op.operands[carried] = tuple(inits)
+        op.spans[carried] = p.span(places[0], places[-1])
+    kinds = [v.type for v in inits]
+    passed = [kind for kind, _ in given]
+    op.regions = [p.region([*zip(names, kinds, strict=True)], op)]
+    _check_yield(p, op.regions[0], passed, at, conditional=True)
+    p.expect("do")
+    op.regions.append(p.region([], op))
+    after = op.regions[1]
+    if [v.type for v in after.args] != passed and not p.is_broken(after):
+        message = f"the region takes {len(after.args)} values, not those of the types given"
+        raise p.wrong("operand-count", message, at)
+    _check_yield(p, after, kinds, at)
+    return _defined(p, op, passed, results)
+
+
+def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op(%more) %a, %b : T, U`."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    p.expect("(")
+    condition = read_item(p, p.names)
+    if condition.value is None:
+        raise p.wrong("syntax-error", "the condition is a value of type i1", condition.at)
+    p.names.serve(condition.value, page.operands[0])
+    p.expect(")")
+    op.operands[page.operands[0].name] = condition.value
+    values: list[Value] = []
+    first = p.i
+    while p.texts[p.i][:1] == "%" and not (not values and p.begins_statement()):
+        item = read_item(p, p.names)
+        if item.value is not None:
+            values.append(item.value)
+        if not p.accept(","):
+            break
+    if values:
+        p.expect(":")
+        for number, value in enumerate(values):
+            p.expect(",") if number else None
+            p.names.agree(value, p.type(), p.i - 1)
+        op.operands[page.operands[1].name] = tuple(values)
+        op.spans[page.operands[1].name] = p.span(first)
+    p.skip_location()
+    return op
+
+
 def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op %condition -> (T) { ... } else { ... }`."""
     page = forms[0]
@@ -94,12 +154,12 @@ def _bound(p: Parser, item: Item, kind: Type) -> Value:
     return item.value
 
 
-def _carried(p: Parser) -> tuple[list[Named], list[Value], list[int]]:
+def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Value], list[int]]:
     """`iter_args(%x = %y, ...)`: names, first values, and where these stand."""
     names: list[Named] = []
     inits: list[Value] = []
     places: list[int] = []
-    if p.accept("iter_args"):
+    if not word or p.accept(word):
         opened = p.i
         p.expect("(")
         while not p.accept(")"):
@@ -116,8 +176,11 @@ def _carried(p: Parser) -> tuple[list[Named], list[Value], list[int]]:
 
 def _arrow_types(p: Parser) -> list[tuple[Type, int]]:
     """`-> (T, U)`, or nothing."""
-    if not p.accept("->"):
-        return []
+    return _type_list(p) if p.accept("->") else []
+
+
+def _type_list(p: Parser) -> list[tuple[Type, int]]:
+    """`(T, U)` or `T`."""
     opened = p.i
     if not p.accept("("):
         return [(p.type(), p.i - 1)]
@@ -129,19 +192,24 @@ def _arrow_types(p: Parser) -> list[tuple[Type, int]]:
     return found
 
 
-def _check_yield(p: Parser, block: Block, kinds: list[Type], at: int) -> None:
+def _check_yield(
+    p: Parser, block: Block, kinds: list[Type], at: int, *, conditional: bool = False
+) -> None:
     """The region must end by passing on as many values as the op has results, of their types."""
     if p.is_broken(block):
         return
     last = block.ops[-1] if block.ops else None
     if not isinstance(last, Op) or TERMINATOR not in last.page.traits:
-        if not kinds:
+        if not kinds and not conditional:
             return
         message = (
             f"the region must end by yielding {len(kinds)} value{'s' if len(kinds) > 1 else ''}"
         )
         raise p.wrong("operand-count", message, p.i - 1)
-    values = [v for _, v in last.values()]
+    if (len(block.outcome) > len(block.passed)) is not conditional:
+        message = f"{last.name} does not end this region"
+        raise PtoError(Diagnostic("syntax-error", message, last.span))
+    values = block.passed
     if len(values) != len(kinds):
         message = f"{len(kinds)} values are expected here, {len(values)} given"
         raise PtoError(Diagnostic("operand-count", message, last.span))

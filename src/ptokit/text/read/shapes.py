@@ -16,9 +16,9 @@ from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.brackets import read_angled, read_bracketed
 from ptokit.text.read.build import Named, build, expect_results
-from ptokit.text.read.call import Call, read_call, read_signature
+from ptokit.text.read.call import Call, read_call, read_item, read_signature
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.regions import read_for, read_if
+from ptokit.text.read.regions import read_condition, read_for, read_if, read_while
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
 Use: TypeAlias = "tuple[Value, int]"
@@ -169,6 +169,39 @@ def finish(
     return op
 
 
+def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op @name(%a, %b) : (T, U) -> V`."""
+    page = forms[0]
+    name = p.texts[p.i]
+    if name[:1] != "@" or len(name) < 2:
+        p.fail("expected a function name, @name")
+    p.i += 1
+    call = Call(at)
+    opened = p.i
+    p.expect("(")
+    while not p.accept(")"):
+        call.items.append(read_item(p, p.names))
+        if not p.accept(",") and p.texts[p.i] != ")":
+            p.fail("expected ',' or ')'", opened)
+    if p.texts[p.i] == ":":
+        read_signature(p, call)
+    values = [item.value for item in call.items if item.value is not None]
+    if len(values) != len(call.items) or len(call.types or ()) != len(values):
+        message = f"{len(call.items)} operands, but {len(call.types or ())} types"
+        raise p.wrong("operand-count", message, opened)
+    for value, (kind, place) in zip(values, call.types or (), strict=True):
+        p.names.agree(value, kind, place)
+    op = Op(page, attrs={page.attrs[0].name: name[1:].strip('"')}, spans={"": p.span(at)})
+    if values:
+        op.operands[page.operands[0].name] = tuple(values)
+    kinds = [kind for kind, _ in call.results or ()]
+    expect_results(p, page, len(kinds), results) if results else None
+    op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, kinds, strict=False)]
+    op.results = op.results or [p.names.anonymous(kind) for kind in kinds]
+    p.skip_location()
+    return op
+
+
 SHAPES: dict[str, Read] = {
     "op": read_op,
     "same": read_same,
@@ -179,6 +212,9 @@ SHAPES: dict[str, Read] = {
     "yield": read_yield,
     "for": read_for,
     "if": read_if,
+    "call": read_call_of,
+    "while": read_while,
+    "condition": read_condition,
     "bracketed": read_bracketed,
     "angled": read_angled,
 }

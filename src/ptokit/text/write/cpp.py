@@ -98,11 +98,12 @@ class Printer:
         if line:
             yield line
         for position, region in enumerate(op.regions):
-            if position:
-                yield "else"
-            yield "{"
+            runs_on = position > 0 and (position - 1, position) in op.page.routes
+            if not runs_on:
+                yield from ("else", "{") if position else ("{",)
             yield from self.block(region, "  ")
-            yield "}"
+            if (position, position + 1) not in op.page.routes:
+                yield "}"
 
     def _call(self, op: Op) -> str:
         page = op.page

@@ -237,6 +237,42 @@ def write_if(w: Writer, op: Op) -> None:
     w.close("}")
 
 
+def write_while(w: Writer, op: Op) -> None:
+    """A loop with its two regions."""
+    before, after = op.regions
+    inits = op.bound(signature(op.page).ins[0].name)
+    pairs = ", ".join(f"%{a.name} = {w.use(v)}" for a, v in zip(before.args, inits, strict=True))
+    taken = ", ".join(w.type(a.type) for a in before.args)
+    given = ", ".join(w.type(r.type) for r in op.results)
+    head = f"{w.results(op)}{w.mnemonic(op)}{f' ({pairs})' if pairs else ''}"
+    w.open(op, f"{head} : ({taken}) -> ({given}) {{")
+    w.block(before)
+    w.close("} do {")
+    if after.args:
+        w.put(f"^bb0({', '.join(f'%{a.name}: {w.type(a.type)}' for a in after.args)}):")
+    w.indent += 1
+    w.block(after)
+    w.close("}")
+
+
+def write_condition(w: Writer, op: Op) -> None:
+    """`op(%more) %a, %b : T, U`."""
+    first, rest = signature(op.page).ins
+    values = op.bound(rest.name)
+    text = f" {_listed(w, values)}" if values else ""
+    w.line(op, f"{w.mnemonic(op)}({w.use(op.bound(first.name)[0])}){text}")
+
+
+def write_call(w: Writer, op: Op) -> None:
+    """`%r = op @name(%a, %b) : (T, U) -> V`."""
+    values = op.bound(op.page.operands[0].name)
+    names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
+    given = ", ".join(w.type(r.type) for r in op.results)
+    arrow = given if len(op.results) == 1 else f"({given})"
+    callee = op.attrs[op.page.attrs[0].name]
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} @{callee}({names}) : ({types}) -> {arrow}")
+
+
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "same": write_same,
@@ -247,6 +283,9 @@ WRITERS: dict[str, Write] = {
     "yield": write_yield,
     "for": write_for,
     "if": write_if,
+    "call": write_call,
+    "while": write_while,
+    "condition": write_condition,
     "bracketed": write_bracketed,
     "angled": write_angled,
 }

@@ -1,0 +1,141 @@
+"""Calls replaced by the bodies of the functions they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.lang.traits import CALLS
+from ptokit.isa.model.types import Elided
+from ptokit.passes.shared import FreshNames
+
+
+def calls(func: Func) -> Iterator[tuple[Op, str]]:
+    """The calls of a function, and whom they name."""
+    for op in func.body.walk():
+        if isinstance(op, Op) and CALLS in op.page.traits:
+            yield op, str(op.attrs[op.page.attrs[0].name])
+
+
+def entries(module: Module) -> list[Func]:
+    """The functions that no other one calls."""
+    called = {name for func in module.funcs for _, name in calls(func) if name != func.name}
+    return [func for func in module.funcs if func.name not in called]
+
+
+def inlined(module: Module, func: Func) -> Func:
+    """The function with the bodies of those it calls in place of the calls.
+
+    PtoError where one calls itself, is not there, or takes or returns something else.
+    """
+    if not any(True for _ in calls(func)):
+        return func
+    found = _Inlining(module, FreshNames(func))
+    return replace(func, body=found.block(func.body, {}, (func.name,)))
+
+
+Names = dict[Value, Value]  # of the functions called, by those of the caller
+
+
+class _Inlining:
+    """One function on its way; names of all that is copied into it are new."""
+
+    def __init__(self, module: Module, names: FreshNames) -> None:
+        self.funcs = {func.name: func for func in module.funcs}
+        self.names = names
+
+    def block(self, block: Block, now: Names, path: tuple[str, ...]) -> Block:
+        """The block; `path` are the functions that it is inside of."""
+        new = Block(block.args, trailing=block.trailing)
+        for op in block.ops:
+            if isinstance(op, Op) and CALLS in op.page.traits:
+                new.ops += self._called(op, now, path)
+            else:
+                new.ops.append(self._op(op, now, path))
+        return new
+
+    def _op(self, op: AnyOp, now: Names, path: tuple[str, ...]) -> AnyOp:
+        regions = [self.block(region, now, path) for region in op.regions]
+        if isinstance(op, OpaqueOp):
+            return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
+        operands = {name: _mapped(bound, now) for name, bound in op.operands.items()}
+        return replace(op, operands=operands, regions=regions)
+
+    def _called(self, op: Op, now: Names, path: tuple[str, ...]) -> list[AnyOp]:
+        """The body of the function that is called."""
+        name = str(op.attrs[op.page.attrs[0].name])
+        given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
+        callee = deepcopy(self._callee(op, name, given, path))
+        inner: Names = dict(zip(callee.args, given, strict=True))
+        for value in callee.named():
+            if value not in inner:
+                value.name = self.names.name(value.name)
+        for inside in callee.body.walk():
+            for value in (a for region in inside.regions for a in region.args):
+                value.name = self.names.name(value.name)
+        body = self.block(callee.body, inner, (*path, name))
+        returned = body.outcome
+        if body.terminator is not None:
+            body.ops.pop()
+        now |= dict(zip(op.results, returned, strict=True))
+        return body.ops
+
+    def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[str, ...]) -> Func:
+        """The function, whose head fits the call."""
+        func = self.funcs.get(name)
+        if func is None or func.declared:
+            found = ", ".join(f"@{f.name}" for f in self.funcs.values() if not f.declared)
+            why = "has no body" if func else "is not there"
+            seen = f"the module has {found}"
+            raise error("no-such-function", f"{op.name}: @{name} {why}", op.span, seen=seen)
+        if name in path:
+            way = " -> ".join(f"@{n}" for n in (*path[path.index(name) :], name))
+            title = CATALOGUE["recursion"].title
+            raise error("recursion", f"{op.name}: {title}", op.span, seen=f"the calls are {way}")
+        self._fits(op, "takes", [a.type for a in func.args], [v.type for v in given])
+        self._fits(op, "returns", list(func.results), [r.type for r in op.results])
+        return func
+
+    def _fits(self, op: Op, verb: str, wanted: list[object], given: list[object]) -> None:
+        name = op.attrs[op.page.attrs[0].name]
+        if len(wanted) != len(given):
+            message = f"@{name} {verb} {len(wanted)} values, {len(given)} given"
+            raise error("operand-count", message, op.span)
+        for one, other in zip(wanted, given, strict=True):
+            if one != other and not isinstance(other, Elided) and not isinstance(one, Elided):
+                message = f"@{name} {verb} {one}, not {other}"
+                raise error("type-mismatch", message, op.span)
+
+
+def _mapped(binding: Binding, now: Names) -> Binding:
+    if isinstance(binding, tuple):
+        return tuple(now.get(v, v) for v in binding)
+    return now.get(binding, binding)
+
+
+def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
+    """The functions that stand for the module when it is checked, and why calls are refused."""
+    funcs, problems = list[Func](), list[Diagnostic]()
+    chosen = entries(module)
+    chosen += [f for f in module.funcs if f not in chosen and _cyclic(module, f)]
+    for func in chosen:
+        try:
+            funcs.append(inlined(module, func))
+        except PtoError as problem:
+            problems += problem.diagnostics
+    once = {(d.slug, str(d.span)): d for d in problems}
+    return replace(module, funcs=funcs), list(once.values())
+
+
+def _cyclic(module: Module, func: Func) -> bool:
+    """Whether a function calls itself, by way of others perhaps."""
+    named = {f.name: {name for _, name in calls(f)} for f in module.funcs}
+    reached, new = set[str](), {func.name}
+    while new:
+        new = {n for name in new for n in named.get(name, ())} - reached
+        reached |= new
+    return func.name in reached
