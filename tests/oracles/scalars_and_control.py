@@ -80,7 +80,7 @@ HALVED = Program(
 say("While", HALVED)
 say("Condition", HALVED)
 say(
-    "Call",
+    "FuncCall",
     Program(
         f"""func.func private @more(%t: {T}, %n: i32) -> (i32, {T}) {{
   pto.tadds ins(%t, %n : {T}, i32) outs(%t : {T})

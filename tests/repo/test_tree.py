@@ -21,7 +21,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 34_600  # the rest of the ISA
+LARGEST_PACKAGE = 36_000  # the rest of the ISA
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
@@ -49,7 +49,7 @@ def test_no_mnemonic_outside_isa(path: Path) -> None:
     names = {n for p in pages() for n in (p.mnemonic(), *p.asm.spellings)}
     # those of foreign operations are also words of plain English, and of LLVM
     names |= {n for p in pages() for n in (p.name, p.cpp) if p.asm.dialect == "pto"}
-    names -= {"return", "bitcast"}
+    names -= {"return", "call", "bitcast"}
     if path.name == "catalogue.py":
         return  # prose of the manual
     for line, text in strings(path):

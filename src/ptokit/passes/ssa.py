@@ -201,7 +201,9 @@ class _ToSsa:
         """Regions that run one after the other, in turns, and change no tile of the function."""
         for tile in _outer(op):
             message = f"{op.name} changes %{tile.name}, and has no values to pass it on with"
-            raise refuse(message, op.span, "count with scf.for, or write the destination form")
+            raise refuse(
+                message, op.span, "loop over a counter, or keep the form with outputs as operands"
+            )
         regions = [self.block(region, dict(now)) for region in op.regions]
         operands = {n: _mapped(b, now) for n, b in op.operands.items()}
         return replace(op, operands=operands, regions=regions)

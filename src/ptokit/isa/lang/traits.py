@@ -20,6 +20,12 @@ class Trait(Enum):
 
 ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, CALLS = Trait
 
+OUTSIDE = -1  # in a route: before the op, and after it
+# From where to where control may go at an op with regions, by their numbers. What goes in are its
+# carried operands, what a region passes on are the values of its terminator, what comes out are
+# results. One that is missing is passed over.
+Routes: TypeAlias = "tuple[tuple[int, int], ...]"
+
 
 class Resource(Enum):
     """What a body takes of the machine besides operands and attributes, by its parameter's name.

@@ -179,7 +179,7 @@ class Return(Terminator, asm=Asm(dialect="func", name="return", spellings=("retu
     example = LOOP
 
 
-class Call(Instr, traits=(CALLS,), pipe=S):
+class FuncCall(Instr, name="call", traits=(CALLS,), pipe=S):
     """Run another function of the module on these values; what it returns are the results.
 
     Its body takes the place of the call before anything is checked or run. A tile or a view stands

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
+from ptokit.isa.model.types import INDEX
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, read_value
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import read_item
@@ -68,5 +69,38 @@ def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
 def read_angled(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op <A>`."""
     op = _read_parts(p, forms[0], at, results)
+    p.skip_location()
+    return op
+
+
+def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op %a[%i] : T -> U`, `op %x, %a[%i] : T, U`, `op %a[%i], %x : T, U`."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    typed: list[tuple[Value, int]] = []
+    for name in page.asm.order:
+        indexed, operand = name in page.asm.brackets, page.operand(name)
+        p.expect("[") if indexed else p.expect(",") if op.operands else None
+        item = read_item(p, p.names)
+        value = item.value
+        if value is None:
+            value = p.names.literal(item.number, type_of(operand, item.number), item.at)
+        p.names.serve(value, operand, item.at) if indexed else None
+        op.operands[name], op.spans[name] = value, p.span(item.at)
+        p.expect("]") if indexed else typed.append((value, item.at))
+    p.expect(":")
+    for number, (value, _) in enumerate(typed):
+        if number and not p.accept(","):
+            break  # the type of the handle says it
+        p.names.agree(value, p.type(), p.i - 1)
+    for name, (value, place) in zip(
+        (n for n in page.asm.order if n not in page.asm.brackets), typed, strict=True
+    ):
+        p.names.require(value, page.operand(name), place)
+    if page.results():
+        kind = p.type() if p.accept("->") else INDEX
+        expect_results(p, page, 1, results) if results else None
+        named = [p.names.define(n, kind, i) for n, i in results]
+        op.results = named or [p.names.anonymous(kind)]
     p.skip_location()
     return op

@@ -92,12 +92,14 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
     p.names.serve(condition.value, page.operands[0])
     p.expect(")")
     op.operands[page.operands[0].name] = condition.value
+    op.spans[page.operands[0].name] = p.span(condition.at)
     values: list[Value] = []
-    first = p.i
+    first = last = p.i
     while p.texts[p.i][:1] == "%" and not (not values and p.begins_statement()):
         item = read_item(p, p.names)
         if item.value is not None:
             values.append(item.value)
+        last = item.at
         if not p.accept(","):
             break
     if values:
@@ -106,7 +108,7 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
             p.expect(",") if number else None
             p.names.agree(value, p.type(), p.i - 1)
         op.operands[page.operands[1].name] = tuple(values)
-        op.spans[page.operands[1].name] = p.span(first)
+        op.spans[page.operands[1].name] = p.span(first, last)
     p.skip_location()
     return op
 

@@ -191,9 +191,12 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         raise p.wrong("operand-count", message, opened)
     for value, (kind, place) in zip(values, call.types or (), strict=True):
         p.names.agree(value, kind, place)
-    op = Op(page, attrs={page.attrs[0].name: name[1:].strip('"')}, spans={"": p.span(at)})
+    attr = page.attrs[0].name
+    spans = {"": p.span(at), attr: p.span(opened - 1)}
+    op = Op(page, attrs={attr: name[1:].strip('"')}, spans=spans)
     if values:
         op.operands[page.operands[0].name] = tuple(values)
+        op.spans[page.operands[0].name] = p.span(call.items[0].at, call.items[-1].at)
     kinds = [kind for kind, _ in call.results or ()]
     expect_results(p, page, len(kinds), results) if results else None
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, kinds, strict=False)]
