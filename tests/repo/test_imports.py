@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from account.files import ROOT
+
 PROGRAM = "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>\n"
 HEAVY = (
     "llvmlite",
@@ -20,6 +22,10 @@ WITHOUT = {
     "import ptokit; ptokit.f32, ptokit.PtoError": ("click", "ml_dtypes", "ptokit.sim", *HEAVY),
     "import ptokit; ptokit.tile('vec', 'f32', 16, 32)": (
         *("click", "ml_dtypes", "ptokit.api.eager", "ptokit.text.read.reader"),
+        *HEAVY,
+    ),
+    f"import ptokit; ptokit.load({str(ROOT / 'examples' / 'gemm.pto')!r}).check('all')": (
+        *("numpy", "click", "ptokit.api.eager"),
         *HEAVY,
     ),
     f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": (

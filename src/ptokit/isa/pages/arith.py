@@ -13,7 +13,6 @@ from ptokit.isa.lang.instr import Attr, In, Instr, Result, TypeOf
 from ptokit.isa.lang.scalars import Number, bitwise, choice, least, most, quotient, truth, wrapped
 from ptokit.isa.model.types import Any_, Scalar, ScalarType
 from ptokit.isa.model.words import S, Word
-from ptokit.numerics.formats import rounded
 
 WIDTH_OF_INDEX = 64
 HALF = 1 << 63
@@ -53,6 +52,8 @@ class Constant(Instr, name="constant", pipe=S):
     @staticmethod
     def run(value: float, result: ScalarType) -> float:
         if isinstance(value, float):
+            from ptokit.numerics.formats import rounded  # programs of integers do without NumPy
+
             return rounded(value, result.element)
         return in_type(value, result)
 
