@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracles.conversions import converted
-from oracles.formats import Array, bits_of, storage_type, typed
+from oracles.formats import Array, bits_of, quieted, storage_type, typed
 from oracles.registry import InStorage, Refused, Result, Seen, Undefined, meaning
 
 PERIOD = {
@@ -129,3 +129,121 @@ def separated(src0: Seen, src1: Seen) -> Result:
 @meaning("TDeinterleaveOne")
 def separated_one(src: Seen) -> Result:
     return {"dst0": src.values[:, 0::2], "dst1": src.values[:, 1::2]}
+
+
+def reached(
+    tile: Seen, table: Seen, indices: Seen, coalesce: str | None
+) -> tuple[Array, int, bool]:
+    """4.4: the indices as u32, how many there may be, and whether they are of rows."""
+    region = indices.valid
+    rows = coalesce == "ROW" or (coalesce is None and region != tile.valid)
+    index = indices.codes[: region[0], : region[1]].astype(np.int64)
+    return index, table.codes.shape[0] if rows else table.codes.size, rows
+
+
+@meaning("MGather")
+def read_at(
+    dst: Seen, src: Seen, indices: Seen, coalesce: str | None, outside: str | None
+) -> Array:
+    index, count, rows = reached(dst, src, indices, coalesce)
+    beyond = index >= count
+    if outside in (None, "ERROR") and beyond.any():
+        raise Refused("gather-out-of-bounds")
+    held = index % count if outside == "WRAP" else index.clip(0, count - 1)
+    if rows:
+        found = src.codes[held.reshape(-1), : dst.valid[1]]
+        gone = beyond.reshape(-1, 1)
+    else:
+        found, gone = src.codes.reshape(-1)[held], beyond
+    return typed(np.where(gone & (outside == "ZERO"), 0, found).astype(found.dtype), dst.dtype)
+
+
+@meaning("MScatter")
+def written_at(
+    dst: Seen, src: Seen, indices: Seen, coalesce: str | None, atomic: str, outside: str | None
+) -> Array:
+    """4.4: one after the other; sums are rounded each time."""
+    index, count, rows = reached(src, dst, indices, coalesce)
+    out = dst.all.copy()
+    for r in range(src.valid[0]):
+        for c in range(src.valid[1]):
+            place = int(index.reshape(-1)[r] if rows else index[r, c])
+            if place >= count:
+                if outside in (None, "ERROR"):
+                    raise Refused("scatter-out-of-bounds")
+                if outside == "SKIP":
+                    continue
+                place = place % count if outside == "WRAP" else count - 1
+            at = (place, c) if rows else divmod(place, out.shape[1])
+            old, new = out[at], src.values[r, c]
+            with np.errstate(all="ignore"):
+                if atomic == "ADD":
+                    new = quieted(np.asarray([old + new]).astype(out.dtype), dst.dtype)[0]
+                elif atomic != "NONE" and not (old < new if atomic == "MAX" else new < old):
+                    new = old
+            out[at] = new
+    return out
+
+
+def tallied(dst: Seen, src: Seen, idx: Seen, byte: int) -> Array:
+    """C1.7: byte by byte; what an element must have above it."""
+    rows, cols = src.valid
+    top = bits_of(src.dtype) // 8 - 1
+    out = dst.codes[:rows].copy()
+    out[:, :256] = 0
+    for r in range(rows):
+        for c in range(cols):
+            octets = int(src.codes[r, c]).to_bytes(top + 1, "big")
+            wanted = [idx.codes[r, 0]] if top == 1 else idx.codes[:3, 0]
+            if list(octets[: top - byte]) == [int(w) for w in wanted[: top - byte]]:
+                out[r, octets[top - byte] : 256] += 1
+    return typed(out, dst.dtype)
+
+
+@meaning("THistogram")
+def histogram(dst: Seen, src: Seen, idx: Seen, byte: int) -> Array:
+    return tallied(dst, src, idx, byte)
+
+
+@meaning("THistogramHalf")
+def histogram_of_half(dst: Seen, src: Seen, idx: Seen, is_msb: bool) -> Array:
+    return tallied(dst, src, idx, int(is_msb))
+
+
+def philox(counter: int, key: tuple[int, int], rounds: int) -> list[int]:
+    """C1.6: a block of four words."""
+    words, (k0, k1), low = [counter >> 32 * n & 0xFFFFFFFF for n in range(4)], key, 0xFFFFFFFF
+    for _ in range(rounds):
+        p0, p1 = words[0] * 0xD2511F53, words[2] * 0xCD9E8D57
+        words = [p1 >> 32 ^ words[1] ^ k0, p1 & low, p0 >> 32 ^ words[3] ^ k1, p0 & low]
+        k0, k1 = k0 + 0x9E3779B9 & low, k1 + 0xBB67AE85 & low
+    return words
+
+
+@meaning("TRandom")
+def random_numbers(
+    dst: Seen,
+    key0: int,
+    key1: int,
+    counter0: int,
+    counter1: int,
+    counter2: int,
+    counter3: int,
+    rounds: int,
+    target: str,
+) -> Array:
+    rows, cols = dst.valid
+    low, out = 0xFFFFFFFF, np.zeros((rows, cols), np.uint32)
+    first = sum((c & low) << 32 * n for n, c in enumerate((counter0, counter1, counter2, counter3)))
+    for r in range(rows):
+        for chunk in range(0, cols, 256):
+            for lane in range(64):
+                block = philox((first + lane) % (1 << 128), (key0 & low, key1 & low), rounds)
+                for w, word in enumerate(block):
+                    at = chunk + (64 * w + lane if target == "cpu" else 4 * lane + w)
+                    if at < cols:
+                        out[r, at] = word
+            last = chunk + 256 >= cols
+            step = ((cols - 1) % 64 + 1) if last else 64
+            first += dst.codes.shape[1] // 4 if target == "cpu" else step
+    return typed(out, dst.dtype)

@@ -96,4 +96,6 @@ class Place(NamedTuple):
             nibbles[index] = codes
             raw[:] = nibbles[0::2] | nibbles[1::2] << 4
         else:
-            elements(raw, self.dtype)[index] = codes
+            reach = elements(raw, self.dtype)
+            inside = index < reach.size  # an array may be shorter than a view: engines tell
+            reach[index[inside]] = codes[inside]

@@ -13,6 +13,12 @@ AccToVecModeWord = Literal[
     "dual_mode_split_n",
 ]
 AsymmetricWord = Literal["int8_asym"]
+AtomicOpWord = Literal[
+    "none",
+    "add",
+    "max",
+    "min",
+]
 AtomicTypeWord = Literal[
     "none",
     "add",
@@ -24,6 +30,10 @@ CmpModeWord = Literal[
     "le",
     "gt",
     "ge",
+]
+CoalesceWord = Literal[
+    "elem",
+    "row",
 ]
 DivPrecisionWord = Literal[
     "default",
@@ -146,6 +156,16 @@ ScatterAxisWord = Literal[
     "row",
     "col",
 ]
+ScatterConflictWord = Literal[
+    "default",
+    "last",
+]
+ScatterOOBWord = Literal[
+    "skip",
+    "clamp",
+    "wrap",
+    "error",
+]
 SqrtPrecisionWord = Literal[
     "default",
     "high",
@@ -234,12 +254,16 @@ __all__ = [
     "tcolargmin",
     "tci",
     "ttri",
+    "trandom",
+    "mgather",
+    "mscatter",
     "tinterleave",
     "tdeinterleave",
     "tsort32",
     "tmrgsort",
     "tgather",
     "tgatherb",
+    "thistogram",
     "tscatter",
     "tconcat",
     "textract",
@@ -944,6 +968,40 @@ def ttri(
     upper: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+def trandom(
+    dst: Tile,
+    key0: int,
+    key1: int,
+    counter0: int,
+    counter1: int,
+    counter2: int,
+    counter3: int,
+    *,
+    rounds: int = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def mgather(
+    dst: Tile,
+    src: Tensor,
+    indices: Tile,
+    *,
+    tmp: Tile | None = ...,
+    coalesce: CoalesceWord | None = ...,
+    outside: GatherOOBWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def mscatter(
+    dst: Tensor,
+    src: Tile,
+    indices: Tile,
+    *,
+    tmp: Tile | None = ...,
+    coalesce: CoalesceWord | None = ...,
+    atomic: AtomicOpWord = ...,
+    outside: ScatterOOBWord | None = ...,
+    conflict: ScatterConflictWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
 def tinterleave(
     dst1: Tile,
     dst0: Tile,
@@ -1033,6 +1091,24 @@ def tgatherb(
     dst: Tile,
     src: Tile,
     offsets: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def thistogram(
+    dst: Tile,
+    src: Tile,
+    idx: Tile,
+    *,
+    byte: int = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def thistogram(
+    dst: Tile,
+    src: Tile,
+    idx: Tile,
+    is_msb: bool,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...

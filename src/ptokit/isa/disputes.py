@@ -588,6 +588,39 @@ DISPUTES: dict[str, Dispute] = {
         "at 128 b, and only the records of the source; a2a3 and a5 demand tmp and the room",
         "a record has 8 bytes; what stands behind the records is no result",
     ),
+    "E21": Dispute(
+        "does a histogram hold how often each byte occurs, or how often it and those below it do?",
+        "an equation of the documentation: each. Its text, and the code of all: up to and with it.",
+        "up to and with it",
+        "what every implementation does",
+    ),
+    "D5": Dispute(
+        "what does a negative index of MGATHER and MSCATTER wrap to?",
+        "CPU simulator: modulo 2^64, then the count. Code of A2/A3 and A5: modulo 2^32.",
+        "indices are u32",
+        "they are on hardware; counts that are powers of two agree",
+    ),
+    "D6": Dispute(
+        "with what does MSCATTER by rows compare for max and min?",
+        "CPU simulator: the element with the row's number. Documentation: the element itself.",
+        "the element itself",
+        "a defect of the simulator",
+    ),
+    "D7": Dispute(
+        "do MGATHER and MSCATTER take elements or rows, which of them, and on which chips?",
+        "CPU simulator: elements, from the first byte on whatever the strides. Code of A2/A3 and "
+        "A5: rows; A2/A3 count those of all dimensions, A5 of the last but one. Assembler: only "
+        "on A5.",
+        "a line of indices means rows, else elements; both counted row by row over all of the view",
+        "the same wherever the sources agree: views without gaps, of one matrix",
+    ),
+    "X4": Dispute(
+        "in which column is which number of TRANDOM, and where does the next row go on?",
+        "CPU simulator: by words, on by a quarter of the declared columns. Code of A5: by "
+        "counters, on by 64. Documentation: a generator like ChaCha.",
+        "each target as it does; the generator is Philox4x32",
+        "both are what programs there see; no other source has the numbers",
+    ),
     "X5": Dispute(
         "what becomes of the elements that a scatter does not write?",
         "CPU simulator: they stay, in a masked scatter those of the valid region become 0. Code of "

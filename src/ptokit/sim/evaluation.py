@@ -217,8 +217,8 @@ def _taken(_: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int]) -> NumpyA
     return NumpyArray(np.array(counts).astype(np.uint32), t.i32)
 
 
-def _tally(x: NumpyArray, where: NumpyArray, *, bins: int) -> NumpyArray:
-    keep = np.broadcast_to(where.codes != 0, x.shape)
+def _tally(x: NumpyArray, where: NumpyArray | None = None, *, bins: int) -> NumpyArray:
+    keep = np.broadcast_to(True if where is None else where.codes != 0, x.shape)
     lines = zip(x.values.astype(np.int64), keep, strict=True)
     counts = [np.bincount(line[some], minlength=bins) for line, some in lines]
     return NumpyArray(np.cumsum(counts, axis=1).astype(np.uint32), t.u32)

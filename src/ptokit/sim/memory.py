@@ -181,8 +181,11 @@ class Elements:
         """Whether one of these elements lies behind the tile that this is a view of."""
         if self.end is None or not rows.size:
             return False
-        last = int(self._offsets(rows, cols).max())
-        return self.address + self.dtype.nbytes(last + 1) > self.end
+        return self.address + self.dtype.nbytes(self.last(rows, cols) + 1) > self.end
+
+    def last(self, rows: Index, cols: Index) -> int:
+        """The largest offset of these elements."""
+        return int(self._offsets(rows, cols).max())
 
     def take(self, rows: Index, cols: Index) -> Codes:
         """The codes at row and column numbers given element by element."""

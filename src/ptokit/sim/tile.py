@@ -383,7 +383,14 @@ class GlobalView(Matrix):
 
     def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
         rows, cols = super()._window(window)
-        _, end = self.elements.reach(rows, cols)
+        self._require_end(self.elements.reach(rows, cols)[1])
+        return rows, cols
+
+    def _require_inside(self, rows: Index, cols: Index) -> None:
+        if rows.size:
+            self._require_end(self.elements.last(rows, cols) + 1)
+
+    def _require_end(self, end: int) -> None:
         count = self.memory.size * 8 // self.dtype.bits
         if end > count:
             raise error(
@@ -392,7 +399,6 @@ class GlobalView(Matrix):
                 seen=f"element {end - 1} is touched and {self.memory.name} has {count}",
                 help="check the view's extents, strides and offsets against the array",
             )
-        return rows, cols
 
     def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
         """The part of type `kind` that starts at `offsets`."""

@@ -189,12 +189,12 @@ class Array(ABC):
         merged = self.apply("merge", keys, lengths=runs, count=count)
         return merged, self.apply("taken", keys, lengths=runs)
 
-    def tally(self, bins: int, where: Array) -> Array:
+    def tally(self, bins: int, where: Array | None = None) -> Array:
         """How many elements of each row are at most 0, 1, ... below `bins` (rows x bins, u32).
 
         Elements for which `where` does not hold do not count; the others lie in range(bins).
         """
-        return self.apply("tally", where, bins=bins)
+        return self.apply("tally", *(() if where is None else (where,)), bins=bins)
 
     def packed(self) -> Array:
         """Truth values as bits of u8: of each row eight in a byte, the first one lowest.

@@ -321,4 +321,36 @@ class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB"):
     WRAP = "wrap", "Wrap"
     CLAMP = "clamp", "Clamp"
     ZERO = "zero", "Zero"
-    ERROR = "error", "Error"
+    ERROR = "undefined", "Undefined", "error"
+
+
+class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB"):
+    """What becomes of an element whose index lies outside the destination."""
+
+    SKIP = "skip", "Skip"
+    CLAMP = "clamp", "Clamp"
+    WRAP = "wrap", "Wrap"
+    ERROR = "undefined", "Undefined", "error"
+
+
+class Coalesce(Word, mlir="coalesce", cpp_type="Coalesce", bare=True):
+    """Whether indices name elements or rows of global memory."""
+
+    ELEM = "elem", "Elem"
+    ROW = "row", "Row"
+
+
+class AtomicOp(Word, mlir="scatter_atomic_op", cpp_type="ScatterAtomicOp", bare=True):
+    """What a scatter does with the element that is there."""
+
+    NONE = "none", "None"
+    ADD = "add", "Add"
+    MAX = "max", "Max"
+    MIN = "min", "Min"
+
+
+class ScatterConflict(Word, mlir="scatter_conflict", cpp_type="ScatterConflict"):
+    """Which of several elements with one index stays."""
+
+    DEFAULT = "default", "Default"
+    LAST = "last", "Last"

@@ -268,16 +268,15 @@ class Temporaries:
 
         def act(point: LanePositions) -> None:
             lanes, words = self.function.words(point, used)
-            places, ones = (words.value(p) for p in parts)
+            places, *ones = (words.value(p) for p in parts)
+            row = point.positions[rows] * node.cols
             for number in range(lanes.count):
-                place, one = (lanes.one("i64", v, number) for v in (places, ones))
-                place = self.code.let(
-                    f"select i1 {self.code.let(f'trunc i64 {one} to i1')}, i64 {place}, i64 0"
-                )
-                where = self._bin(
-                    pointer, Int(self.code, place) + point.positions[rows] * node.cols
-                )
-                self._add(where, self.code.let(f"trunc i64 {one} to i32"))
+                place, step = lanes.one("i64", places, number), "1"
+                for keep in ones:  # what does not count adds 0 to the first bin
+                    one = lanes.one("i64", keep, number)
+                    place = self.code.let(f"mul i64 {place}, {one}")
+                    step = self.code.let(f"trunc i64 {one} to i32")
+                self._add(self._bin(pointer, Int(self.code, place) + row), step)
 
         shape = self.function.lanes_of(parts, 8), *self.function.counts(window)
         Walk(self.code, *shape, [cols, rows, *used.values()], act, "tally", ordered=True).run()

@@ -219,6 +219,26 @@ class TracedView(Recorded, GlobalView):
         self._apart()
         super().put(window, value, where)
 
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        self._reached()
+        return super().take(index, outside, where)
+
+    def scatter(
+        self, index: Array, value: Array, where: Array | None = None, word: str | None = None
+    ) -> None:
+        self._apart()
+        self._reached()
+        super().scatter(index, value, where, word)
+
+    def _reached(self) -> None:
+        """All of the view lies in its array; or the reference looks which elements are touched."""
+        extents: Any = self.extent  # Any: numbers, known or not
+        if not all(isinstance(n, int) for n in extents):
+            raise NotNative("elements of a view of unknown extents at computed indices")
+        self._spans((slice(None), slice(None)))
+
     @property
     def assumed(self) -> list[Truth]:
         """What must hold for strides and extents to imply the layout that was taken.

@@ -1,11 +1,12 @@
-"""TCI and TTRI: tiles of consecutive numbers, and triangles of ones (spec C1.4, C1.5)."""
+"""TCI, TTRI, TRANDOM: consecutive numbers, triangles of ones, random numbers (spec C1)."""
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import both, named
-from ptokit.isa.lang.arrays import Cells, Term
+from ptokit.isa.formula.rules import A5, CPU, both, either, named
+from ptokit.isa.lang.arrays import Array, Cells, Term
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, Instr, Out
+from ptokit.isa.lang.traits import CHIP
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Index, Scalar, Tile
@@ -13,6 +14,11 @@ from ptokit.isa.model.words import S, V
 from ptokit.isa.pages.vectors import elements, in_vec
 
 COUNTED = (i16, u16, i32, u32)
+RANDOM = Asm(
+    attrs_inside=True,
+    cpp_text="TRANDOM<{rounds}>({dst}, TRandomKey{{{key0}, {key1}}}, "
+    "TRandomCounter{{{counter0}, {counter1}, {counter2}, {counter3}}});",
+)
 TRIANGLES = (*COUNTED, f16, f32)
 
 
@@ -75,3 +81,79 @@ class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True)):
         edge = row + diagonal
         ones = (col < edge).where(zero, one) if upper else (col <= edge).where(one, zero)
         dst[:rows, :cols] = ones
+
+
+MASK = (1 << 32) - 1
+FACTORS, WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
+LANES, CHUNK = 64, 256  # counters, and the columns they fill
+
+
+def philox(counter: list[Array], key: list[Array], rounds: int) -> list[Array]:
+    """Philox4x32 (Random123): four words of 32 bits, here in u64, mixed with a key of two."""
+    for _ in range(rounds):
+        c0, c1, c2, c3 = counter
+        p0, p1 = c0 * FACTORS[0], c2 * FACTORS[1]
+        counter = [(p1 >> 32) ^ c1 ^ key[0], p1 & MASK, (p0 >> 32) ^ c3 ^ key[1], p0 & MASK]
+        key = [(k + w) & MASK for k, w in zip(key, WEYL, strict=True)]
+    return counter
+
+
+class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM):
+    """dst = random numbers of 32 bits: Philox4x32, a block of four words for each counter.
+
+    64 counters fill 256 columns. On the CPU simulator word w of counter n is in column 64 w + n,
+    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column
+    4 n + w, and the counter grows by 64, after the last chunk of a row by as many as columns are
+    left of 64. So numbers come again, or counters are left out, unless 256 columns are valid.
+    """
+
+    dst = Out(Tile, doc="receives the numbers")
+    key0 = In(Scalar, scalar="u32", doc="the key: its low word")
+    key1 = In(Scalar, scalar="u32", doc="its high word")
+    counter0 = In(Scalar, scalar="u32", doc="the first counter: its lowest word")
+    counter1 = In(Scalar, scalar="u32", doc="its second word")
+    counter2 = In(Scalar, scalar="u32", doc="its third word")
+    counter3 = In(Scalar, scalar="u32", doc="its highest word")
+    rounds = Attr(int, 10)
+
+    example = {"dst": "!pto.tile_buf<vec, 2x256xu32>"}
+    rules = (
+        named("element-type", dst.dtype.isin(i32, u32), help="numbers of 32 bits"),
+        named("attribute", either(rounds == 7, rounds == 10), help="7 or 10 rounds"),
+        named("layout", dst.layout == ND, help="store dst row-major"),
+        in_vec(dst),
+    )
+    recorded = {"r7": {}, "r10": {}}
+    disputes = ("X4",)
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        key0: Array,
+        key1: Array,
+        counter0: Array,
+        counter1: Array,
+        counter2: Array,
+        counter3: Array,
+        rounds: int,
+        chip: bool,
+    ) -> None:
+        rows, cols = dst.valid
+        row, col = dst.iota(rows, cols)
+        chunks, within = (cols + CHUNK - 1) // CHUNK, col % CHUNK
+        if chip:
+            each = (chunks - 1) * LANES + (cols - 1) % LANES + 1
+            word, first = within % 4, row * each + (col // CHUNK) * LANES + within // 4
+        else:
+            number = row * chunks + col // CHUNK
+            word, first = within // LANES, number * (dst.cols // 4) + within % LANES
+        counter, carry = list[Array](), first.cast(u64)
+        for part in (counter0, counter1, counter2, counter3):
+            total = carry + part.cast(u64)
+            counter.append(total & MASK)
+            carry = total >> 32
+        words = philox(counter, [key0.cast(u64), key1.cast(u64)], rounds)
+        found = words[3]
+        for n in range(3):
+            found = word.equals(n).where(words[n], found)
+        dst[:rows, :cols] = found.cast(dst.dtype)

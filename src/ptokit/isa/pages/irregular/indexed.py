@@ -1,0 +1,190 @@
+"""MGATHER and MSCATTER: between tiles and elements or rows of global memory (spec 4.4)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Operand, Out, Scratch
+from ptokit.isa.model.dtypes import (
+    bf16,
+    f8e4m3,
+    f8e5m2,
+    f16,
+    f32,
+    hif8,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+)
+from ptokit.isa.model.layouts import DN, ND, NZ
+from ptokit.isa.model.types import Global, Tile
+from ptokit.isa.model.words import (
+    MTE2,
+    MTE3,
+    VEC,
+    AtomicOp,
+    Coalesce,
+    GatherOOB,
+    GlobalLayout,
+    ScatterConflict,
+    ScatterOOB,
+)
+from ptokit.isa.pages.irregular.tgather import column
+from ptokit.isa.pages.samples import VEC_F32, VEC_I32, VIEW_OF_X
+
+T, IDX = VEC_F32, VEC_I32
+ELEM, ROW = Coalesce.ELEM, Coalesce.ROW
+MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
+GATHERED = f"""\
+{VIEW_OF_X}  %t = pto.alloc_tile : {T}
+  %i = pto.alloc_tile : {IDX}
+  pto.texpands ins(%rows : index) outs(%i : {IDX})
+  pto.mgather ins(%view, %i : !pto.tensor_view<16x32xf32>, {IDX}) outs(%t : {T})
+"""
+
+
+def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) -> tuple[Ruled, ...]:
+    """What a gather and a scatter demand."""
+    (rows, cols), (n, m) = ((t.valid.rows, t.valid.cols) for t in (indices, tile))
+    line = either(both(rows == 1, cols == n), both(cols == 1, rows == n))
+    each = both(rows == n, cols == m)
+    nz = both(table.layout == GlobalLayout.NZ, tile.layout == NZ)
+    return (
+        named("element-type", tile.dtype == table.dtype),
+        on(CPU, named("element-type", tile.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
+        named("element-type", indices.dtype.isin(i32, u32), help="indices have 32 bits"),
+        named("layout", either(table.layout == GlobalLayout.ND, nz), help="rows of memory"),
+        when(coalesce == ELEM, named("shape", each, help="an index for each element")),
+        when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
+        when(~coalesce.given, named("shape", either(each, line))),
+        when(~each, named("shape", m <= table.matrix.cols, help="rows are long enough")),
+        on(HARDWARE, both(tile.loc == VEC, indices.loc == VEC)),
+        on(A2A3, tile.dtype.isin(*MOVED), either(tile.layout == ND, nz), indices.layout == ND),
+        on(A5, tile.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8), tile.layout.isin(ND, DN)),
+    )
+
+
+def places(
+    tile: Cells,
+    table: Cells,
+    indices: Cells,
+    coalesce: Coalesce | None,
+    outside: GatherOOB | ScatterOOB | None,
+) -> tuple[Array, Array | None]:
+    """The row-major index of each element in the table, and which ones are used."""
+    rows, cols = tile.valid
+    each = coalesce is ELEM or (
+        coalesce is None and indices.valid.rows == rows and indices.valid.cols == cols
+    )
+    index = indices[:rows, :cols] if each else column(indices, rows)
+    count = table.rows * table.cols if each else table.rows
+    index = index.bitcast(u32).cast(i64)
+    used = index < count if outside in (GatherOOB.ZERO, ScatterOOB.SKIP) else None
+    if outside in (GatherOOB.CLAMP, ScatterOOB.CLAMP):
+        index = index.minimum(count - 1)
+    if outside in (GatherOOB.WRAP, ScatterOOB.WRAP):
+        index = index % count
+    return index if each else index * table.cols + tile.iota(rows, cols)[1], used
+
+
+class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
+    """Read elements, or with `coalesce` row whole rows, of global memory at indices.
+
+    dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
+    Indices are read without sign. `outside` says what one beyond gives: clamp the last, wrap the
+    index modulo the count, zero 0; error, also written undefined, is an error. Without `coalesce`
+    a line of indices means rows. Bits move unchanged.
+    """
+
+    dst = Out(Tile, doc="receives the elements")
+    src = In(Global, doc="the table")
+    indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
+    tmp = Scratch(Tile, None, doc="of newer text; ignored")
+    coalesce = Attr(Coalesce, None)
+    outside = Attr(GatherOOB, None, key="gatherOob")
+
+    example = f"""\
+{GATHERED}  pto.tstore ins(%t : {T}) outs(%view : !pto.tensor_view<16x32xf32>)
+  return
+}}"""
+    rules = accessed(dst, src, indices, coalesce)
+    recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
+    disputes = ("D5", "D7")
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        indices: Cells,
+        coalesce: Coalesce | None,
+        outside: GatherOOB | None,
+    ) -> None:
+        rows, cols = dst.valid
+        index, used = places(dst, src, indices, coalesce, outside)
+        dst[:rows, :cols] = src.take(index, where=used)
+
+
+class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
+    """Write elements, or with `coalesce` row whole rows, to global memory at indices.
+
+    dst[indices[r, c]] = src[r, c], or row indices[r] of dst, as MGATHER reads them; in row-major
+    order, so of equal indices the last one wins. `atomic` adds to the element, or takes the
+    greater or the lesser; each addition is rounded, a NaN never replaces a number. `outside` says
+    what becomes of an index beyond: clamp, wrap, skip; error, also written undefined, is an error.
+    """
+
+    dst = InOut(Global, doc="the table; other elements stay")
+    src = In(Tile, doc="the elements")
+    indices = In(Tile, doc="one for each element of src, or a line of one for each row")
+    tmp = Scratch(Tile, None, doc="of newer text; ignored")
+    coalesce = Attr(Coalesce, None)
+    atomic = Attr(AtomicOp, AtomicOp.NONE, key="scatterAtomicOp")
+    outside = Attr(ScatterOOB, None, key="scatterOob")
+    conflict = Attr(ScatterConflict, ScatterConflict.DEFAULT, key="scatterConflict")
+
+    example = f"""\
+{GATHERED}  pto.mscatter ins(%t, %i : {T}, {IDX}) outs(%view : !pto.tensor_view<16x32xf32>)
+  return
+}}"""
+    rules = (
+        accessed(src, dst, indices, coalesce),
+        named(
+            "attribute",
+            either(atomic == AtomicOp.NONE, conflict == ScatterConflict.DEFAULT),
+            help="every addition counts, in any order: no last one wins",
+        ),
+        on(A2A3, named("attribute", atomic.isin(AtomicOp.NONE, AtomicOp.ADD))),
+        when(
+            atomic == AtomicOp.ADD,
+            on(A2A3, named("element-type", src.dtype.isin(i8, i16, i32, f16, bf16, f32))),
+            on(A5, named("element-type", src.dtype.isin(i32, u32, f16, bf16, f32))),
+        ),
+        on(
+            A5,
+            when(
+                atomic.isin(AtomicOp.MAX, AtomicOp.MIN),
+                named("element-type", src.dtype.isin(i32, u32, f32)),
+            ),
+        ),
+    )
+    recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
+    disputes = ("D5", "D6", "D7")
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        indices: Cells,
+        coalesce: Coalesce | None,
+        atomic: AtomicOp,
+        outside: ScatterOOB | None,
+    ) -> None:
+        rows, cols = src.valid
+        index, used = places(src, dst, indices, coalesce, outside)
+        word = None if atomic is AtomicOp.NONE else str(atomic)
+        dst.scatter(index, src[:rows, :cols], used, word)

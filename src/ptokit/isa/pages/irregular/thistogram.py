@@ -1,0 +1,94 @@
+"""THISTOGRAM: how often each byte occurs in a row (spec C1.7)."""
+
+from __future__ import annotations
+
+from ptokit.isa.formula.rules import A5, CPU, both, either, named, on, when
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, Instr, Out
+from ptokit.isa.model.dtypes import u8, u16, u32
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import V
+from ptokit.isa.pages.vectors import in_vec
+
+BINS = 256
+HALVES = {"src": "!pto.tile_buf<vec, 4x64xu16>", "dst": "!pto.tile_buf<vec, 4x256xu32>"}
+FILTER = "!pto.tile_buf<vec, 32x1xu8, blayout=col_major, valid=4x1>"
+
+
+class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V):
+    """Counts of one byte of the elements of each row, up to and including each value."""
+
+    dst = Out(Tile, doc="256 counts for each row; columns behind them stay")
+    src = In(Tile, doc="the elements")
+    idx = In(Tile, doc="the bytes above that an element must have to count")
+
+    example = {**HALVES, "idx": FILTER}
+    counted = (
+        named("element-type", dst.dtype == u32, idx.dtype == u8),
+        named("shape", dst.valid.rows == src.valid.rows),
+        named("shape", dst.valid.cols >= BINS, help="a column for each byte"),
+        on(A5, named("shape", dst.cols == BINS), dst.layout == ND, src.layout == ND),
+        in_vec(dst, src, idx),
+    )
+    by_row = named("shape", idx.valid.rows >= src.valid.rows, idx.valid.cols >= 1)
+    disputes = ("E21",)
+
+
+def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
+    """Elements count whose bytes above `byte` are those of `idx`.
+
+    Of u16 each row has a filter; of u32 all have one, whose highest byte comes first.
+    """
+    (rows, cols), top = src.valid, src.dtype.size - 1
+    x, where = src[:rows, :cols], None
+    for number, place in enumerate(range(top, byte, -1)):
+        wanted = idx[:rows, :1] if top == 1 else idx[number, :1]
+        same = ((x >> 8 * place) & 0xFF).equals(wanted.cast(src.dtype))
+        where = same if where is None else where & same
+    dst[:rows, :BINS] = ((x >> 8 * byte) & 0xFF).tally(BINS, where)
+
+
+class THistogram(Histogram, form="byte"):
+    """dst[r, n] = how many elements of row r have a byte of at most n; byte 0 is the lowest.
+
+    Only elements count whose bytes above it are those of `idx`: of u16 a filter for each row, of
+    u32 one for all rows, idx[0, 0] the highest byte.
+    """
+
+    dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
+    byte = Attr(int, 1)
+
+    asm = Asm(cpp_text="THISTOGRAM<HistByte::BYTE_{byte}>({dst}, {src}, {idx});")
+    rules = (
+        Histogram.counted,
+        named("element-type", src.dtype.isin(u16, u32), help="numbers without sign"),
+        named("attribute", both(byte >= 0, byte < src.size), help="a byte of the elements"),
+        when(both(src.dtype == u16, byte == 0), Histogram.by_row),
+        when(
+            src.dtype == u32,
+            named("shape", idx.valid.rows + byte >= 3, either(byte == 3, idx.valid.cols >= 1)),
+        ),
+    )
+    recorded = {"u16": {}, "u32": {}}
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
+        count(dst, src, idx, byte)
+
+
+class THistogramHalf(Histogram, form="half", name="thistogram"):
+    """The same of u16, as older text has it: with `is_msb` the upper byte, else the lower one."""
+
+    dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
+    is_msb = Attr(bool, key="isMSB")
+
+    asm = Asm(
+        cpp_text="THISTOGRAM<{is_msb} ? HistByte::BYTE_1 : HistByte::BYTE_0>({dst}, {src}, {idx});"
+    )
+    rules = (Histogram.counted, named("element-type", src.dtype == u16), Histogram.by_row)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, idx: Cells, is_msb: bool) -> None:
+        count(dst, src, idx, int(is_msb))
