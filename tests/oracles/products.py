@@ -127,3 +127,46 @@ say(
         },
     ),
 )
+
+
+def hif4_scales(four: Array, k: int) -> Array:
+    """By rows, the scales of elements along k from four bytes for each 64; number 255 is NaN."""
+    groups = four[:, : (k + 63) // 64 * 4].reshape(len(four), -1, 4)
+    numbers = groups[..., 0].astype(np.int64)
+    value = np.where(numbers == 255, np.nan, (1 + numbers % 4 / 4) * 2.0 ** (numbers // 4 - 48))
+    parts = groups[..., 1:2], groups[..., 2:4]
+    bits = (np.unpackbits(part, axis=-1, bitorder="little") for part in parts)
+    eighths, sixteenths = (np.repeat(b, 64 // b.shape[-1], -1).astype(np.int64) for b in bits)
+    scales = value[..., None] * 2.0 ** (eighths + sixteenths)
+    return scales.reshape(len(four), -1)[:, :k]
+
+
+@meaning("TMatMulMxHif4")
+@np.errstate(all="ignore")
+def hif4_product(a: Seen, a_scale: Seen, b: Seen, b_scale: Seen) -> Array:
+    rows, k, cols = *a.valid, b.valid[1]
+    left = a.values.astype(np.float64) * hif4_scales(a_scale.codes[:rows], k)
+    right = b.values.astype(np.float64) * hif4_scales(b_scale.codes.T[:cols], k).T
+    total = np.zeros((rows, cols), np.float32)
+    for n in range(k):
+        factors = left[:, n : n + 1].astype(np.float32), right[n : n + 1].astype(np.float32)
+        total = fused(*factors, total)
+    return quieted(total, "f32")
+
+
+MODES = ("NONE", "RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD")
+
+
+def precision(enable: bool, mode: str) -> int:
+    """D9: only the register changes; enabled, and how to round."""
+    return int(enable) + 2 * MODES.index(mode)
+
+
+@meaning("SetHf32Mode")
+def hf32(enable: bool, mode: str) -> dict[str, int]:
+    return {"HF32": precision(enable, mode)}
+
+
+@meaning("SetTf32Mode")
+def tf32(enable: bool, mode: str) -> dict[str, int]:
+    return {"TF32": precision(enable, mode)}

@@ -110,3 +110,61 @@ def along_or_down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis
 @meaning("TQuantDn")
 def down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str) -> Result:
     return by_groups(dst, src, exp, format, scale, 0)
+
+
+# HiFloat4: the algorithm of the format, each step rounded to bf16
+
+BF16 = ml_dtypes.bfloat16
+
+
+def short(x: Array) -> Array:
+    """Rounded to bf16, still f32."""
+    return x.astype(BF16).astype(np.float32)
+
+
+def number_of(whole: Array) -> Array:
+    """The code of the nearest (1 + m / 4) 2**(e - 48) to the largest magnitude / 7."""
+    codes = np.zeros(whole.shape, np.int64)
+    for at, v in np.ndenumerate(short(whole * np.float32(0.142578125))):
+        if np.isnan(v):
+            codes[at] = 255
+        elif v >= 2.0**-48:
+            e = 15 if np.isinf(v) else int(np.floor(np.log2(v)))
+            steps = 8 if np.isinf(v) else round((float(v) / 2.0**e - 1) * 4)  # half to even
+            codes[at] = min((e + 48) * 4 + steps, 254)
+    return codes
+
+
+def hif4_number(codes: Array) -> Array:
+    value = (1 + codes % 4 / 4) * 2.0 ** (codes // 4 - 48)
+    return np.where(codes == 255, np.nan, value)
+
+
+def bytes_of_bits(bits: Array) -> Array:
+    return np.packbits(bits, axis=1, bitorder="little")
+
+
+@meaning("TQuantHif4")
+@np.errstate(all="ignore")
+def hif4(dst: Seen, src: Seen) -> Result:
+    rows, cols = src.valid
+    x = src.values.astype(np.float32)
+    of_4, of_8, whole = (np.abs(x).reshape(rows, -1, n).max(-1) for n in (4, 8, 64))
+    codes = number_of(whole)
+    inverse = short((1 / hif4_number(codes)).astype(np.float32))
+    eighths = short(of_8 * np.repeat(inverse, 8, 1)) >= 4
+    of_eighths = np.where(eighths, np.float32(0.5), np.float32(1))
+    scaled = short(of_4 * np.repeat(inverse, 16, 1)) * np.repeat(of_eighths, 2, 1)
+    sixteenths = short(scaled) >= 2
+    factor = np.repeat(inverse, 16, 1) * np.repeat(of_eighths, 2, 1)
+    factor = short(factor * np.where(sixteenths, np.float32(0.5), np.float32(1)))
+    y = short(x * np.repeat(factor, 4, 1))
+    exp = np.zeros((rows, cols // 64, 4), np.uint8)
+    exp[..., 0], exp[..., 1] = codes, bytes_of_bits(eighths)
+    exp[..., 2:] = bytes_of_bits(sixteenths).reshape(rows, -1, 2)
+    steps = np.rint(np.clip(np.abs(y), 0, 1.75) * 4)
+    elements = np.where(np.isnan(y), 7, steps + 8 * np.signbit(y)).astype(np.uint8)
+    notes = np.concatenate([of_4.ravel(), of_8.ravel()])
+    made = {"dst": typed(elements, dst.dtype), "exp": exp.reshape(rows, -1)}
+    lines = (InStorage(quieted(n.ravel().astype(BF16), "bf16")) for n in (notes, factor))
+    return {**made, **dict(zip(("max", "scaling"), lines, strict=True))}

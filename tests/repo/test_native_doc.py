@@ -41,7 +41,7 @@ def empty(kind: Any) -> Any:  # Any: a Type, an array
     elif isinstance(kind, ConvTileType):
         shape = kind.shape
     codes: Any = np.zeros(shape, dtype.storage)
-    narrow = dtype.size == 1 and dtype.is_float
+    narrow = dtype.is_float and dtype.name not in ("f32", "f16")
     return codes if narrow else codes.view(f"{dtype.kind.value[0]}{dtype.size}")
 
 

@@ -14,7 +14,7 @@ from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType, dtype_named
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType
-from ptokit.numerics.host import rounded, values_of
+from ptokit.numerics.host import numpy_dtype, rounded, values_of
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
@@ -38,7 +38,8 @@ class Fill:
         if dtype is None or shape is None or int(np.prod(shape, dtype=object)) > MOST:
             raise _open(arg, self)
         values = self._values(arg.name, shape, dtype.is_float)
-        return values_of(rounded(np.asarray(values), dtype), dtype)
+        codes = rounded(np.asarray(values), dtype)
+        return codes if numpy_dtype(dtype) is None else values_of(codes, dtype)
 
     def _number(self, kind: ScalarType, name: str) -> int | float:
         value = self._values(name, (), kind.is_float)

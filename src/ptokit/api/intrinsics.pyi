@@ -252,6 +252,8 @@ __all__ = [
     "trowargmin",
     "tcolargmax",
     "tcolargmin",
+    "tquant_hif4",
+    "tmatmul_mx_hif4",
     "tci",
     "ttri",
     "trandom",
@@ -314,6 +316,8 @@ __all__ = [
     "set_img2col_rpt",
     "set_quant_scalar",
     "set_quant_vector",
+    "sethf32mode",
+    "settf32mode",
     "tcmp",
     "tcmps",
     "tsel",
@@ -952,6 +956,25 @@ def tcolargmin(
     src: Tile,
     *,
     tmp: Tile | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tquant_hif4(
+    dst: Tile,
+    src: Tile,
+    exp: Tile,
+    max: Tile,
+    scaling: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tmatmul_mx_hif4(
+    c: Tile,
+    a: Tile,
+    a_scale: Tile,
+    b: Tile,
+    b_scale: Tile,
+    *,
+    phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tci(
@@ -1606,6 +1629,18 @@ def set_quant_scalar(
 def set_quant_vector(
     fp: Tile,
     *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def sethf32mode(
+    enable: bool,
+    *,
+    mode: RoundModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def settf32mode(
+    enable: bool,
+    *,
+    mode: RoundModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tcmp(

@@ -159,6 +159,13 @@ DISPUTES: dict[str, Dispute] = {
         "simulator follows it now",
         'target "cpu:recorded" in Python, --order recorded at the command line',
     ),
+    "D9": Dispute(
+        "what do SETHF32MODE and SETTF32MODE change?",
+        "documentation: the target decides; TF32 cuts mantissas to 7 bits, elsewhere to 10, and is "
+        "nothing on A2/A3. Headers of the chips: neither instruction.",
+        "a register that is kept; products are those of whole f32",
+        "nobody says which bits are multiplied",
+    ),
     "D10": Dispute(
         "what is a scale of 255?",
         "OCP: NaN. CPU simulator: 2**128.",
@@ -648,6 +655,19 @@ DISPUTES: dict[str, Dispute] = {
         "only, all that was merged up to the end of a list.",
         "as on A2/A3 and A5",
         "the count says where the next merge goes on",
+    ),
+    "E52": Dispute(
+        "which targets have HiFloat4, and what are its elements?",
+        "documentation: A6, a type of their own. Format: e1m2 with scales of three levels.",
+        "cpu, f4e1m2x2; refused on a2a3 and a5",
+        "there is no target A6; with these scales the elements mean what its golden data say",
+    ),
+    "E53": Dispute(
+        "how does TQUANT_HIF4 round, what is the number of zeros, where are its scales?",
+        "page: away from zero, offset 38. Golden data: half to even, zeros have a number of 0, and "
+        "buffers that hardware spreads or drops bits of.",
+        "half to even; the least number, 2**-48; four bytes for each group in its row",
+        "the format has no 0; in this order a move to zz gives what the product reads",
     ),
     "X3": Dispute(
         "does a triangle reach beyond the valid columns?",

@@ -161,7 +161,14 @@ f4e2m1x2 = DType(
     aliases=("float4_e2m1x2", "f4E2M1FN", "f4e2m1"),
 )
 f4e1m2x2 = DType(
-    "f4e1m2x2", 4, NumberKind.FLOAT, "float4_e1m2x2_t", 1, 2, 1, aliases=("float4_e1m2x2",)
+    "f4e1m2x2",
+    4,
+    NumberKind.FLOAT,
+    "float4_e1m2x2_t",
+    1,
+    2,
+    1,
+    aliases=("float4_e1m2x2", "hifloat4x2"),
 )
 
 # No tile holds it: bodies compute in it what f32 rounds too early.

@@ -376,11 +376,11 @@ class TQuantDn(MxQuantisation, name="tquant_dn"):
     )
     example = {
         "format": MxFormat.FP8,
-        "src": "!pto.tile_buf<vec, 32x32xf16>",
+        "src": "!pto.tile_buf<vec, 32x32xbf16>",
         "dst": "!pto.tile_buf<vec, 32x32xi8>",
         "exp": "!pto.tile_buf<vec, 1x32xui8>",
-        "max": "!pto.tile_buf<vec, 1x32xf16>",
-        "scaling": "!pto.tile_buf<vec, 1x32xf16>",
+        "max": "!pto.tile_buf<vec, 1x32xbf16>",
+        "scaling": "!pto.tile_buf<vec, 1x32xbf16>",
     }
     rules = (grouping(), room(along=False))
     recorded = dict.fromkeys(MX_FORMS, MX_RECORDED)

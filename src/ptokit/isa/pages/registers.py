@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ptokit.isa.lang.traits import REGISTERS
 from ptokit.isa.model.dtypes import DType, f32, i64, u64
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.types import Conv, Scalar, Tile
-from ptokit.isa.model.words import SCALING, ConvLayout, S, Word
+from ptokit.isa.model.words import SCALING, ConvLayout, RoundMode, S, Word
 from ptokit.isa.pages.samples import PARAMETERS
 from ptokit.numerics.formats import encode
 
@@ -194,3 +194,40 @@ class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
     @staticmethod
     def run(registers: RegisterFile, fp: Addressed) -> None:
         registers["FPC"] = packed((fp.address >> 7, 8))
+
+
+class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
+    """Say whether later products may shorten the f32 that they multiply, and how they round them.
+
+    ptokit keeps the register and computes with whole f32.
+    """
+
+    register: ClassVar[str]
+    enable = Attr(bool)
+    mode = Attr(RoundMode, RoundMode.ROUND)
+
+    disputes = ("D9",)
+
+    @classmethod
+    def run(cls, registers: RegisterFile, enable: bool, mode: RoundMode) -> None:
+        registers[cls.register] = packed((int(enable), 0), ([*RoundMode].index(mode), 1))
+
+
+class SetHf32Mode(SetShortF32, register="HF32"):
+    """Say whether later products may shorten f32 to HF32: enabled bit 0, rounding bits 1 to 3.
+
+    ptokit keeps the register and computes with whole f32.
+    """
+
+    asm = Asm(spellings=("tsethf32mode",), cpp_text="SETHF32MODE<{enable}, RoundMode::{mode}>();")
+    example = "NAME {enable = true}"
+
+
+class SetTf32Mode(SetShortF32, register="TF32"):
+    """Say whether later products may shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
+
+    ptokit keeps the register and computes with whole f32. A2/A3 has no such mode: nothing changes.
+    """
+
+    asm = Asm(spellings=("tsettf32mode",), cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();")
+    example = "NAME {enable = true}"

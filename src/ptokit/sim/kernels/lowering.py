@@ -196,7 +196,8 @@ def _unfolded(store: WindowStore) -> WindowStore:
     x = value.first
     digits: Any = ((1 << 40, x.cols),)  # Any: a number, known or not
     where = IndexMap(Axis(digits), Axis(((1 << 40, 1),)))
-    cells = Elements(store.cells.memory, store.cells.address, store.cells.dtype, where)
+    first: Any = store.cells.origin + store.cols.start  # Any: as above
+    cells = Elements(store.cells.memory, store.cells.address, store.cells.dtype, where, first)
     return WindowStore(cells, AxisWindow(0, x.rows), AxisWindow(0, x.cols), x)
 
 

@@ -1,0 +1,182 @@
+"""HiFloat4: 64 elements of 4 bits with scales of three levels, made and multiplied (A6).
+
+The 32 bits of a group are four bytes. The first is a number of 6 exponent and 2 mantissa bits,
+(1 + m / 4) * 2**(e - 48), or NaN. The second doubles each of 8 eighths whose bit is set, the
+others double sixteenths; lower bits belong to earlier elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from ptokit.isa.formula.rules import CPU, both, named
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Instr, Like, Out
+from ptokit.isa.model.dtypes import bf16, f4e1m2x2, f32, i32, i64, u8
+from ptokit.isa.model.layouts import ND, NN, ZZ
+from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import ACC, SCALE_LEFT, SCALE_RIGHT, V
+from ptokit.isa.pages.matrix import MatMul
+from ptokit.isa.pages.quantisation import EACH, INFINITY
+from ptokit.isa.pages.samples import L0A, L0B, L0C_64
+from ptokit.isa.pages.vectors import same_region
+
+GROUP, PART, BIT = 64, 8, 4  # elements that share a number, and a bit of each kind
+BIAS = (127 - 48) << 2  # from codes of e6m2 to the exponents of f32
+NAN, LARGEST = 255, 254  # codes of e6m2
+ENOUGH = "give four bytes for each group of 64 along k"
+
+
+class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,)):
+    """Quantise groups of 64 columns to HiFloat4: dst = src / its scale, nearest, ties to even.
+
+    The number of a group is the nearest to its largest magnitude / 7, at most 1.5 * 2**15. Eighths
+    that reach 4 times the number are doubled, sixteenths that reach twice it again. Each step
+    rounds to bf16. Elements are at most 1.75: so are infinities. NaN makes the number of its group
+    NaN and its elements 1.75. max receives the largest magnitudes of sixteenths, then of eighths,
+    scaling the factors of sixteenths, each from the first byte on.
+    """
+
+    dst = Out(Tile, doc="receives the elements")
+    src = In(Tile, doc="the numbers, bf16")
+    exp = Out(Tile, doc="receives the four bytes of each group, side by side")
+    max = Out(Tile, doc="receives magnitudes, bf16")
+    scaling = Out(Tile, doc="receives factors, bf16")
+
+    asm = Asm(cpp_text="TQUANT<1, MxQuantAlg::Hif4>({dst}, {src}, &{exp}, &{max}, &{scaling});")
+    example = {
+        "src": "!pto.tile_buf<vec, 16x64xbf16>",
+        "dst": "!pto.tile_buf<vec, 16x64x!pto.f4E1M2x2>",
+        "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x4>",
+        "max": "!pto.tile_buf<vec, 16x32xbf16>",
+        "scaling": "!pto.tile_buf<vec, 16x16xbf16>",
+    }
+    rows, cols = src.valid.rows, src.valid.cols
+    rules = (
+        both(src.dtype == bf16, dst.dtype == f4e1m2x2, exp.dtype == u8),
+        both(max.dtype == bf16, scaling.dtype == bf16),
+        same_region(dst, src),
+        named("shape", cols % GROUP == 0, help="groups have 64 elements"),
+        named("shape", both(exp.rows >= rows, exp.cols >= cols // GROUP * 4), help=EACH),
+        named("shape", max.rows * max.cols >= rows * (cols // PART) * 3, help=EACH),
+        named("shape", scaling.rows * scaling.cols >= rows * (cols // BIT), help=EACH),
+        named("layout", both(*(t.layout == ND for t in (dst, src, exp, max, scaling)))),
+    )
+    disputes = ("E52", "E53")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, exp: Cells, max: Cells, scaling: Cells) -> None:
+        rows, cols = src.valid
+        x, groups = src[:rows, :cols], rows * (cols // GROUP)
+        of_4, of_8 = largest(src, BIT), largest(src, PART)
+        whole = of_8.cast(f32).bitcast(i32).reshaped(groups, PART).fold("max", 1)
+        number = code(whole.bitcast(f32).cast(bf16)).reshaped(rows, cols // GROUP)
+        inverse = (1.0 / value(number)).cast(bf16)
+        eighths = of_8 * inverse.repeated(PART) >= 4.0
+        halved = inverse.repeated(PART) * eighths.where(inverse.number(0.5), 1.0)
+        sixteenths = of_4 * halved.repeated(2) >= 2.0
+        factor = halved.repeated(2) * sixteenths.where(inverse.number(0.5), 1.0)
+        y = x * factor.repeated(BIT)
+        dst[:rows, :cols] = y.isnan().where(2.0, y).cast(f4e1m2x2, saturate=True)
+        last = sixteenths.packed().reshaped(groups, 2)
+        halves = [column(src, last, n).reshaped(rows, cols // GROUP) for n in (0, 1)]
+        four = cols // GROUP * 4
+        exp[:rows, :four] = side_by_side(
+            exp.iota(rows, four)[1], number.cast(u8), eighths.packed(), *halves
+        )
+        fours, eights = rows * (cols // BIT), rows * (cols // PART)
+        max.flat()[0, :fours] = of_4.reshaped(1, fours)
+        max.flat()[0, fours : fours + eights] = of_8.reshaped(1, eights)
+        scaling.flat()[0, :fours] = factor.reshaped(1, fours)
+
+
+def largest(src: Cells, count: int) -> Array:
+    """The largest magnitudes of so many columns each; NaN is the largest."""
+    rows, cols = src.valid
+
+    def magnitudes(first: int) -> Array:
+        return src[:rows, first:cols:count].cast(f32).bitcast(i32) & 0x7FFFFFFF
+
+    return reduce(Array.maximum, map(magnitudes, range(count))).bitcast(f32).cast(bf16)
+
+
+def code(largest: Array) -> Array:
+    """The number of groups by their largest magnitudes, i32: 2 bits of mantissa are left."""
+    bits = (largest * (1 / 7)).cast(f32).bitcast(i32)
+    rounded = (bits + 0xFFFFF + ((bits >> 21) & 1)) >> 21
+    return (bits > INFINITY).where(NAN, (rounded - BIAS).clamp(0, LARGEST))
+
+
+def value(code: Array, doubled: Array | int = 0) -> Array:
+    """The f32 of a code, doubled so many times."""
+    bits = (code + BIAS << 21) + (code * 0 + doubled << 23)
+    return code.equals(NAN).where(float("nan"), bits.bitcast(f32))
+
+
+def side_by_side(column: Array, *arrays: Array) -> Array:
+    """The first columns of all arrays, then their second ones, and so on."""
+    found = arrays[-1].repeated(len(arrays))
+    for n, each in enumerate(arrays[:-1]):
+        found = (column % len(arrays)).equals(n).where(each.repeated(len(arrays)), found)
+    return found
+
+
+def column(cells: Cells, x: Array, number: int) -> Array:
+    """One of two columns."""
+    here = cells.iota(1, 2)[1].equals(number)
+    return here.where(x, 0).fold("max", 1, 0)
+
+
+class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,)):
+    """c = a x b in HiFloat4, summed over k ascending with one fused multiply-add per k, in f32.
+
+    A group whose number is NaN makes NaN.
+    """
+
+    c, a = MatMul.c, MatMul.a
+    a_scale = In(Tile, cpp="aScale", loc=SCALE_LEFT, doc="four bytes for each 64 columns of a row")
+    b = MatMul.b
+    b_scale = In(Tile, cpp="bScale", loc=SCALE_RIGHT, doc="four for each 64 rows of a column")
+
+    asm = Asm(cpp_text="TMATMUL_MX({c}, {a}, {a_scale}, {b}, {b_scale});")
+    example = {
+        "a": L0A.replace("f16", "!pto.f4E1M2x2"),
+        "a_scale": "!pto.tile_buf<scaleleft, 64x4xui8, slayout=row_major, fractal=32>",
+        "b": L0B.replace("f16", "!pto.f4E1M2x2"),
+        "b_scale": "!pto.tile_buf<scaleright, 4x64xui8, blayout=col_major, slayout=col_major, "
+        "fractal=32>",
+        "c": L0C_64,
+    }
+    k = a.valid.cols
+    rules = (
+        MatMul.extents,
+        both(a.dtype == f4e1m2x2, b.dtype == f4e1m2x2, c.dtype == f32),
+        both(a_scale.dtype == u8, b_scale.dtype == u8),
+        named("layout", both(a_scale.layout == ZZ, a_scale.fractal == 32), help="zz, fractal 32"),
+        named("layout", both(b_scale.layout == NN, b_scale.fractal == 32), help="nn, fractal 32"),
+        named("shape", a_scale.valid.rows >= a.valid.rows, help=ENOUGH),
+        named("shape", a_scale.valid.cols >= (k + 63) // GROUP * 4, help=ENOUGH),
+        named("shape", b_scale.valid.rows >= (k + 63) // GROUP * 4, help=ENOUGH),
+        named("shape", b_scale.valid.cols >= b.valid.cols, help=ENOUGH),
+    )
+    elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
+    disputes = ("E52",)
+
+    @staticmethod
+    def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:
+        (m, k), n = a.valid, b.valid.cols
+        row, col = a_scale.iota(m, k)
+        left = scales(col, lambda at: a_scale.take(row * a_scale.cols + at))
+        row, across = b_scale.iota(k, n)
+        right = scales(row, lambda at: b_scale.take(at * b_scale.cols + across))
+        c[:m, :n] = (a[:m, :k].cast(f32) * left).matmul(b[:k, :n].cast(f32) * right)
+
+
+def scales(k: Array, byte: Callable[[Array], Array]) -> Array:
+    """The scales of elements by their places along k; `byte` reads one, also counted along k."""
+    first, part, bit = k // GROUP * 4, k // PART % 8, k // BIT % 16
+    eighth = (byte(first + 1).cast(i64) >> part) & 1
+    sixteenth = (byte(first + 2 + bit // 8).cast(i64) >> bit % 8) & 1
+    return value(byte(first).cast(i32), (eighth + sixteenth).cast(i32))
