@@ -78,7 +78,9 @@ def elements(y: Array, src: str, format: str, scale: str) -> Array:
 
 
 @np.errstate(all="ignore")
-def by_groups(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: int) -> Result:
+def by_groups(
+    dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: int, interleave: bool
+) -> Result:
     rows, cols = src.valid
     x = src.values.astype(np.float32)
     if axis == 0:
@@ -95,7 +97,9 @@ def by_groups(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: in
         whole[:rows, :cols] = codes
         codes = whole
     lines = e.astype(np.uint8)
-    if exp.codes.shape[0] == 1:
+    if interleave:  # [p, 2c] = E[2p, c], [p, 2c + 1] = E[2p + 1, c]
+        lines = np.stack((lines[::2], lines[1::2]), -1).reshape(len(lines) // 2, -1)
+    elif exp.codes.shape[0] == 1:
         lines = lines.reshape(1, -1)
     notes = (InStorage(converted(quieted(n, "f32"), "f32", src.dtype).ravel()) for n in (m, factor))
     made = {"dst": typed(codes, dst.dtype), "exp": typed(lines, exp.dtype)}
@@ -103,13 +107,15 @@ def by_groups(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: in
 
 
 @meaning("TQuantMx")
-def along_or_down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: str) -> Result:
-    return by_groups(dst, src, exp, format, scale, 1 if axis == "ALONG" else 0)
+def along_or_down(
+    dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: str, interleave: bool
+) -> Result:
+    return by_groups(dst, src, exp, format, scale, 1 if axis == "ALONG" else 0, interleave)
 
 
 @meaning("TQuantDn")
-def down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str) -> Result:
-    return by_groups(dst, src, exp, format, scale, 0)
+def down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, interleave: bool) -> Result:
+    return by_groups(dst, src, exp, format, scale, 0, interleave)
 
 
 # HiFloat4: the algorithm of the format, each step rounded to bf16

@@ -1528,6 +1528,7 @@ def tquant_mx(
     format: MxFormatWord,
     *,
     scale: MxScaleWord = ...,
+    interleave: bool = ...,
     axis: GroupAxisWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
@@ -1540,6 +1541,7 @@ def tquant_dn(
     format: MxFormatWord,
     *,
     scale: MxScaleWord = ...,
+    interleave: bool = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowsum(

@@ -19,7 +19,7 @@ from ptokit.isa.model.layouts import ND, NN, ZZ
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import ACC, SCALE_LEFT, SCALE_RIGHT, V
 from ptokit.isa.pages.matrix import MatMul
-from ptokit.isa.pages.quantisation import EACH, INFINITY
+from ptokit.isa.pages.quantisation import EACH, INFINITY, one_of_two, side_by_side
 from ptokit.isa.pages.samples import L0A, L0B, L0C_64
 from ptokit.isa.pages.vectors import same_region
 
@@ -81,7 +81,7 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,)):
         y = x * factor.repeated(BIT)
         dst[:rows, :cols] = y.isnan().where(2.0, y).cast(f4e1m2x2, saturate=True)
         last = sixteenths.packed().reshaped(groups, 2)
-        halves = [column(src, last, n).reshaped(rows, cols // GROUP) for n in (0, 1)]
+        halves = [one_of_two(src, last, n).reshaped(rows, cols // GROUP) for n in (0, 1)]
         four = cols // GROUP * 4
         exp[:rows, :four] = side_by_side(
             exp.iota(rows, four)[1], number.cast(u8), eighths.packed(), *halves
@@ -113,20 +113,6 @@ def value(code: Array, doubled: Array | int = 0) -> Array:
     """The f32 of a code, doubled so many times."""
     bits = (code + BIAS << 21) + (code * 0 + doubled << 23)
     return code.equals(NAN).where(float("nan"), bits.bitcast(f32))
-
-
-def side_by_side(column: Array, *arrays: Array) -> Array:
-    """The first columns of all arrays, then their second ones, and so on."""
-    found = arrays[-1].repeated(len(arrays))
-    for n, each in enumerate(arrays[:-1]):
-        found = (column % len(arrays)).equals(n).where(each.repeated(len(arrays)), found)
-    return found
-
-
-def column(cells: Cells, x: Array, number: int) -> Array:
-    """One of two columns."""
-    here = cells.iota(1, 2)[1].equals(number)
-    return here.where(x, 0).fold("max", 1, 0)
 
 
 class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,)):

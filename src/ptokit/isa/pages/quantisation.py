@@ -196,6 +196,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
     scaling = Out(Tile, doc="receives the factor of each group, from its first byte on")
     format = Attr(MxFormat, key="quant_type")
     scale = Attr(MxScale, MxScale.OCP, key="quantScaleAlg")
+    interleave = Attr(bool, False)
 
     example = {
         "dst": VEC_I8,
@@ -236,16 +237,34 @@ def room(along: bool) -> tuple[Ruled, ...]:
     lines, length = (rows, cols // GROUP) if along else (rows // GROUP, cols)
     count = lines * length
     notes = both(*(n.rows * n.cols >= count for n in (page.max, page.scaling)))
-    held = both(exp.rows >= lines, exp.cols >= length)
-    return (
+    one_row = both(exp.rows == 1, exp.cols >= count)
+    held = either(both(exp.rows >= lines, exp.cols >= length), one_row)
+    in_pairs = both(exp.rows >= lines // 2, exp.cols >= length * 2)
+    common = (
         named("shape", whole % GROUP == 0, help="groups have 32 elements"),
-        named("shape", either(held, both(exp.rows == 1, exp.cols >= count)), help=EACH),
         named("shape", notes, help=EACH),
+        when(~page.interleave, named("shape", held, help=EACH)),
+    )
+    if along:
+        why = "rows of groups down the columns are interleaved"
+        return (*common, named("attribute", ~page.interleave, help=why))
+    return (
+        *common,
+        when(
+            page.interleave,
+            named("shape", rows % (2 * GROUP) == 0, help="rows of groups go in pairs"),
+            named("shape", in_pairs, help=EACH),
+        ),
     )
 
 
 def quantise_groups(
-    outs: tuple[Cells, Cells, Cells, Cells], src: Cells, fp4: bool, nv: bool, along: bool
+    outs: tuple[Cells, Cells, Cells, Cells],
+    src: Cells,
+    fp4: bool,
+    nv: bool,
+    along: bool,
+    interleave: bool,
 ) -> None:
     """What both instructions do: `outs` are dst, exp, max and scaling."""
     dst, exp, largest, scaling = outs
@@ -261,13 +280,36 @@ def quantise_groups(
         dst.fill(0)
     dst[:rows, :cols] = codes.bitcast(dst.dtype)
     codes = e.cast(u8).bitcast(exp.dtype)
-    if exp.rows == 1:
+    if interleave:
+        exp[: down // 2, : across * 2] = rows_in_pairs(exp, codes)
+    elif exp.rows == 1:
         exp[0, : down * across] = codes.reshaped(1, down * across)
     else:
         exp[:down, :across] = codes
     for cells, values in ((largest, m.bitcast(f32)), (scaling, factor)):
         line = values.cast(cells.dtype).reshaped(1, down * across)
         cells.flat()[0, : down * across] = line
+
+
+def rows_in_pairs(cells: Cells, x: Array) -> Array:
+    """Each two rows as one, their elements in turn."""
+    rows, cols = x.shape
+    pairs = x.T.reshaped(cols * rows // 2, 2)
+    upper, lower = (one_of_two(cells, pairs, n).reshaped(cols, rows // 2).T for n in (0, 1))
+    return side_by_side(cells.iota(1, cols * 2)[1], upper, lower)
+
+
+def one_of_two(cells: Cells, x: Array, number: int) -> Array:
+    """One of two columns."""
+    return cells.iota(1, 2)[1].equals(number).where(x, x ^ x).fold("or", 1)
+
+
+def side_by_side(column: Array, *arrays: Array) -> Array:
+    """The first columns of all arrays, then their second ones, and so on."""
+    found = arrays[-1].repeated(len(arrays))
+    for n, each in enumerate(arrays[:-1]):
+        found = (column % len(arrays)).equals(n).where(each.repeated(len(arrays)), found)
+    return found
 
 
 def largest_magnitudes(src: Cells, fp4: bool, short: bool, along: bool) -> Array:
@@ -330,15 +372,16 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     of a group; exp its biased exponent less 8 (fp8) or 2 (fp4), at least 0, with NV that of
     max / 448 or max / 6, rounded up. Elements are at most 448 or 6: so are infinities. NaN in fp8
     does not count for max and becomes NaN; in fp4 it makes exp 255, max and scaling NaN, and all
-    elements of its group 6. What stores in max and scaling fills them from the first byte on; the
-    rest of dst is 0 in fp4.
+    elements of its group 6. max and scaling are filled from the first byte on; the rest of dst is 0
+    in fp4. With `interleave` each two rows of exp, of groups down the columns, are one: their
+    elements in turn.
     """
 
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
 
     asm = Asm(
         spellings=("tquant",),
-        cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}>"
+        cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}, {interleave}>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling});",
     )
     rules = (
@@ -358,9 +401,10 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
         format: MxFormat,
         scale: MxScale,
         axis: GroupAxis,
+        interleave: bool,
     ) -> None:
-        fp4, nv = format is MxFormat.FP4, scale is MxScale.NV
-        quantise_groups((dst, exp, max, scaling), src, fp4, nv, axis is GroupAxis.ALONG)
+        fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
+        quantise_groups((dst, exp, max, scaling), src, fp4, nv, along, interleave)
 
 
 class TQuantDn(MxQuantisation, name="tquant_dn"):
@@ -371,7 +415,7 @@ class TQuantDn(MxQuantisation, name="tquant_dn"):
     """
 
     asm = Asm(
-        cpp_text="TQUANT<0, MxQuantAlg::{scale}Mx{format}>"
+        cpp_text="TQUANT<0, MxQuantAlg::{scale}Mx{format}, {interleave}>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling});",
     )
     example = {
@@ -394,6 +438,7 @@ class TQuantDn(MxQuantisation, name="tquant_dn"):
         scaling: Cells,
         format: MxFormat,
         scale: MxScale,
+        interleave: bool,
     ) -> None:
         fp4, nv = format is MxFormat.FP4, scale is MxScale.NV
-        quantise_groups((dst, exp, max, scaling), src, fp4, nv, along=False)
+        quantise_groups((dst, exp, max, scaling), src, fp4, nv, False, interleave)

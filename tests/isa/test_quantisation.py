@@ -1,0 +1,45 @@
+"""Interleaved exponents: random operands seldom have two rows of groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+ROWS, COLS = 128, 20
+PROGRAM = """
+func.func @f(%src: !pto.tile_buf<vec, 128x32xf32, valid=128x20>,
+             %dst: !pto.tile_buf<vec, 128x32xi8, valid=128x20>,
+             %exp: !pto.tile_buf<vec, {exp}>,
+             %max: !pto.tile_buf<vec, 4x32xf32>, %scaling: !pto.tile_buf<vec, 4x32xf32>) {{
+  pto.tquant.mx ins(%src : !pto.tile_buf<vec, 128x32xf32, valid=128x20>)
+    outs(%dst, %exp, %max, %scaling : !pto.tile_buf<vec, 128x32xi8, valid=128x20>,
+         !pto.tile_buf<vec, {exp}>, !pto.tile_buf<vec, 4x32xf32>, !pto.tile_buf<vec, 4x32xf32>)
+    {{quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis axis0>{more}}}
+  return
+}}
+"""
+
+
+def quantised(engine: str, exp: str, more: str) -> dict[str, Any]:  # Any: arrays
+    scales = np.float32(2) ** (np.arange(ROWS)[:, None] // 32 * 5 + np.arange(COLS))
+    given = {"src": np.random.default_rng(1).standard_normal((ROWS, COLS)) * scales}
+    given = {n: x.astype(np.float32) for n, x in given.items()}
+    given |= {n: np.zeros((4, 32), np.float32) for n in ("max", "scaling")}
+    shape = (2, 40) if more else (4, 20)
+    given |= {"dst": np.zeros((ROWS, COLS), np.int8), "exp": np.zeros(shape, np.uint8)}
+    return dict(pto.loads(PROGRAM.format(exp=exp, more=more)).execute(given, engine=engine).outputs)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_each_two_rows_of_exponents_are_one(engine: str) -> None:
+    plain = quantised(engine, "4x32xui8, valid=4x20", "")
+    paired = quantised(engine, "2x64xui8, valid=2x40", ", interleave = true")
+    rows = np.asarray(plain.pop("exp"))
+    assert len(np.unique(rows)) > 10
+    wanted = np.stack((rows[::2], rows[1::2]), -1).reshape(2, 40)
+    assert np.array_equal(paired.pop("exp"), wanted)
+    assert all(np.array_equal(plain[n], paired[n]) for n in ("dst", "max", "scaling"))
