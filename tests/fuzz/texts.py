@@ -260,13 +260,45 @@ def branch(scope: Scope, page: type[Instr]) -> Op:
     return op
 
 
+def repetition(scope: Scope, page: type[Instr]) -> Op:
+    """A region that ends with a condition, and one that yields what the first begins with."""
+    (carried,) = page.ins()
+    inits = tuple(v for v in scope.values if scope.chance(10))[:2]
+    op = Op(page, {carried.name: inits} if inits else {})
+    first, second = scope.inner(), scope.inner()
+    args = [first.new(v.type) for v in inits]
+    first.values += args
+    passed = [v.type for v in first.values if scope.chance(10)][:2]
+    before = Block(args, statements(first, scope.random.randint(0, 2)), remarks(first))
+    end = terminator(page.asm.dialect, "condition")
+    condition, values = end.ins()
+    given = {values.name: tuple(first.of(k) for k in passed)} if passed else {}
+    before.ops.append(Op(end, {condition.name: first.of(I1), **given}))
+    made = [second.new(k) for k in passed]
+    second.values += made
+    op.regions = [before, region(second, page, made, [v.type for v in inits])]
+    op.results = scope.results(passed)
+    return op
+
+
+def call(scope: Scope, page: type[Instr]) -> Op:
+    """Of a function that may be elsewhere."""
+    given = tuple(v for v in scope.values if scope.chance(10))[:2]
+    operands: dict[str, Binding] = {page.ins()[0].name: given} if given else {}
+    kinds: list[Type] = [scope.random.choice(NUMBERS) for _ in range(scope.random.randint(0, 2))]
+    return Op(page, operands, {page.attrs[0].name: "elsewhere"}, scope.results(kinds))
+
+
+def terminator(dialect: str, shape: str) -> type[Instr]:
+    ends = (p for p in pages() if TERMINATOR in p.traits and p.asm.dialect == dialect)
+    return next(p for p in ends if p.asm.shape == shape)
+
+
 def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]) -> Block:
     """A region of an op of `page` that gives values of these types."""
     block = Block(args, statements(scope, scope.random.randint(0, 3)), remarks(scope))
     if kinds:
-        end = next(
-            p for p in pages() if TERMINATOR in p.traits and p.asm.dialect == page.asm.dialect
-        )
+        end = terminator(page.asm.dialect, "yield")
         block.ops.append(Op(end, {end.ins()[0].name: tuple(scope.of(k) for k in kinds)}))
     if not block.ops:
         block.trailing = tuple(line for line in block.trailing if line)
@@ -282,9 +314,12 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "cast": cast,
     "for": loop,
     "if": branch,
+    "while": repetition,
+    "call": call,
     "bracketed": words,
     "angled": words,
-    "yield": lambda _, page: Op(page),
+    "yield": lambda _, page: Op(page),  # the regions above end with one
+    "condition": lambda _, page: Op(page),
 }
 
 
@@ -321,7 +356,7 @@ def statements(
     wanted = [*(pages_first or ())]
     while len(ops) < count or wanted:
         page = wanted.pop() if wanted else scope.random.choice(STATEMENTS)
-        if MAKERS[page.asm.shape] in (loop, branch) and scope.depth >= DEEPEST:
+        if MAKERS[page.asm.shape] in (loop, branch, repetition) and scope.depth >= DEEPEST:
             page = STATEMENTS[0]
         op: AnyOp = (
             unknown(scope)
@@ -340,7 +375,7 @@ def function(scope: Scope, name: str, pages_first: list[type[Instr]]) -> Func:
     given = [
         scope.random.choice(scope.values) for _ in range(2) if scope.values and scope.chance(20)
     ]
-    end = next(p for p in pages() if TERMINATOR in p.traits and p.asm.dialect == "func")
+    end = terminator("func", "yield")
     last = Op(end, {end.ins()[0].name: tuple(given)} if given else {})
     attrs: dict[str, object] = {"pto.entry": True} if scope.chance(30) else {}
     func = Func(name, Block(scope.args, [*body, last]), tuple(v.type for v in given), attrs)

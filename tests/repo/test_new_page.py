@@ -35,7 +35,7 @@ from ptokit.isa.pages.vectors import NUMBERS, elements, in_vec, one_type, row_ma
 
 
 class TFlip(Instr, pipe=V):
-    """dst[i, j] = src[i, n - 1 - j], n the valid columns."""
+    """dst[i, j] = src[i, n - 1 - j], n the valid columns; NaN and infinities stay as they are."""
 
     dst = Out(Tile)
     src = In(Tile)

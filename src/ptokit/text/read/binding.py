@@ -91,8 +91,8 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
     if call.results is None and _only_results(sig, call, results):
         call.results = types
         return
-    if sig.page.asm.uniform and results and not call.results:  # `: T` is also the result's type
-        call.results = [t for t in types if Kind.TILE.accepts(t[0])][:1]
+    if sig.page.asm.uniform and results and not call.results:  # `: T` is also that of the results
+        call.results = [t for t in types if Kind.TILE.accepts(t[0])][:1] * results
         if len(types) == 1:
             items = [i for i, s in zip(items, sig.ssa, strict=False) if s.kind is Kind.TILE]
             types = types * len(items)

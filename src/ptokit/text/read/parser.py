@@ -71,6 +71,9 @@ class Parser(Cursor):
         except PtoError as problem:
             values = []
             self._without_arguments(problem, [at for (_, at), _ in args])
+        if self.i > self.reached:  # behind the label
+            after, more = self.gap(self.i)
+            before = [*before, *([after] if after else []), *more]
         block = self.block(values, opened, before)
         self.names.close()
         self.expect("}", opened)

@@ -98,8 +98,9 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
             return f" : {results}"
         return f" : {operands} -> {results}"
     if w.form == "as":
-        if op.page.asm.uniform and all(v.type == op.results[0].type for v in typed):
-            return f" : {results}"
+        one = op.results[0].type if op.results else None
+        if op.page.asm.uniform and all(v.type == one for v in (*typed, *op.results)):
+            return f" : {w.type(one)}" if one else ""
         if not op.results:
             return f" : {operands}" if operands else ""
         return f" : {operands} -> {results}" if operands else f" : {results}"

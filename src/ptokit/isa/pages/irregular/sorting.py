@@ -110,12 +110,20 @@ one left. Its bits stay."""
 
 
 def one_row(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
-    """Records in one row, as every merge wants them."""
+    """Records of floats in one row, as every merge wants them."""
+    return (named("element-type", dst.dtype.isin(*FLOATS)), in_row(dst), also(dst, *tiles))
+
+
+def also(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
+    """The same of tiles beside dst."""
+    return (named("element-type", *(t.dtype == dst.dtype for t in tiles)), in_row(*tiles))
+
+
+def in_row(*tiles: Operand) -> tuple[Ruled, ...]:
     return (
-        named("element-type", dst.dtype.isin(*FLOATS), *(t.dtype == dst.dtype for t in tiles)),
-        named("shape", both(*(t.rows == 1 for t in (dst, *tiles))), help="records lie in one row"),
-        named("layout", both(*(t.layout == ND for t in (dst, *tiles))), help="rows, not boxes"),
-        in_vec(dst, *tiles),
+        named("shape", both(*(t.rows == 1 for t in tiles)), help="records lie in one row"),
+        named("layout", both(*(t.layout == ND for t in tiles)), help="rows, not boxes"),
+        in_vec(*tiles),
     )
 
 
@@ -172,11 +180,11 @@ class TMrgSortLists(Merge, form="lists", name="tmrgsort"):
     two = src0.cols + src1.cols
     rules = (
         one_row(dst, tmp, src0, src1),
-        when(src2.given, one_row(dst, src2), named("shape", tmp.cols >= two + src2.cols)),
+        when(src2.given, also(dst, src2), named("shape", tmp.cols >= two + src2.cols)),
         when(
             src3.given,
             named("operand-count", src2.given),
-            one_row(dst, src3),
+            also(dst, src3),
             named("shape", tmp.cols >= two + src2.cols + src3.cols),
         ),
         named("shape", tmp.cols >= two, help="tmp has room for all sources"),
