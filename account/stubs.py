@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ptokit.api.eager import instructions, public_signature
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import READDRESSES
+from ptokit.isa.lang.traits import DERIVES, READDRESSES
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
@@ -27,13 +27,15 @@ def stub() -> str:
     """The text of intrinsics.pyi."""
     forms = instructions()
     moved = [page.python() for page in pages() if READDRESSES in page.traits]
-    names = "".join(f'    "{name}",\n' for name in (*forms, *moved))
+    derived = [page.python() for page in pages() if DERIVES in page.traits]
+    names = "".join(f'    "{name}",\n' for name in (*forms, *moved, *derived))
     lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
     for name, several in forms.items():
         for page in several:
             lines += ["@overload"] if len(several) > 1 else []
             lines += _function(name, page)
     lines += [f"def {name}(tile: Tile, address: int) -> None: ..." for name in moved]
+    lines += [f"def {name}(dst: Tile, src: Tile) -> None: ..." for name in derived]
     return "\n".join(lines) + "\n"
 
 

@@ -26,12 +26,13 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import READDRESSES
+from ptokit.isa.lang.traits import DERIVES, READDRESSES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.sim.execute import ReadyOp
+from ptokit.sim.reference.interpreter import InterpretedMachine
 from ptokit.sim.tile import Matrix
 
 EVENTS = "events"
@@ -284,7 +285,9 @@ def instructions() -> dict[str, list[type[Instr]]]:
 @cache
 def function_names() -> tuple[str, ...]:
     """The name of each function."""
-    return (*instructions(), *(page.python() for page in pages() if READDRESSES in page.traits))
+    placing = (READDRESSES, DERIVES)
+    others = (p.python() for p in pages() if any(trait in p.traits for trait in placing))
+    return (*instructions(), *others)
 
 
 def function(name: str) -> Callable[..., None] | None:
@@ -293,4 +296,29 @@ def function(name: str) -> Callable[..., None] | None:
     forms = [page for page in named if page.executes]
     if forms:
         return _function(name, forms)
+    deriving = next((page for page in named if DERIVES in page.traits), None)
+    if deriving is not None:
+        return _deriving(deriving)
     return place_at if any(READDRESSES in page.traits for page in named) else None
+
+
+def _deriving(page: type[Instr]) -> Callable[..., None]:
+    """The function that binds a tile to an address which follows from another tile's."""
+    result, source = page.results()[0].name, page.ins()[0].name
+
+    def function(dst: Tile, src: Tile) -> None:
+        core = current_core()
+        given = {n: _operand(page.operand(n), t, page) for n, t in ((result, dst), (source, src))}
+        env = environment(page, given, {}, core.target)
+        broken = (r for r in page.rules_on(core.target) if r.holds(env) is False)
+        problems = [violation(page, rule, env, caller()) for rule in broken]
+        problems = problems or list(_homeless(given, core.target))
+        if any(p.is_error for p in problems):
+            raise PtoError(problems)
+        machine = InterpretedMachine(core)
+        made = page.run(machine=machine, **{result: dst.handle.type, source: given[source]})
+        dst.handle.elements = made.elements
+
+    function.__name__ = function.__qualname__ = page.python()
+    function.__doc__ = documentation(page)
+    return function

@@ -336,6 +336,7 @@ __all__ = [
     "tstore",
     "tstore_fp",
     "tassign",
+    "tget_scale_addr",
 ]
 
 def subview(
@@ -1775,3 +1776,4 @@ def tstore_fp(
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tassign(tile: Tile, address: int) -> None: ...
+def tget_scale_addr(dst: Tile, src: Tile) -> None: ...
