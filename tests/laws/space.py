@@ -18,6 +18,7 @@ from ptokit.isa.formula.formulas import fields as fields_of
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
+from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
@@ -108,12 +109,19 @@ LIST_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "count": (5, (5, 1, 2, 3, 4, 6)),
     **{f"e{i}": (1, NUMBERS) for i in range(6)},
 }
-KNOBS = {
+KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.TILE: TILE_KNOBS,
     Kind.GLOBAL: GLOBAL_KNOBS,
     Kind.CONV: CONV_KNOBS,
-    Kind.PTR: {"dtype": (f16, DTYPES)},
+    Kind.PTR: {"dtype": (f16, DTYPES), "offset": (0, (0, 1, 3, 8))},
 }
+
+
+@dataclass(frozen=True)
+class Moved(PtrType):
+    """A pointer of which a rule knows where it points."""
+
+    offset: int = 0  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -170,7 +178,8 @@ class Space:
         if operand.many:
             return LIST_KNOBS
         knobs = dict(KNOBS.get(operand.kind, {"value": (0, NUMBERS)}))
-        if operand.kind is Kind.TILE and operand.role is Role.RESULT:
+        stated = operand.role is Role.RESULT or RESIZES in self.page.traits
+        if operand.kind is Kind.TILE and stated:
             knobs["vrows"], knobs["vcols"] = ((32, (None, *EXTENTS)) for _ in range(2))
         if operand.kind is Kind.GLOBAL and operand.role is Role.RESULT:
             knobs["rank"] = (5, (5, 1, 2, 3, 4, 6))
@@ -312,7 +321,7 @@ def _conv(own: Mapping[str, Any]) -> ConvTileType:
 
 
 def _pointer(own: Mapping[str, Any]) -> PtrType:
-    return PtrType(own["dtype"])
+    return Moved(own["dtype"], own["offset"])
 
 
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {

@@ -15,6 +15,7 @@ from oracles import (
     elementwise,
     feature_maps,
     gathering,
+    handles,
     movement,
     numbers,
     ordering,
@@ -32,6 +33,7 @@ from ptokit.isa.model.types import Kind
 
 # imported for what they say
 SAID = (
+    handles,
     elementwise,
     feature_maps,
     gathering,

@@ -216,7 +216,7 @@ def view(dst: Seen, src: Seen, row: int, col: int) -> Array:
     return src.all[row : row + rows, col : col + cols]
 
 
-@meaning("TReshape")
+@meaning("TReshape", "TAlias", "TileBitcast")
 def reading(dst: Seen, src: Seen) -> Array:
     """3.3: the bytes of `src`, read as dst's type says; other bytes must not lie between them."""
     if not src.together:

@@ -18,7 +18,7 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.lang.traits import ALIASES, CALLS
+from ptokit.isa.lang.traits import ALIASES, BY_SCALAR, CALLS
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, Type
@@ -83,6 +83,14 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     if isinstance(op, Op) and CALLS in op.page.traits:
         used = [value for _, value in op.values()]
         return Effects(dict.fromkeys(used, ANYWHERE), dict.fromkeys(used, ANYWHERE))
+    if isinstance(op, Op) and BY_SCALAR in op.page.traits:
+        memory = [(op.page.operand(n), v) for n, v in op.values()]
+        memory = [(o, v) for o, v in memory if o.kind.name in DATA_KINDS]
+        return Effects(
+            {v: ANYWHERE for o, v in memory if o.read},
+            {v: ANYWHERE for o, v in memory if o.written},
+            pipe=op.page.pipe_of(facts.environment(op)),
+        )
     if isinstance(op, OpaqueOp):
         return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))
     env = facts.environment(op)

@@ -10,7 +10,7 @@ from ptokit.analysis.ranges import Range
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.lang.environment import call, environment, none_if_unknown
-from ptokit.isa.lang.instr import Operand
+from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, OpaqueType, ScalarType, Type
@@ -32,7 +32,7 @@ class Facts:
     blind: bool = False
 
     def type_of(self, value: Value) -> Type:
-        kind = self.types.get(value, value.type)
+        kind = value.type if value.resized else self.types.get(value, value.type)
         return self.target.resolve(kind) if isinstance(kind, TileType) else kind
 
     def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
@@ -56,8 +56,9 @@ class Facts:
                 several = tuple(self.of(operand, v) for v in values)
                 given[name] = several if operand.many else several[0]
         for name, operand in op.page.types.items():
-            kind = op.bound(operand.name)[0].type
-            given[name] = kind if isinstance(kind, ScalarType) else UNKNOWN
+            value = op.results[0] if operand.role is Role.RESULT else op.bound(operand.name)[0]
+            known = isinstance(value.type, ScalarType)
+            given[name] = value.type if known else UNKNOWN
         return environment(op.page, given, op.attrs, self.target)
 
     def learn(self, op: Op, env: Mapping[str, Any]) -> None:
@@ -88,19 +89,20 @@ class Facts:
         return any(isinstance(number, Range) for number in _numbers(env))
 
     def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
-        result = op.page.results()[0]
-        if isinstance(op.results[0].type, Elided | OpaqueType):
+        results = {r.name: v for r, v in zip(op.page.results(), op.results, strict=False)}
+        if any(isinstance(v.type, Elided | OpaqueType) for v in results.values()):
             return
-        inputs = {k: v for k, v in env.items() if k != result.name}
+        inputs = {k: v for k, v in env.items() if k not in results}
         if UNKNOWN in inputs.values():
             return
-        values = {**inputs, result.name: op.results[0].type}
         try:
-            number = _evaluated(op, values)
+            found = _evaluated(op, {**inputs, **{n: v.type for n, v in results.items()}})
         except ZeroDivisionError:
             return  # reported when it runs
-        if number is not UNKNOWN:
-            self.numbers[op.results[0]] = number
+        several = found if len(results) > 1 else (found,)
+        for value, number in zip(results.values(), several, strict=True):
+            if number is not UNKNOWN and number is not None:  # None: a type does not say it
+                self.numbers[value] = number
 
 
 def _evaluated(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN

@@ -335,6 +335,8 @@ __all__ = [
     "tload",
     "tstore",
     "tstore_fp",
+    "talias",
+    "bitcast",
     "tassign",
     "tget_scale_addr",
 ]
@@ -1773,6 +1775,18 @@ def tstore_fp(
     *,
     atomic: AtomicTypeWord = ...,
     relu: ReluPreModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def talias(
+    dst: Tile,
+    src: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def bitcast(
+    dst: Tile,
+    src: Tile,
+    *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tassign(tile: Tile, address: int) -> None: ...

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
+from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR
 from ptokit.isa.model.types import Elided, Kind, Type
 
 
@@ -21,12 +21,14 @@ class Value:
     """A name with a type: a function argument, a block argument, a result, or a free name.
 
     `literal`: the text gives the number itself; its constant stands at the function's start.
+    `resized`: some op changes its valid region.
     """
 
     name: str
     type: Type
     span: Span | None = None
     literal: bool = False
+    resized: bool = False
 
     @property
     def elided(self) -> bool:
@@ -68,6 +70,11 @@ class Op:
     regions: list[Block] = field(default_factory=list["Block"])
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
     comments: Comments = NO_COMMENTS
+
+    def __post_init__(self) -> None:
+        if RESIZES in self.page.traits:
+            for value in self.bound(self.page.operands[0].name):
+                value.resized = True
 
     @property
     def name(self) -> str:

@@ -74,7 +74,8 @@ def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
     page = op.page
     values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
     values |= {o.name: o.default for o in page.operands if not o.required}
-    values |= {name: op.bound(o.name)[0].type for name, o in page.types.items()}
+    for name, o in page.types.items():
+        values[name] = (op.results if o.role is Role.RESULT else op.bound(o.name))[0].type
     return values | {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
 
 

@@ -6,7 +6,7 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,7 +16,7 @@ from ptokit.isa.lang.arrays import Array, Term, Window
 from ptokit.isa.model.dtypes import DType, i64, u8
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
-from ptokit.isa.model.words import GatherOOB
+from ptokit.isa.model.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import WRITTEN, Codes, Elements, Index, Memory
@@ -285,6 +285,11 @@ class Tile(Matrix):
         self.bytes()[:] = raw
         self.shadow()[:] = WRITTEN
 
+    def resize(self, rows: int, cols: int) -> None:
+        """Another valid region from here on."""
+        self.type = replace(self.type, valid=Shape(rows, cols))
+        self.valid = KnownRegion(rows, cols)
+
     def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
         """Become a handle on the bytes of `other`; given (row, col), a view from there on."""
         where = self.type.map
@@ -400,6 +405,10 @@ class GlobalView(Matrix):
                 help="check the view's extents, strides and offsets against the array",
             )
 
+    def pointer(self) -> Pointer:
+        """To the first element."""
+        return Pointer(self.dtype, self.memory, self.origin)
+
     def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
         """The part of type `kind` that starts at `offsets`."""
         assert kind.stride is not None
@@ -418,6 +427,19 @@ class Pointer:
     dtype: DType
     memory: Memory
     offset: int = 0
+
+    def moved(self, by: int) -> Pointer:
+        """So many elements further on."""
+        return type(self)(self.dtype, self.memory, self.offset + by)
+
+    def cast(self, dtype: DType) -> Pointer:
+        """The same place, counted in elements of another type."""
+        return type(self)(dtype, self.memory, self.offset * self.dtype.bits // dtype.bits)
+
+    def element(self, offset: int) -> GlobalView:
+        """A matrix of one element."""
+        one = GlobalType(self.dtype, (1, 1), (1, 1), GlobalLayout.ND)
+        return self.moved(offset).view(one)
 
     def view(self, kind: GlobalType) -> GlobalView:
         """The tensor of type `kind` that starts here."""

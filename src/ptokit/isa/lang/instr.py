@@ -34,7 +34,16 @@ from ptokit.isa.lang.operands import (
     TypeOf,
 )
 from ptokit.isa.lang.paths import OneOfPaths, Path, path
-from ptokit.isa.lang.traits import CALLS, REGIONS, TERMINATOR, Resource, Routes, Trait
+from ptokit.isa.lang.traits import (
+    BY_SCALAR,
+    CALLS,
+    REGIONS,
+    RESIZES,
+    TERMINATOR,
+    Resource,
+    Routes,
+    Trait,
+)
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Loc, Pipe, Word
@@ -59,6 +68,7 @@ __all__ = [
     "path",
 ]
 
+NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES}  # what has them is no tile instruction
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 # A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
 # by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5 or 3, and what is
@@ -120,13 +130,15 @@ class Instr:
     # the machine executes it: reports count it, Python has a function for it, and its body gets
     # scalars as arrays. Else it defines a handle or a number, or is control flow.
     executes: ClassVar[Derived[bool]] = Derived(
-        lambda page: (
-            not (page.results() or REGIONS in page.uses or {TERMINATOR, CALLS} & {*page.traits})
-        )
+        lambda page: not (page.results() or REGIONS in page.uses or NO_TILES & {*page.traits})
     )
     # its result is a number that follows from its operands alone
     folds: ClassVar[Derived[bool]] = Derived(
-        lambda page: {r.kind for r in page.results()} == {Kind.SCALAR} and not page.uses
+        lambda page: (
+            {r.kind for r in page.results()} == {Kind.SCALAR}
+            and not page.uses
+            and BY_SCALAR not in page.traits
+        )
     )
     # what a rule sees of each operand and attribute that is not given
     unset: ClassVar[Derived[dict[str, Any]]] = Derived(

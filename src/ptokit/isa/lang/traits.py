@@ -15,10 +15,12 @@ class Trait(Enum):
     ALIASES = "its output becomes a handle on the bytes of its input"
     WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
     TERMINATOR = "ends a region: its operands are what the region gives"
+    BY_SCALAR = "the scalar unit reads or writes elements of memory"
+    RESIZES = "changes the valid region of its first operand, which is a handle"
     CALLS = "runs another function, which takes its place before a program runs"
 
 
-ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, CALLS = Trait
+ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR, RESIZES, CALLS = Trait
 
 OUTSIDE = -1  # in a route: before the op, and after it
 # From where to where control may go at an op with regions, by their numbers. What goes in are its

@@ -16,6 +16,11 @@ class PtrType:
 
     dtype: DType
 
+    @property
+    def offset(self) -> int | None:
+        """Where it points, in elements from the start of its array: only the run knows."""
+        return None
+
     def __str__(self) -> str:
         return f"!pto.ptr<{self.dtype}>"
 

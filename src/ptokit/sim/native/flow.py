@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
@@ -163,7 +164,8 @@ class CompiledRegion:
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:  # Any: handles and numbers
         for arg, value in zip(self.block.args, args, strict=True):
-            self.env[arg] = value
+            self.env[arg] = value = copy(value) if arg.resized else value
+            self.main.resizable(arg, value)
         with self.main.within(self.block, args):
             return self.compile(self.block, self.env)
 

@@ -198,10 +198,8 @@ class Compiler(MainFunction):
         condition = self._open_rules(seen, pending)
         if page.type_of is not None and op.results:
             values[page.results()[0].name] = refined(page.type_of, seen, target)
-        if op.regions:
+        if op.regions or not op.results:
             self._require(op, env, condition)
-        elif not op.results:
-            raise NotNative(f"{page.mnemonic()} changes the state of the core")
         of_rules = dict(self.code.unproven)
         try:
             outcome = page.run(**arguments(page, values, offer(self, op, self._regions(op, env))))
@@ -213,6 +211,10 @@ class Compiler(MainFunction):
             return
         if isinstance(number, int | Int):  # what the program computes wraps
             self.code.unproven = of_rules
+        if not op.results and not op.regions:
+            if self.recording.stores:
+                self._write(op, env)
+            return
         if not op.regions:
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
         several = outcome if len(op.results) > 1 or op.regions else (outcome,)
@@ -220,6 +222,13 @@ class Compiler(MainFunction):
             self._define(env, result, value)
             if isinstance(value, Recorded):
                 value.label = f"%{result.name}"
+
+    def _write(self, op: Op, env: Env) -> None:
+        """What the scalar unit writes, where its rules hold."""
+        try:
+            self._perform(op, env, True, True)
+        except NotNative as reason:
+            self._by_reference(op, env, reason)
 
     def _number(self, op: Op, env: Env, found: Traced, condition: Condition) -> None:
         """A number that is an element of an array: a function puts it into the frame."""
@@ -245,7 +254,8 @@ class Compiler(MainFunction):
         env[result] = Coded(number, dtype) if dtype.is_float else number
 
     def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
-        env[value] = handle
+        env[value] = handle = copy(handle) if value.resized else handle
+        self.resizable(value, handle)
         if value in self.views.mutable and isinstance(handle, TracedTile):
             if handle.elements.map is not handle.type.map:
                 raise NotNative("a part of a tile becomes a view in a loop or branch")

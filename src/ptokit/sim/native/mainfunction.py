@@ -10,7 +10,7 @@ from typing import Any
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
-from ptokit.ir.module import AnyOp, Block
+from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.words import Loc
 from ptokit.sim.execute import Core
@@ -21,6 +21,7 @@ from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
 from ptokit.sim.record.trace import FRAME, Space, TracedTile
+from ptokit.sim.tile import Tile
 
 
 @dataclass
@@ -117,7 +118,21 @@ class MainFunction:
             value = copy(value)  # the load is good for this block only
             value.elements = copy(value.elements)
             value.elements.address = self.load(value.slot)
+        if isinstance(value, TracedTile) and value.sizes is not None:
+            kind, value = value.type, copy(value)
+            assert value.sizes is not None
+            sizes = zip(value.sizes, (kind.rows, kind.cols), strict=True)
+            rows, cols = (self.load(place, (0, most)) for place, most in sizes)
+            rows.upper, cols.upper = kind.rows, kind.cols
+            Tile.resize(value, rows, cols)  # type: ignore[arg-type]
         return value
+
+    def resizable(self, value: Value, handle: Any) -> None:  # Any: a handle or a number
+        """The valid region of a tile that a program changes is in variables."""
+        if value.resized and isinstance(handle, TracedTile):
+            handle.sizes = self.variable(), self.variable()
+            for place, number in zip(handle.sizes, handle.valid, strict=True):
+                self.store(place, number)
 
     def request(
         self,

@@ -166,6 +166,7 @@ class TracedTile(Recorded, Tile):
     """A tile whose words on data are recorded."""
 
     slot: str | None = None  # where its address is kept, if it changes in a loop
+    sizes: tuple[str, str] | None = None  # where its valid rows and columns are, if they change
     view: bool | None = False  # whether it is a view of a part of another tile; None: perhaps
 
     def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
@@ -183,6 +184,12 @@ class TracedTile(Recorded, Tile):
             if self.elements.map is not self.type.map:  # the variable holds an address only
                 raise NotNative("a tile becomes a view of a window in a loop or branch")
             space.recorder.keep_address(self)
+
+    def resize(self, rows: int, cols: int) -> None:
+        space: Any = self.memory
+        assert self.sizes is not None
+        for place, number in zip(self.sizes, (rows, cols), strict=True):
+            space.recorder.store(place, number)
 
     def _refuse_strided(self, other: Tile) -> NoReturn:
         raise NotNative("the bytes of a window do not lie together: let it be reported")
@@ -238,6 +245,9 @@ class TracedView(Recorded, GlobalView):
         if not all(isinstance(n, int) for n in extents):
             raise NotNative("elements of a view of unknown extents at computed indices")
         self._spans((slice(None), slice(None)))
+
+    def pointer(self) -> TracedPointer:
+        return TracedPointer(self.dtype, self.memory, self.origin)
 
     @property
     def assumed(self) -> list[Truth]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -127,7 +128,7 @@ class Interpreter:
 
         def region(env: Env, *args: Any, repeats: bool = False) -> tuple[Any, ...]:
             for arg, value in zip(block.args, args, strict=True):
-                env[arg] = value
+                env[arg] = copy(value) if arg.resized else value
             before = limits.used
             try:
                 passed = run(env)
@@ -206,7 +207,8 @@ class _Execution:
     def _define(self, env: Env, outcome: Any) -> None:
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
         for result, given in zip(self.op.results, several, strict=True):
-            env[result] = value = given.kept() if isinstance(given, NumpyArray) else given
+            value = given.kept() if isinstance(given, NumpyArray) else given
+            env[result] = value = copy(value) if result.resized else value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
 

@@ -73,11 +73,18 @@ def read_angled(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     return op
 
 
+def with_types(page: type[Instr]) -> list[str]:
+    """The operands whose types an op on an element lists: what has the element first."""
+    order = page.asm.order
+    handle = order[order.index(page.asm.brackets[0]) - 1]
+    return [handle, *(n for n in order if n not in (handle, *page.asm.brackets))]
+
+
 def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op %a[%i] : T -> U`, `op %x, %a[%i] : T, U`, `op %a[%i], %x : T, U`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    typed: list[tuple[Value, int]] = []
+    places: dict[str, int] = {}
     for name in page.asm.order:
         indexed, operand = name in page.asm.brackets, page.operand(name)
         p.expect("[") if indexed else p.expect(",") if op.operands else None
@@ -87,16 +94,16 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
             value = p.names.literal(item.number, type_of(operand, item.number), item.at)
         p.names.serve(value, operand, item.at) if indexed else None
         op.operands[name], op.spans[name] = value, p.span(item.at)
-        p.expect("]") if indexed else typed.append((value, item.at))
+        places[name] = item.at
+        p.expect("]") if indexed else None
     p.expect(":")
-    for number, (value, _) in enumerate(typed):
+    typed = with_types(page)
+    for number, name in enumerate(typed):
         if number and not p.accept(","):
             break  # the type of the handle says it
-        p.names.agree(value, p.type(), p.i - 1)
-    for name, (value, place) in zip(
-        (n for n in page.asm.order if n not in page.asm.brackets), typed, strict=True
-    ):
-        p.names.require(value, page.operand(name), place)
+        p.names.agree(op.bound(name)[0], p.type(), p.i - 1)
+    for name in typed:
+        p.names.require(op.bound(name)[0], page.operand(name), places[name])
     if page.results():
         kind = p.type() if p.accept("->") else INDEX
         expect_results(p, page, 1, results) if results else None

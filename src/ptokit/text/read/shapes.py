@@ -12,13 +12,14 @@ from typing import TypeAlias
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import I1, ScalarType, Type
+from ptokit.isa.model.types import I1, INDEX, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
-from ptokit.text.read.brackets import read_angled, read_bracketed
+from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, read_call, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_condition, read_for, read_if, read_while
+from ptokit.text.types.typereader import type_named
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
 Use: TypeAlias = "tuple[Value, int]"
@@ -205,6 +206,30 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return op
 
 
+def read_moved(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op %p, %n : <f32> -> <f32>`, or the types in full."""
+    page = forms[0]
+    pointer = operand(p)
+    p.expect(",")
+    by = read_item(p, p.names)
+    value = p.names.literal(by.number, INDEX, by.at) if by.value is None else by.value
+    p.expect(":")
+    p.names.agree(pointer[0], _stripped(p), p.i - 1)
+    kind = _stripped(p) if p.accept("->") else pointer[0].type
+    return finish(p, Op(page, spans={"": p.span(at)}), results, (pointer, (value, by.at)), [kind])
+
+
+def _stripped(p: Parser) -> Type:
+    """A pointer type, of which the text may leave the name out: `<f32, gm>`."""
+    if p.texts[p.i] != "<":
+        return p.type()
+    opened = p.i
+    while p.texts[p.i] not in (">", ""):
+        p.i += 1
+    p.expect(">", opened)
+    return type_named("!pto.ptr" + "".join(p.texts[opened : p.i]))
+
+
 SHAPES: dict[str, Read] = {
     "op": read_op,
     "same": read_same,
@@ -215,6 +240,8 @@ SHAPES: dict[str, Read] = {
     "yield": read_yield,
     "for": read_for,
     "if": read_if,
+    "moved": read_moved,
+    "element": read_element,
     "call": read_call_of,
     "while": read_while,
     "condition": read_condition,

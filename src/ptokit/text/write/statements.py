@@ -13,6 +13,7 @@ from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import UNIT, Raw, quoted
+from ptokit.text.read.brackets import with_types
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
 from ptokit.text.write.writer import Writer
@@ -274,6 +275,24 @@ def write_call(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} @{callee}({names}) : ({types}) -> {arrow}")
 
 
+def write_moved(w: Writer, op: Op) -> None:
+    """`%q = op %p, %n : T -> T`."""
+    pointer, by = (op.bound(s.name)[0] for s in signature(op.page).ins)
+    types = f"{w.type(pointer.type)} -> {w.type(op.results[0].type)}"
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(pointer)}, {w.use(by)} : {types}")
+
+
+def write_element(w: Writer, op: Op) -> None:
+    """`%x = op %a[%i] : T -> U`, or with values and their types in the page's order."""
+    text = ""
+    for name in op.page.asm.order:
+        use = w.use(op.bound(name)[0])
+        text += f"[{use}]" if name in op.page.asm.brackets else f"{', ' if text else ''}{use}"
+    types = ", ".join(w.type(op.bound(name)[0].type) for name in with_types(op.page))
+    arrow = f" -> {w.type(op.results[0].type)}" if op.results else ""
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {types}{arrow}")
+
+
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "same": write_same,
@@ -284,6 +303,8 @@ WRITERS: dict[str, Write] = {
     "yield": write_yield,
     "for": write_for,
     "if": write_if,
+    "moved": write_moved,
+    "element": write_element,
     "call": write_call,
     "while": write_while,
     "condition": write_condition,

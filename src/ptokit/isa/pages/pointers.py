@@ -1,0 +1,219 @@
+"""Pointers and the scalar unit: moved pointers, single elements of global memory (spec 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ptokit.isa.formula.rules import both, either, named
+from ptokit.isa.lang.arrays import Array, Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Instr, Out, Result, TypeOf
+from ptokit.isa.lang.scalars import Number, choice, truth
+from ptokit.isa.lang.traits import BY_SCALAR
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.types import Global, Index, Ptr, PtrType, Scalar, ScalarType
+from ptokit.isa.model.words import S
+from ptokit.isa.pages.samples import VIEW_OF_X
+
+
+class Place(Protocol):
+    """A pointer as a body sees it."""
+
+    def moved(self, by: int) -> Place: ...
+    def cast(self, dtype: DType) -> Place: ...
+    def element(self, offset: int) -> Cells:
+        """A matrix of the one element at this offset."""
+        ...
+
+
+MOVED = """\
+func.func @example(%p: !pto.ptr<i32>) {
+  %c3 = arith.constant 3 : index
+  %q = pto.addptr %p, %c3 : !pto.ptr<i32> -> !pto.ptr<i32>
+  %n = pto.load_scalar %q[%c3] : !pto.ptr<i32> -> i32
+  pto.store_scalar %n, %p[%c3] : !pto.ptr<i32>, i32
+  return
+}"""
+INSIDE = "elements of an array count from 0"
+
+
+class AddPtr(Instr, name="addptr", pipe=S):
+    """The pointer `offset` elements further on."""
+
+    asm = Asm(shape="moved", cpp_text="{type} {result} = {ptr} + {offset};")
+    result = Result(Ptr)
+    ptr = In(Ptr)
+    offset = In(Index, doc="in elements; negative ones lead back")
+
+    example = MOVED
+    rules = named(
+        "global-out-of-bounds", either(offset >= 0, ptr.offset + offset >= 0), help=INSIDE
+    )
+
+    @staticmethod
+    def type_of(ptr: PtrType) -> PtrType:
+        return ptr
+
+    @staticmethod
+    def run(ptr: Place, offset: int) -> Place:
+        return ptr.moved(offset)
+
+
+class CastPtr(Instr, name="castptr", pipe=S):
+    """The same place in global memory as a pointer to another element type.
+
+    An integer as a pointer into local memory belongs to the level below tiles and is refused.
+    """
+
+    asm = Asm(cpp_text="{type} {result} = ({type}){ptr};")
+    result = Result(Ptr)
+    ptr = In(Ptr)
+
+    example = """\
+func.func @example(%p: !pto.ptr<f32>) {
+  %c3 = arith.constant 3 : index
+  %q = pto.castptr %p : !pto.ptr<f32> -> !pto.ptr<i32>
+  %n = pto.load_scalar %q[%c3] : !pto.ptr<i32> -> i32
+  return
+}"""
+    rules = named(
+        "offset-misaligned",
+        either(
+            ptr.dtype.bits % result.dtype.bits == 0,
+            ptr.offset * ptr.dtype.bits % result.dtype.bits == 0,
+        ),
+        help="cast where an element of the new type begins",
+    )
+
+    @staticmethod
+    def type_of(result: PtrType | None) -> PtrType | None:
+        return result
+
+    @staticmethod
+    def run(ptr: Place, result: PtrType) -> Place:
+        return ptr.cast(result.dtype)
+
+
+class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
+    """One element of an array, by the scalar unit: no tile instruction, not counted as one."""
+
+    example = MOVED
+
+
+ONE_WIDTH = "the number has the width of the pointer's elements"
+
+
+class LoadScalar(Element, name="load_scalar"):
+    """Element `offset` of the array behind `ptr`; beyond its end it is an error."""
+
+    asm = Asm(
+        shape="element",
+        spellings=("load",),
+        order=("ptr", "offset"),
+        brackets=("offset",),
+        cpp_text="const {type} {result} = *({ptr} + {offset});",
+    )
+    result = Result(Scalar)
+    ptr = In(Ptr)
+    offset = In(Index)
+    kind = TypeOf(result)
+    rules = (
+        named("element-type", kind.element.bits == ptr.dtype.bits, help=ONE_WIDTH),
+        named("global-out-of-bounds", either(offset >= 0, ptr.offset + offset >= 0), help=INSIDE),
+    )
+
+    @staticmethod
+    def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
+        return ptr.element(offset)[0, 0].bitcast(kind.element)
+
+
+class StoreScalar(Element, name="store_scalar"):
+    """Element `offset` of the array behind `ptr` becomes `value`."""
+
+    asm = Asm(
+        shape="element",
+        spellings=("store",),
+        order=("value", "ptr", "offset"),
+        brackets=("offset",),
+        cpp_text="*({ptr} + {offset}) = {value};",
+    )
+    ptr = Out(Ptr)
+    value = In(Scalar, element=True)
+    offset = In(Index)
+    kind = TypeOf(value)
+    rules = LoadScalar.rules
+
+    @staticmethod
+    def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:
+        cells = ptr.element(offset)
+        cells[0, 0] = value.bitcast(cells.dtype)
+
+
+def one_of(values: tuple[int | None, ...] | None, index: Number) -> int | None:
+    """The value of that number; None where it is not known."""
+    if values is None or None in values:
+        known = values[index] if isinstance(index, int) and values else None
+        return known
+    found = values[-1]
+    for number in reversed(range(len(values) - 1)):
+        found = choice(truth(index == number), values[number], found)
+    return found
+
+
+class OfDimension(Instr, abstract=True, pipe=S):
+    """A number of one dimension of a view."""
+
+    asm = Asm(typed=("view",))
+    result = Result(Scalar, scalar="index")
+    view = In(Global)
+    dim = In(Index, doc="which dimension, counted from 0")
+
+    example = f"""\
+{VIEW_OF_X}  %n = NAME %view, %one : !pto.tensor_view<16x32xf32>
+  return
+}}"""
+    rules = named("operand-value", both(dim >= 0, dim < view.rank), help="dimensions count from 0")
+
+
+class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
+    """How many elements a view has along a dimension."""
+
+    asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim});")
+    view, dim = OfDimension.view, OfDimension.dim
+
+    @staticmethod
+    def run(view: Any, dim: int) -> int | None:  # Any: a type, or the executor's view
+        return one_of(getattr(view, "type", view).shape, dim)
+
+
+class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
+    """How many elements of memory lie between neighbours along a dimension of a view."""
+
+    asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim});")
+    view, dim = OfDimension.view, OfDimension.dim
+
+    @staticmethod
+    def run(view: Any, dim: int) -> int | None:  # Any: as above
+        return one_of(getattr(view, "type", view).stride, dim)
+
+
+class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
+    """A pointer to the first element of a view."""
+
+    asm = Asm(cpp_text="{type} {result} = {view}.data();")
+    result = Result(Ptr)
+    view = In(Global)
+
+    example = f"""\
+{VIEW_OF_X}  %p = pto.tensor_view_addr %view : !pto.tensor_view<16x32xf32> -> !pto.ptr<f32>
+  return
+}}"""
+    rules = named("element-type", result.dtype == view.dtype)
+
+    @staticmethod
+    def type_of(view: Any) -> PtrType:  # Any: as above
+        return PtrType(view.dtype)
+
+    @staticmethod
+    def run(view: Any) -> Place:  # Any: as above
+        return view.pointer()

@@ -1,0 +1,137 @@
+"""Tile handles: valid regions that are asked for and changed, other types for bytes (spec 4.6)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ptokit.isa.formula.rules import both, named
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
+from ptokit.isa.lang.specials import NAN_MOVES
+from ptokit.isa.lang.traits import ALIASES, RESIZES
+from ptokit.isa.model.types import Index, Scalar, Tile
+from ptokit.isa.model.words import S
+from ptokit.isa.pages.samples import VEC_F32
+
+OPEN = "!pto.tile_buf<vec, 16x32xf32, valid=?x?>"
+RESIZED = f"""\
+%r = arith.constant 4 : index
+%c = arith.constant 8 : index
+%t = pto.alloc_tile valid_row = %c valid_col = %r : {OPEN}
+pto.set_validshape %t, %r, %c : {OPEN}
+%rows, %cols = pto.get_validshape %t : {OPEN}"""
+
+
+class Resizable(Protocol):
+    """A tile as the body sees it that changes its valid region."""
+
+    def resize(self, rows: int, cols: int) -> None: ...
+
+
+class SetValidShape(Instr, name="set_validshape", traits=(RESIZES,), pipe=S):
+    """From here on the valid region of this handle is `rows` x `cols`. No element changes.
+
+    Other handles on the same bytes keep theirs. With 0 rows or columns instructions do nothing.
+    """
+
+    asm = Asm(typed=("tile",), cpp_text="{tile}.SetValidShape({rows}, {cols});")
+    tile = In(Tile)
+    rows = In(Index)
+    cols = In(Index)
+
+    example = RESIZED
+    fewer = "the valid region is the upper left part of the tile"
+    rules = (
+        named("dynamic-valid", both(tile.dynamic_rows, tile.dynamic_cols), help="write valid=?x?"),
+        named("tile-shape", both(rows >= 0, rows <= tile.rows), help=fewer),
+        named("tile-shape", both(cols >= 0, cols <= tile.cols), help=fewer),
+    )
+
+    @staticmethod
+    def run(tile: Resizable, rows: int, cols: int) -> None:
+        tile.resize(rows, cols)
+
+
+class GetValidShape(Instr, name="get_validshape", pipe=S):
+    """The rows and columns of the valid region."""
+
+    asm = Asm(cpp_text="auto {rows} = {src}.GetValidRow(), {cols} = {src}.GetValidCol();")
+    rows = Result(Scalar, scalar="index")
+    cols = Result(Scalar, scalar="index")
+    src = In(Tile)
+
+    example = RESIZED
+
+    @staticmethod
+    def run(src: Any) -> tuple[int | None, int | None]:  # Any: a type, or the executor's tile
+        return src.valid.rows, src.valid.cols
+
+
+class Extent(Instr, abstract=True, pipe=S):
+    """A number of the valid region."""
+
+    result = Result(Scalar, scalar="index")
+    src = In(Tile)
+
+    example = f"%t = pto.alloc_tile : {VEC_F32}\n%n = NAME %t : {VEC_F32}"
+
+
+class TileValidRows(
+    Extent,
+    name="tile_valid_rows",
+    asm=Asm(cpp_text="const {type} {result} = {src}.GetValidRow();"),
+):
+    """The rows of the valid region."""
+
+    @staticmethod
+    def run(src: Any) -> int | None:  # Any: as above
+        return src.valid.rows
+
+
+class TileValidCols(
+    Extent,
+    name="tile_valid_cols",
+    asm=Asm(cpp_text="const {type} {result} = {src}.GetValidCol();"),
+):
+    """The columns of the valid region."""
+
+    @staticmethod
+    def run(src: Any) -> int | None:  # Any: as above
+        return src.valid.cols
+
+
+class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S):
+    """`dst` becomes another handle on the bytes of `src`, row by row as they lie."""
+
+    dst = Out(Tile, doc="the new handle")
+    src = In(Tile, doc="the tile whose bytes it names")
+    rules = (
+        named("location", dst.loc == src.loc, help="a handle stays in its memory"),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="same rows and cols"),
+        named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
+    )
+    specials = NAN_MOVES
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols, whole=True)}
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst.alias(src)
+
+
+class TAlias(SameBytes):
+    """`dst` becomes another handle on the bytes of `src`: what one writes, the other sees."""
+
+    dst, src = SameBytes.dst, SameBytes.src
+    rules = (*SameBytes.rules, named("element-type", dst.dtype == src.dtype))
+
+
+class TileBitcast(SameBytes, name="bitcast"):
+    """`dst` becomes a handle on the bytes of `src` with elements of another type as wide."""
+
+    dst, src = SameBytes.dst, SameBytes.src
+    example = {"dst": VEC_F32.replace("f32", "i32")}
+    rules = (
+        *SameBytes.rules,
+        named("element-type", dst.dtype.bits == src.dtype.bits, help="the width stays"),
+    )

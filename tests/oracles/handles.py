@@ -1,0 +1,110 @@
+"""Pointers, elements of memory and valid regions that change: programs and what comes out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracles.registry import Program, say
+
+NUMBERS = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (0, 1, 2, 3, 4, 5, 8))
+COUNT = np.arange(32, dtype=np.int32)
+P, V = "!pto.ptr<i32>", "!pto.tensor_view<?x?xi32>"
+OPEN, FULL = (f"!pto.tile_buf<vec, 4x8xi32{v}>" for v in (", valid=?x?", ""))
+VIEW = f"%v = pto.make_tensor_view %g, shape = [%c4, %c8], strides = [%c8, %c1] : {V}"
+PART = "!pto.partition_tensor_view<?x?xi32>"
+INNER = f"%p = pto.partition_view %v, offsets = [%c1, %c3], sizes = [%c2, %c5] : {V} -> {PART}"
+
+
+def program(lines: str, arguments: str = f"%g: {P}") -> str:
+    return f"func.func @f({arguments}) {{\n{NUMBERS}{lines}\n  return\n}}\n"
+
+
+def changed(**elements: int) -> list[int]:
+    """0, 1, 2, ... but for these: `at5=7`."""
+    found = COUNT.tolist()
+    for name, value in elements.items():
+        found[int(name[2:])] = value
+    return found
+
+
+MOVES = Program(
+    program(
+        f"""
+  %q = pto.addptr %g, %c5 : <i32> -> <i32>
+  scf.for %i = %c0 to %c3 step %c1 {{
+    %r = pto.addptr %q, %i : {P} -> {P}
+    %x = pto.load_scalar %r[%c2] : {P} -> i32
+    %y = arith.addi %x, %x : i32
+    pto.store_scalar %y, %r[%c8] : {P}, i32
+  }}"""
+    ),
+    {"g": changed(at13=14, at14=16, at15=18)},
+    {"g": COUNT},
+)
+for page in ("AddPtr", "LoadScalar", "StoreScalar"):
+    say(page, MOVES)
+say(
+    "CastPtr",
+    Program(
+        program(
+            f"""
+  %q = pto.castptr %g : {P} -> !pto.ptr<f32>
+  %x = pto.load_scalar %q[%c3] : !pto.ptr<f32> -> f32
+  %y = arith.addf %x, %x : f32
+  pto.store_scalar %y, %q[%c4] : !pto.ptr<f32>, f32
+  %h = pto.castptr %g : {P} -> !pto.ptr<i16>
+  %n = pto.load_scalar %h[%c4] : !pto.ptr<i16> -> i16
+  pto.store_scalar %n, %h[%c1] : !pto.ptr<i16>, i16"""
+        ),
+        {"g": [2 << 16, 1, 2, 0x3F800000, 0x40000000]},
+        {"g": np.array([0, 1, 2, 0x3F800000, 4], np.int32)},
+    ),
+)
+ASKED = Program(
+    program(
+        f"""
+  {VIEW}
+  {INNER}
+  %d = pto.get_tensor_view_dim %p, %c1 : {PART} -> index
+  %s = pto.get_tensor_view_stride %p, %c0 : {PART} -> index
+  %q = pto.tensor_view_addr %p : {PART} -> {P}
+  %i = arith.index_cast %d : index to i32
+  %j = arith.index_cast %s : index to i32
+  pto.store_scalar %i, %q[%c0] : {P}, i32
+  pto.store_scalar %j, %q[%c1] : {P}, i32"""
+    ),
+    {"g": changed(at11=5, at12=8)},
+    {"g": COUNT},
+)
+for page in ("GetTensorViewDim", "GetTensorViewStride", "TensorViewAddr"):
+    say(page, ASKED)
+RESIZED = Program(
+    program(
+        f"""
+  {VIEW}
+  %one = arith.constant 1 : i32
+  %ten = arith.constant 10 : i32
+  %t = pto.alloc_tile valid_row = %c4 valid_col = %c8 : {OPEN}
+  pto.texpands ins(%one : i32) outs(%t : {OPEN})
+  scf.for %i = %c0 to %c3 step %c1 {{
+    pto.tadds ins(%t, %ten : {OPEN}, i32) outs(%t : {OPEN})
+    pto.set_validshape %t, %i, %c5 : {OPEN}
+  }}
+  %r, %c = pto.get_validshape %t : {OPEN}
+  %rows = pto.tile_valid_rows %t : {OPEN}
+  %cols = pto.tile_valid_cols %t : {OPEN}
+  pto.set_validshape %t, %c4, %c8 : {OPEN}
+  pto.tstore ins(%t : {OPEN}) outs(%v : {V})
+  %a = arith.addi %r, %rows : index
+  %b = arith.addi %c, %cols : index
+  %i = arith.index_cast %a : index to i32
+  %j = arith.index_cast %b : index to i32
+  %o = pto.addptr %g, %c8 : {P} -> {P}
+  pto.store_scalar %i, %o[%c8] : {P}, i32
+  pto.store_scalar %j, %o[%c5] : {P}, i32"""
+    ),
+    {"g": [21] * 5 + [11] * 8 + [10] + [11] * 2 + [4] + [11] * 15},
+    {"g": COUNT},
+)
+for page in ("SetValidShape", "GetValidShape", "TileValidRows", "TileValidCols"):
+    say(page, RESIZED)
