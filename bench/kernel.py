@@ -23,6 +23,8 @@ KINDS: dict[str, Any] = {  # Any: NumPy's types
     "bf16": ml_dtypes.bfloat16,
     "i8": np.int8,
     "i32": np.int32,
+    "u8": np.uint8,
+    "u32": np.uint32,
 }
 LAYOUTS = {  # blayout, slayout
     "nd": ("row_major", "none_box"),
@@ -73,6 +75,17 @@ class Kernel:
         else:
             given = random(KINDS[dtype], v_row, v_col) if data is None else data
             self.arrays[name] = given
+
+    def whole_tiles(self) -> list[Any]:
+        """The arguments as arrays of their declared shapes."""
+        found: list[Any] = []
+        for name, array in self.arrays.items():
+            kind = self.types[name]
+            shape = [int(kind.partition(f"{n}=")[2].partition(",")[0]) for n in ("rows", "cols")]
+            whole = np.zeros(shape, array.dtype)
+            whole[: array.shape[0], : array.shape[1]] = array
+            found.append(whole)
+        return found
 
     def feature_map(self, name: str, dtype: str, shape: tuple[int, ...], how: str) -> None:
         """A convolution tile with data; `how` it is unrolled."""

@@ -15,8 +15,9 @@ CHAIN = 4  # instructions in a turn of the loop
 class Row:
     """An instruction of one shape, several times in a loop.
 
-    Its opponent in the same run is a memcpy of `copied` bytes, or one call of `numpy`; an alias,
-    which does nothing, has none. `rule` names the limit that the ratio to it has.
+    Its opponent in the same run is a memcpy of `copied` bytes, one call of `numpy`, or a `plain`
+    function of plain.c; an alias, which does nothing, has none. `rule` names the limit that the
+    ratio to it has; `why` it may take more than twice as long as plain C.
     """
 
     op: str
@@ -25,6 +26,9 @@ class Row:
     copied: int = 0
     numpy: NumPy | None = None
     rule: str = ""
+    plain: str = ""
+    shape: tuple[int, int] = (0, 0)  # what the plain function loops over
+    why: str = ""
 
     @property
     def name(self) -> str:
@@ -34,6 +38,8 @@ class Row:
     def opponent(self) -> str:
         if self.numpy is not None:
             return self.numpy.name
+        if self.plain:
+            return f"C {self.plain}"
         return f"memcpy {self.copied}" if self.copied else ""
 
 

@@ -3,8 +3,9 @@
 Each row is one instruction, several times in a row in a loop of a small PTO program over written
 memory, so that one reads what another wrote; compiled by the native engine, the smallest of many
 runs divided by the number of instructions. Beside it stands its opponent of the same run: memcpy of
-the bytes that are written, in a loop as tight (see `clock.copies`), or one call of NumPy on one
-thread. An alias leaves no code behind, so it has none, and less than a nanosecond is shown as one.
+the bytes that are written, in a loop as tight (see `clock.copies`), one call of NumPy on one
+thread, or our own plain C (`plain.c`), compiled in the same run where there is a compiler. An alias
+leaves no code behind, so it has none, and less than a nanosecond is shown as one.
 
 The last columns are what the public C++ CPU simulator took on another machine, as recorded there:
 no figure of this run is comparable with them.
@@ -29,7 +30,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 import numpy as np
 import whole
 from clock import COPIES, Clock, copies
+from families import families
 from kernel import turning
+from plain import library, measure
 from rows import Row, rows
 
 RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
@@ -40,6 +43,7 @@ RULES = {  # of ratios to the opponent: what they are about, and the most they m
     "transposing": ("transposing moves, to memcpy", 4.0),
     "products": ("128x128x128 products, to NumPy", 1.3),
 }
+SLOWEST = 2.0  # times as long as plain C, more of which needs a reason
 NARROW = 2.0  # the most a sum of a 16-bit type may take, in sums of f32
 SPEEDUP = 1.8  # of a grid, the least on two threads
 
@@ -71,8 +75,9 @@ class Line:
         if self.ratio is not None:
             against = f"{self.ratio:>8.2f}"
         times = "".join(f"{t:>10.0f}" for t in self.simulator)
-        line = f"{self.row.op:<10}{self.row.case:<42}{self.ns:>10.1f}{against}"
-        return f"{line} {self.row.opponent:<22}{times}".rstrip()
+        line = f"{self.row.op:<18}{self.row.case:<34}{self.ns:>10.1f}{against}"
+        why = f" {self.row.why}" if self.row.plain and (self.ratio or 0.0) > SLOWEST else ""
+        return f"{line} {self.row.opponent:<22}{times}{why}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -131,7 +136,7 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
         return not chosen.rows or any(part in name for part in chosen.rows)
 
     clock = Clock(passes=1, runs=2, seconds=0.002) if chosen.quick else Clock()
-    selected = [row for row in rows() if wanted(row.name)]
+    selected = [row for row in (*rows(), *families()) if wanted(row.name)]
     grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
     if not (selected or grid or calls or start):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
@@ -162,12 +167,17 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
 
 def prepare(clock: Clock, selected: list[Row]) -> None:
     """All measures, in the order in which they take turns."""
+    used = any(row.plain for row in selected)
+    plain = library(Path(os.environ["PTOKIT_CACHE"])) if used else None
     for row in selected:
         clock.add(row.name, turning(row.kernel, clock.seconds))
         if row.numpy is not None:
             clock.add(row.opponent, clock.calling(row.numpy.make()))
         elif row.copied:
             clock.add(row.opponent, clock.calling(copies(row.copied), 2 * COPIES))
+        elif row.plain and plain is not None:
+            arrays = row.kernel.whole_tiles()
+            clock.add(row.opponent, measure(plain, row.plain, arrays, row.shape, clock.seconds))
 
 
 def line_of(row: Row, clock: Clock, record: dict[str, dict[str, Any]]) -> Line:
@@ -187,7 +197,7 @@ def print_summary(lines: list[Line]) -> None:
     kinds: dict[str, list[float]] = {}
     for line in lines:
         if line.ratio is not None:
-            kind = "NumPy" if line.row.numpy else "memcpy"
+            kind = "plain C" if line.row.plain else "NumPy" if line.row.numpy else "memcpy"
             kinds.setdefault(kind, []).append(line.ratio)
     print()
     for kind, ratios in kinds.items():

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 
 from account.files import ROOT
 
@@ -14,17 +15,40 @@ from account.files import ROOT
 def test_a_row_of_the_bench(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     done = subprocess.run(
-        [sys.executable, ROOT / "bench" / "run.py", "tadd", "--quick", "--json", file],
+        [
+            sys.executable,
+            ROOT / "bench" / "run.py",
+            "tadd f32",
+            "tadd f16",
+            "tadd bf16",
+            "--quick",
+            "--json",
+            file,
+        ],
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "tadd      f32 64x64 " in done.stdout
+    assert "tadd              f32 64x64 " in done.stdout
     assert "not measured" not in done.stdout  # a recorded row that no row of ours has
     figures = json.loads(file.read_text(encoding="utf-8"))
-    assert {row["op"] for row in figures["rows"]} == {"tadd"}
+    assert {row["op"] for row in figures["rows"]} == {"tadd", "tpartadd"}
     assert all(row["ns"] > 0 for row in figures["rows"])
     assert [limit["bound"] for limit in figures["limits"]] == [2.0, 2.0]
     assert figures["starts_ms"] == {}
+
+
+def test_a_row_next_to_plain_c() -> None:
+    """Where nothing compiles it, the row has no opponent."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench" / "run.py", "tmuls", "--quick"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tmuls             f32 64x128 plain " in done.stdout
+    assert ("geometric mean of 1 rows" in done.stdout) == (which("cc") is not None)

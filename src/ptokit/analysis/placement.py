@@ -16,7 +16,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
@@ -149,6 +149,26 @@ def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagno
         if tile.outlives and not tile.explicit:
             yield _outlives(tile)
     yield from _plan(tiles, facts.target)[1]
+    yield from _crowded(tiles.values(), facts.target)
+
+
+def _crowded(tiles: Iterable[Storage], target: Target) -> Iterator[Diagnostic]:
+    """A warning for each memory of which the tiles fill what front ends keep for themselves."""
+    for space, usable in target.usable.items():
+        there = [t for t in tiles if SPACES[t.kind.loc] == space and t.address is not None]
+        last = max(there, key=_end, default=None)
+        if last is not None and usable < _end(last) <= target.capacity[space]:
+            slug, name = "near-capacity", f"%{last.value.name}"
+            yield Diagnostic(
+                slug,
+                f"{name}: {CATALOGUE[slug].title}",
+                last.value.span,
+                severity=Severity.WARNING,
+                rule=f"tiles end within {usable} of the {target.capacity[space]} bytes of {space}",
+                seen=f"{name} ends at byte {_end(last)}",
+                help="use smaller tiles, or stop using one before the next is defined",
+                targets=(target.name,),
+            )
 
 
 def _outlives(tile: Storage) -> Diagnostic:

@@ -101,6 +101,11 @@ CATALOGUE: dict[str, Entry] = {
         "no longer needed. Even so the tiles that are live at the same time need more bytes than "
         "the target has in that memory.",
     ),
+    "near-capacity": Entry(
+        "little of the memory is left",
+        "The tiles fit, but front ends keep a part of the memory for themselves: 8 KiB of UB on "
+        "A2/A3, 16 KiB on A5. A kernel that fills it may not pass them.",
+    ),
     "placed-overlap": Entry(
         "it shares bytes with a tile that ptokit placed",
         "A tile has an address of the program's own (alloc_tile with addr, TASSIGN), or ptokit "

@@ -139,9 +139,16 @@ DISPUTES: dict[str, Dispute] = {
     ),
     "D3": Dispute(
         "must a view have the tile's valid shape?",
-        "assembler: not compared. headers: equal.",
-        "equal",
+        "assembler: not compared. Headers: equal. Tests of A5: of a larger view the tile's valid "
+        "region is loaded.",
+        "equal: cut the view with partition_view",
         "a smaller view would read neighbouring memory",
+    ),
+    "D14": Dispute(
+        "what do the pad values max and min of floats stand for?",
+        "pages: the infinities. Golden data of A5: the largest finite numbers.",
+        "the infinities",
+        "a maximum over padding must not meet a finite number",
     ),
     "D4": Dispute(
         "which parameter does a fix-pipe store use?",

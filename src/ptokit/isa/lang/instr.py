@@ -106,7 +106,7 @@ class Instr:
     example: ClassVar[Example] = {}  # a program, or operands of the one statement
     run: Any = None  # the body; Any: a function of operands, attributes and resources
     type_of: Any = None  # the type of its result by what is known; Any: as `run`
-    notes: Any = None  # lines that the manual adds; Any: a function that yields them
+    manual_lines: Any = None  # lines that the manual adds; Any: a function that yields them
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
     routes: ClassVar[Routes] = ()  # the ways of control through its regions

@@ -48,6 +48,7 @@ INHERITED: Any = object()  # stands for a value of any type until the target is 
 DEFAULTS: dict[str, Any] = {
     "lacks": (),
     "capacity": dict.fromkeys(SPACES.values(), 0),
+    "usable": {},
     "left": NZ,
     "wide4": False,
     "alignment": 32,
@@ -76,6 +77,7 @@ class Target:
     like: Target | None = None
     lacks: tuple[str | DType | Loc, ...] = ()
     capacity: dict[str, int] = INHERITED
+    usable: dict[str, int] = INHERITED  # what front ends leave to kernels, where that is less
     left: Layout = INHERITED
     wide4: bool = INHERITED
     alignment: int = INHERITED
@@ -203,10 +205,21 @@ RECORDED_TARGET = Target(
     "recorded", "CPU simulator of the recordings", like=CPU_TARGET, order=Order.RECORDED
 )
 A2A3_TARGET = Target(
-    A2A3, "Ascend A2/A3", capacity=_sizes(192, 128, 1, 2, 0), left=ZZ, order=Order.A2A3
+    A2A3,
+    "Ascend A2/A3",
+    capacity=_sizes(192, 128, 1, 2, 0),
+    usable={"UB": 184 * KIB},
+    left=ZZ,
+    order=Order.A2A3,
 )
 A5_TARGET = Target(
-    A5, "Ascend A5", capacity=_sizes(256, 256, 4, 4, 4), wide4=True, every_pair=True, order=Order.A5
+    A5,
+    "Ascend A5",
+    capacity=_sizes(256, 256, 4, 4, 4),
+    usable={"UB": 240 * KIB},
+    wide4=True,
+    every_pair=True,
+    order=Order.A5,
 )
 DEFAULT_TARGET = CPU_TARGET
 

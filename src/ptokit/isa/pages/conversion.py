@@ -132,7 +132,7 @@ class TCvt(Instr, pipe=V):
     disputes = ("E16", "E17", "E22", "E23", "E24")
 
     @staticmethod
-    def notes() -> Iterator[str]:
+    def manual_lines() -> Iterator[str]:
         """What saturates without `sat_mode`, by target and source."""
         yield "Without sat_mode (cpu: as a2a3 and a5, pairs that they lack saturate)"
         for target, listed in ((A2A3, A2A3_PAIRS), (A5, A5_PAIRS)):

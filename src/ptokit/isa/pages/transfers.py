@@ -153,7 +153,7 @@ class TLoad(Instr):
             *("nd2nz_mat", "dn2zn_mat", "dn2nz_mat", "mx_mat"),
         )
     }
-    disputes = ("D2", "D3")
+    disputes = ("D2", "D3", "D14")
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:

@@ -23,7 +23,7 @@ def instruction_page(page: type[Instr]) -> str:
     lines = [f"{page.mnemonic()}{form}", "", meaning, ""]
     if page.specials and "NaN" not in meaning:
         lines += ["NaN and infinity", *(f"  {line}" for line in page.specials.splitlines()), ""]
-    lines += [*page.notes(), ""] if page.notes else []
+    lines += [*page.manual_lines(), ""] if page.manual_lines else []
     lines += ["Operands"]
     lines += [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
     lines += [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]

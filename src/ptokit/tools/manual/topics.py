@@ -197,6 +197,8 @@ def target_page(target: Target) -> str:
     for loc in Loc:
         capacity = target.capacity_of(loc)
         size = f"{capacity // 1024} KiB" if capacity else "none"
+        usable = target.usable.get(SPACES[loc])
+        size += f", of which front ends leave {usable // 1024} KiB" if usable else ""
         lines.append(f"  {loc!s:<12} {SPACES[loc]:<8} {size}")
     lines += ["", f"Addresses are multiples of {target.alignment} bytes.", "", "Aliases"]
     for loc in ALIASES:

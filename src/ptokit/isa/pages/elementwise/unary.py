@@ -38,8 +38,8 @@ class TExp(
 ):
     """dst[i, j] = e ** src[i, j], at most one unit in the last place from the rounded exact value.
 
-    Every float was tried: of f16 two are off by one, of bf16 none, of f32 0.8 %. It overflows to
-    infinity, underflows through denormals to 0, and NaN stays NaN.
+    Of all f16 two are off by one, of all bf16 none, of f32 between -87 and 88 one in ten. It
+    overflows to infinity, underflows through denormals to 0, and NaN stays NaN.
     """
 
     precision = precision(EXP)
@@ -117,7 +117,10 @@ class TRsqrt(
     f=reciprocal_root,
     rules=pointwise(*PAIR, cpu=FLOATS, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE),
 ):
-    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN."""
+    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
+
+    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    """
 
     tmp = Scratch(Tile, None, doc="of A5's precise algorithm")
     precision = precision(RSQRT)

@@ -6,6 +6,7 @@ from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, eithe
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Operand, Out, Scratch
+from ptokit.isa.lang.specials import NAN_MOVES
 from ptokit.isa.model.dtypes import (
     bf16,
     f8e4m3,
@@ -101,6 +102,7 @@ class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
     a line of indices means rows. Bits move unchanged.
     """
 
+    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements")
     src = In(Global, doc="the table")
     indices = In(Tile, doc="one for each element of dst, or a line of one for each row")

@@ -40,7 +40,7 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
         ),
     )
     elided = {"dst": Like(src, src.rows, src.cols)}
-    disputes = ("C15", "C36")
+    disputes = ("C15", "C36", "D14")
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
