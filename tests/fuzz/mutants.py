@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from kernels import kernel
+from scale import scaled
 
 from ptokit.api.program import FORMS, Program, decoded, loads
 from ptokit.diagnostics.diagnostic import PtoError
@@ -44,7 +45,7 @@ SLOWEST = 5  # seconds for one tool and one mutant
 LIMIT = 1.0  # seconds for a run
 LARGEST = 1 << 30  # bytes of memory
 MOST_ELEMENTS = 1 << 20  # of an argument
-KERNELS = 8  # random programs, of instructions of all pages
+KERNELS = min(8, scaled(1))  # random programs, of instructions of all pages
 LONGEST = 20_000  # characters of a program that is mutated: larger ones only cost time
 
 
@@ -57,16 +58,15 @@ class Hang(BaseException):
 
 @cache
 def programs() -> tuple[str, ...]:
-    """Every program of the tree, of pages and tests too, and random kernels, in each form."""
-    found: dict[str, None] = {}
-    for text in _texts():
-        try:
-            program = loads(text)
-        except PtoError:
-            found[text] = None
-            continue
-        found |= dict.fromkeys([text, *_converted(program)])
-    return tuple(text for text in found if len(text) < LONGEST)
+    """Every program of the tree, of pages and tests too, and random kernels."""
+    return tuple(dict.fromkeys(text for text in _texts() if len(text) < LONGEST))
+
+
+def chosen(random: Random) -> str:
+    """A program in some form."""
+    text, form = random.choice(programs()), random.choice(("", *FORMS))
+    found = _converted(text, form) if form else text
+    return found if len(found) < LONGEST else text
 
 
 def _texts() -> Iterator[str]:
@@ -96,12 +96,13 @@ def _is_program(text: str) -> bool:
     return bool(ops) and not any(isinstance(op, OpaqueOp) for op in ops)
 
 
-def _converted(program: Program) -> Iterator[str]:
-    for form in FORMS:
-        try:
-            yield program.text(form)
-        except PtoError:
-            continue
+@cache
+def _converted(text: str, form: str) -> str:
+    """The same program in a form; as it is where it has none."""
+    try:
+        return loads(text).text(form)
+    except PtoError:
+        return text
 
 
 # the mutations
@@ -191,7 +192,7 @@ def lines(random: Random, text: str) -> str:
     elif kind == 2:
         rows[i], rows[j] = rows[j], rows[i]
     else:
-        rows.insert(i, random.choice(random.choice(programs()).split("\n")))
+        rows.insert(i, random.choice(chosen(random).split("\n")))
     return "\n".join(rows)
 
 
@@ -216,7 +217,7 @@ WEIGHTS = (40, 25, 12, 15, 3, 1)
 def mutant(seed: int) -> bytes:
     """The program of this seed."""
     random = Random(seed)
-    text = random.choice(programs())
+    text = chosen(random)
     for _ in range(random.choice((1, 1, 1, 2, 2, 3, 5))):
         (change,) = random.choices(MUTATIONS, WEIGHTS)
         text = change(random, text)
