@@ -207,3 +207,9 @@ def filled(dst: Seen, scalar: float) -> Array:
     """3.23: the valid region; of a mat tile all of it."""
     region = dst.all.shape if dst.kind.loc.name == "MAT" else dst.valid
     return np.broadcast_to(number(scalar, dst.dtype), region)
+
+
+@meaning("TExpandSConv")
+def filled_maps(dst: Seen, scalar: float) -> Array:
+    """3.23: all of a convolution tile."""
+    return np.broadcast_to(number(scalar, dst.dtype), dst.all.shape)

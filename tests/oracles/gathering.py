@@ -6,7 +6,7 @@ import numpy as np
 
 from oracles.conversions import converted
 from oracles.formats import Array, bits_of, quieted, storage_type, typed
-from oracles.registry import InStorage, Refused, Result, Seen, Undefined, meaning
+from oracles.registry import InStorage, Refused, Result, Seen, Undefined, meaning, number
 
 PERIOD = {
     **{"P1111": (0, 1), "P0101": (0, 2), "P1010": (1, 2)},
@@ -247,3 +247,16 @@ def random_numbers(
             step = ((cols - 1) % 64 + 1) if last else 64
             first += dst.codes.shape[1] // 4 if target == "cpu" else step
     return typed(out, dst.dtype)
+
+
+@meaning("TSetVal")
+def with_element(dst: Seen, offset: int, val: float) -> Result:
+    """C1.8: of the storage."""
+    out = typed(dst.storage.copy(), dst.dtype)
+    out[offset : offset + 1] = number(val, dst.dtype)[0]
+    return InStorage(out)
+
+
+@meaning("TPrefetch", "TPrint", "TPrintView")
+def nothing_written() -> None:
+    """4.2, C1.8: a hint, and text on standard output."""

@@ -219,3 +219,16 @@ for page in ("SetFlag", "WaitFlag", "SetFlagDyn", "WaitFlagDyn", "RecordEvent", 
     say(page, NoData("orders two pipes (C3.3); the engines run instructions in program order"))
 for page in ("Barrier", "BarrierSync", "TSync", "TSyncOp"):
     say(page, NoData("waits for pipes (C3.3); the engines run instructions in program order"))
+
+ELEMENT = program(
+    f"%out: {T}, %k: index",
+    f"%i = pto.tgetval ins(%out, %k : {T}, index) outs : i32\n  {ADD_K}",
+)
+say(
+    "TGetVal",
+    Program(
+        ELEMENT,
+        {"out": [[5, 6, 7, 8, 9, 10, 11, 12]]},
+        {"out": COUNT[None, 1:9].copy(), "k": 3},
+    ),
+)

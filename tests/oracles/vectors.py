@@ -391,7 +391,7 @@ def selection_or_number(dst: Seen, mask: Seen, src: Seen, scalar: float) -> Arra
     return np.where(chosen(mask, *dst.valid), src.values, number(scalar, dst.dtype))
 
 
-@meaning("TCI")
+@meaning("TCI", "TCITmp")
 def counted(dst: Seen, start: int, descending: bool) -> Array:
     """C1.4: modulo the width of the type."""
     steps = np.arange(dst.valid[1], dtype=np.int64)

@@ -117,6 +117,11 @@ PowPrecisionWord = Literal[
     "default",
     "high",
 ]
+PrintFormatWord = Literal[
+    "width8_precision4",
+    "width8_precision2",
+    "width10_precision6",
+]
 QuantOutWord = Literal[
     "i8",
     "u8",
@@ -261,6 +266,9 @@ __all__ = [
     "mscatter",
     "tinterleave",
     "tdeinterleave",
+    "tsetval",
+    "tprefetch",
+    "tprint",
     "tsort32",
     "tmrgsort",
     "tgather",
@@ -887,8 +895,16 @@ def tsubsc(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
+@overload
 def texpands(
     dst: Tile,
+    scalar: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def texpands(
+    dst: ConvTile,
     scalar: float,
     *,
     events: Sequence[Event] = ...,
@@ -980,9 +996,19 @@ def tmatmul_mx_hif4(
     phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+@overload
 def tci(
     dst: Tile,
     start: float,
+    *,
+    descending: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tci(
+    dst: Tile,
+    start: float,
+    tmp: Tile,
     *,
     descending: bool = ...,
     events: Sequence[Event] = ...,
@@ -1051,6 +1077,33 @@ def tdeinterleave(
     dst0: Tile,
     src: Tile,
     *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tsetval(
+    dst: Tile,
+    offset: int,
+    val: float,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def tprefetch(
+    dst: Tile,
+    src: Tensor,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tprint(
+    src: Tile,
+    *,
+    format: PrintFormatWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tprint(
+    src: Tensor,
+    *,
+    format: PrintFormatWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tsort32(

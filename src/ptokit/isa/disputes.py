@@ -635,12 +635,38 @@ DISPUTES: dict[str, Dispute] = {
         "each target as it does; the generator is Philox4x32",
         "both are what programs there see; no other source has the numbers",
     ),
+    "X1": Dispute(
+        "what does TCI with a scratch tile count when it descends?",
+        "Code of A2/A3: -(start + k). Everybody else: start - k.",
+        "start - k",
+        "a defect of one form; they agree where start is 0",
+    ),
+    "X23": Dispute(
+        "what does TPRINT print?",
+        "CPU simulator: the valid region. Code of A2/A3 and A5: what is not valid too, behind "
+        "a bar.",
+        "the valid region, in the simulator's form",
+        "the rest has no meaning",
+    ),
+    "D16": Dispute(
+        "does TPREFETCH fill its tile?",
+        "CPU simulator: with elements from the view's first byte on, whatever the strides. Code of "
+        "A2/A3 and A5: a hint to the cache.",
+        "no",
+        "no program may rely on it",
+    ),
     "X5": Dispute(
         "what becomes of the elements that a scatter does not write?",
         "CPU simulator: they stay, in a masked scatter those of the valid region become 0. Code of "
         "A2/A3 and A5: the whole tile is cleared first.",
         "each target as it does",
         "both are what programs there see",
+    ),
+    "X6": Dispute(
+        "which pipe executes TCI?",
+        "enumeration: S. Assembler: V. Code: S, with a scratch tile V.",
+        "S, with a scratch tile V",
+        "the code is what runs",
     ),
     "X7": Dispute(
         "which pipe executes a scatter?",

@@ -10,7 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Operand, Role
-from ptokit.isa.lang.traits import ALIASES, CHIP, CORE, FIXPIPE, GATHERS, ORDER, Resource
+from ptokit.isa.lang.traits import ALIASES, CHIP, CORE, FIXPIPE, GATHERS, ORDER, PRINTS, Resource
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind, ScalarType
@@ -18,6 +18,7 @@ from ptokit.isa.model.words import Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Memory
+from ptokit.sim.printing import print_matrix
 from ptokit.sim.state import State, require_registers
 from ptokit.sim.tile import Matrix
 
@@ -66,7 +67,7 @@ class Core:
 
     def offer(self) -> Offer:
         """What a body may use."""
-        return {**self.readings(), **self.state.offer(), CORE: self}
+        return {**self.readings(), **self.state.offer(), CORE: self, PRINTS: print_matrix}
 
 
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types

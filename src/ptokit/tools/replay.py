@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +23,16 @@ from ptokit.ir.builder import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import replayed
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.model.dtypes import SPELLINGS, DType
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import RECORDED_TARGET
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.numerics.formats import decode
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import Core, ReadyOp
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import ConvTile, GlobalView, Tile
 
@@ -107,22 +110,43 @@ def run_case(
 ) -> Iterator[str]:
     """Execute one case and yield what differs from the recording."""
     prefix = case["id"]
-    memories = {
-        name: Memory(name, arrays[f"{prefix}/{name}"].copy(), written=True)
-        for name in case["operands"]
-    }
+    kinds = {n: o for n, o in case["operands"].items() if o.get("loc") != "text"}
+    memories = {name: Memory(name, _before(arrays, prefix, name), written=True) for name in kinds}
     for name, other in case["attrs"].get("alias", {}).items():
         memories[name] = memories[other]
-    handles = {
-        name: _handle(o, memories[name], case["attrs"]) for name, o in case["operands"].items()
-    }
+    handles = {name: _handle(o, memories[name], case["attrs"]) for name, o in kinds.items()}
     op, env = one_op(page, case, handles)
-    engine.run_op(op, env, Core(RECORDED_TARGET, CPU_READING))
+    with redirect_stdout(StringIO()) as printed:
+        _execute(op, env, engine, [handles[n] for n in case["outs"] if n in handles])
     if not case["outs"] and f"{prefix}/dst.logical" in arrays:
         yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
     for name in case["outs"]:
+        if name not in handles:  # what it printed
+            expected = arrays[f"{prefix}/{name}.after"].tobytes().decode()
+            if printed.getvalue() != expected:
+                yield f"{name} is {printed.getvalue()!r} instead of {expected!r}"
+            continue
         handle = handles[name]
         yield from _differences(name, handle, arrays[f"{prefix}/{name}.after"], case)
+
+
+def _before(arrays: Mapping[str, Bytes], prefix: str, name: str) -> Bytes:
+    """The bytes of an operand before the instruction; of a number there are none."""
+    known = arrays.get(f"{prefix}/{name}")
+    return np.zeros_like(arrays[f"{prefix}/{name}.after"]) if known is None else known.copy()
+
+
+def _execute(op: Op, env: dict[Value, Any], engine: Engine, outs: list[Handle]) -> None:
+    """Run the instruction; a number that its body gives is put into the one output."""
+    core = Core(RECORDED_TARGET, CPU_READING)
+    if not op.page.results():
+        engine.run_op(op, env, core)
+        return
+    [out] = outs
+    assert isinstance(out, Tile)
+    op.results = [Value("result", ScalarType(out.dtype.name))]
+    ready = ReadyOp(op)
+    out[0, 0] = ready.run(ready.values(env), core.offer())
 
 
 def _handle(described: Case, memory: Memory, attrs: Case) -> Handle:
@@ -167,8 +191,12 @@ def one_op(
 ) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
     """The case as one instruction, and what its operands are bound to."""
     renamed = page.recorded[case["form"]]
-    names = {o.name: renamed.get(o.name, o.name) for o in page.operands}
+    operands = (o for o in page.operands if o.role is not Role.RESULT)
+    names = {o.name: renamed.get(o.name, o.name) for o in operands}
     known = {**case["scalars"], **handles}
+    if "value_bits" in known:
+        dtype = handles["dst"].dtype
+        known["value_bits"] = decode(np.array(known["value_bits"], dtype.storage), dtype).item()
     words = {a: case["attrs"].get(renamed.get(a.name, a.name)) for a in page.attrs}
     attrs = {a.name: _attribute(a.kind, word) for a, word in words.items() if word is not None}
     return instance(page, {own: known.get(name) for own, name in names.items()}, attrs)

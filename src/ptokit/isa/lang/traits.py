@@ -40,6 +40,7 @@ class Resource(Enum):
     ORDER = "order"  # in which order the target adds
     CHIP = "chip"  # whether the target does as chips do where the CPU simulator does otherwise
     REGISTERS = "registers"  # the registers of the core, by name
+    PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
     CORE = "core"  # its place in the launch
     MACHINE = "machine"  # what makes tiles at addresses
@@ -47,4 +48,4 @@ class Resource(Enum):
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, CHIP, REGISTERS, FLAGS, CORE, MACHINE, REGIONS, FLOW = Resource
+FIXPIPE, GATHERS, ORDER, CHIP, REGISTERS, PRINTS, FLAGS, CORE, MACHINE, REGIONS, FLOW = Resource

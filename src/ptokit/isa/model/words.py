@@ -333,6 +333,18 @@ class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB"):
     ERROR = "undefined", "Undefined", "error"
 
 
+class PrintFormat(Word, mlir="print_format", cpp_type="PrintFormat"):
+    """The places of a number that is printed, and those behind the point."""
+
+    WIDTH8_PRECISION4 = "width8_precision4", "Width8_Precision4"
+    WIDTH8_PRECISION2 = "width8_precision2", "Width8_Precision2"
+    WIDTH10_PRECISION6 = "width10_precision6", "Width10_Precision6"
+
+    @property
+    def places(self) -> tuple[int, int]:
+        return (10, 6) if "10" in self.text else (8, int(self.text[-1]))
+
+
 class Coalesce(Word, mlir="coalesce", cpp_type="Coalesce", bare=True):
     """Whether indices name elements or rows of global memory."""
 

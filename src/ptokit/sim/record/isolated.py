@@ -8,7 +8,7 @@ from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import CORE, FLAGS, REGISTERS
+from ptokit.isa.lang.traits import CORE, FLAGS, PRINTS, REGISTERS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
 from ptokit.isa.model.types import ScalarType
@@ -61,6 +61,10 @@ class Registers(dict[str, int]):
     """The registers of a core that a body sets, by name."""
 
 
+def _silent(*_: object) -> None:
+    """Nothing is printed while an instruction is looked at."""
+
+
 @dataclass
 class Isolated:
     """One recording of an instruction."""
@@ -88,7 +92,7 @@ class Isolated:
         if {CORE, FLAGS} & {*page.uses}:
             raise NotNative("it works on the core's state")
         try:
-            inputs = arguments(page, values, {**offer, REGISTERS: self.registers})
+            inputs = arguments(page, values, {**offer, REGISTERS: self.registers, PRINTS: _silent})
         except KeyError as missing:
             raise NotNative(f"{missing} is missing") from None
         page.run(**inputs)

@@ -123,6 +123,24 @@ def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, values, [kind])
 
 
+def read_element(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op ins(%tile, %offset : T, index) outs : U`."""
+    p.expect("ins")
+    p.expect("(")
+    values = [operand(p)]
+    p.expect(",")
+    values.append(operand(p))
+    p.expect(":")
+    for number, (value, _) in enumerate(values):
+        if number:
+            p.expect(",")
+        p.names.agree(value, p.type(), p.i - 1)
+    p.expect(")")
+    p.expect("outs")
+    p.expect(":")
+    return finish(p, Op(forms[0], spans={"": p.span(at)}), results, values, [p.type()])
+
+
 def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %a : T to U`."""
     given = operand(p)
@@ -233,6 +251,7 @@ def _stripped(p: Parser) -> Type:
 SHAPES: dict[str, Read] = {
     "op": read_op,
     "same": read_same,
+    "element": read_element,
     "constant": read_constant,
     "compare": read_compare,
     "select": read_select,

@@ -188,6 +188,12 @@ def write_compare(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names} : {kind}")
 
 
+def write_element(w: Writer, op: Op) -> None:
+    """`%r = op ins(%tile, %offset : T, index) outs : U`."""
+    inputs = _group(w, op, signature(op.page).ins)
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} ins({inputs}) outs : {w.type(op.results[0].type)}")
+
+
 def write_cast(w: Writer, op: Op) -> None:
     """`%r = op %a : T to U`."""
     value = op.bound(signature(op.page).ins[0].name)[0]
@@ -296,6 +302,7 @@ def write_element(w: Writer, op: Op) -> None:
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "same": write_same,
+    "element": write_element,
     "constant": write_constant,
     "compare": write_compare,
     "select": write_same,

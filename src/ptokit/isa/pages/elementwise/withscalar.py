@@ -12,7 +12,7 @@ from ptokit.isa.lang.specials import NAN_COMPUTED, NAN_MOVES
 from ptokit.isa.model.dtypes import bf16, f32, i32
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.precisions import DIV, FMOD, POW, REM
-from ptokit.isa.model.types import Scalar, Tile
+from ptokit.isa.model.types import Conv, Scalar, Tile
 from ptokit.isa.model.words import MAT, VEC, V
 from ptokit.isa.pages.elementwise.families import (
     CPU_ONLY,
@@ -273,3 +273,22 @@ class TExpandS(Instr, pipe=V, asm=Asm(deduced=True)):
         if dst.loc is MAT:
             rows, cols = dst.rows, dst.cols
         dst[:rows, :cols] = scalar
+
+
+class TExpandSConv(Instr, name="texpands", form="conv", pipe=V, asm=Asm(deduced=True)):
+    """All elements of a convolution tile become `scalar`."""
+
+    specials = NAN_MOVES
+    dst = Out(Conv, doc="the tile to fill")
+    scalar = In(Scalar, doc="what all elements become")
+
+    example = {"dst": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
+    blocks = dst.nbytes // 32
+    rules = (
+        elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
+        on(HARDWARE, dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767)),
+    )
+
+    @staticmethod
+    def run(dst: Cells, scalar: Number) -> None:
+        dst.flat()[0, :] = scalar

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A5, CPU, both, either, named
+from ptokit.isa.formula.rules import A2A3, A5, CPU, both, either, named, on, when
 from ptokit.isa.lang.arrays import Array, Cells, Term
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Out
+from ptokit.isa.lang.instr import Attr, In, Instr, Out, Scratch
 from ptokit.isa.lang.traits import CHIP
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
 from ptokit.isa.model.layouts import ND
@@ -45,6 +45,28 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
         rows, cols = dst.valid
         steps = dst.iota(rows, cols)[1].cast(dst.dtype)
         dst[:rows, :cols] = (0 - steps if descending else steps) + start
+
+
+class TCITmp(TCI, name="tci", form="scratch", pipe=V):
+    """TCI with room for the vector unit of A2/A3; the numbers are the same."""
+
+    dst, start = TCI.dst, TCI.start
+    tmp = Scratch(Tile, doc="of A2/A3: 768 bytes for numbers of 32 bits, 1792 for 16")
+    descending = TCI.descending
+
+    example = """\
+%s = arith.constant 5 : i32
+NAME ins(%s, %t : i32, !pto.tile_buf<vec, 1x256xi32>) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
+    rules = (
+        TCI.rules,
+        on(
+            A2A3,
+            when(TCI.dst.size == 4, named("shape", tmp.nbytes >= 768)),
+            when(TCI.dst.size == 2, named("shape", tmp.nbytes >= 1792)),
+        ),
+    )
+    recorded = {}
+    disputes = ("X1", "X6")
 
 
 class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True)):

@@ -99,7 +99,7 @@ class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
     dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
     Indices are read without sign. `outside` says what one beyond gives: clamp the last, wrap the
     index modulo the count, zero 0; error, also written undefined, is an error. Without `coalesce`
-    a line of indices means rows. Bits move unchanged.
+    a line of indices means rows. Bits move unchanged, NaN too.
     """
 
     specials = NAN_MOVES

@@ -1,0 +1,142 @@
+"""TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output (spec C1.8, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, named, on
+from ptokit.isa.lang.arrays import Array, Cells, Number
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import Attr, In, Instr, Operand, Out, Result
+from ptokit.isa.lang.specials import NAN_MOVES
+from ptokit.isa.lang.traits import BY_SCALAR, PRINTS
+from ptokit.isa.model.types import Global, Index, Scalar, ScalarType, Tile
+from ptokit.isa.model.words import ACC, MAT, MTE2, VEC, PrintFormat, S
+from ptokit.isa.pages.samples import VEC_F32, VIEW_OF_X
+from ptokit.isa.pages.windows import ON_A2A3
+
+X = "!pto.tensor_view<16x32xf32>"
+FILLED = f"""\
+%t = pto.alloc_tile : {VEC_F32}
+%one = arith.constant 1.5 : f32
+pto.texpands ins(%one : f32) outs(%t : {VEC_F32})
+%n = arith.constant 3 : index
+"""
+TITLE = "TPRINT"
+Printer = Callable[[str, Array, PrintFormat], None]
+
+
+def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
+    """The offset is one of the tile's storage."""
+    return (
+        named("element-type", tile.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        named("window-out-of-bounds", offset >= 0, offset < tile.numel, help="an element of it"),
+        on(HARDWARE, tile.loc == VEC),
+    )
+
+
+class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
+    """result = element `offset` of src's storage, whatever its layout.
+
+    A result of another type than the tile's is converted as C++ does: NaN becomes 0 in integers.
+    """
+
+    asm = Asm(shape="element", cpp_text="{type} {result} = {src}.GetValue({offset});")
+    example = f"""\
+{FILLED}%x = NAME ins(%t, %n : {VEC_F32}, index) outs : f32"""
+    result = Result(Scalar)
+    src = In(Tile, doc="the tile")
+    offset = In(Index, doc="which element of its storage")
+
+    rules = element_of(src, offset)
+    recorded = {"plain": {"result": "val"}}
+
+    @staticmethod
+    def run(src: Cells, offset: int, result: ScalarType) -> Array:
+        found, to = src.flat()[0, offset], result.element
+        same = to.bits == found.dtype.bits and to.is_float == found.dtype.is_float
+        return found.bitcast(to) if same else found.cast(to)
+
+
+class TSetVal(Instr, name="tsetval", pipe=S):
+    """Element `offset` of dst's storage, whatever its layout, becomes `val` in its type."""
+
+    asm = Asm(cpp_text="{dst}.SetValue({offset}, {val});")
+    dst = Out(Tile, doc="the tile; its other elements stay")
+    offset = In(Index, doc="which element of its storage")
+    val = In(Scalar, doc="the number")
+
+    specials = NAN_MOVES
+    example = f"{FILLED}NAME ins(%n, %one : index, f32) outs(%t : {VEC_F32})"
+    rules = element_of(dst, offset)
+    recorded = {"plain": {"val": "value_bits"}}
+
+    @staticmethod
+    def run(dst: Cells, offset: int, val: Number) -> None:
+        dst.flat()[0, offset] = val
+
+
+class TPrefetch(Instr, pipe=MTE2):
+    """A hint that `src` will be loaded: dst stays as it is, written or not."""
+
+    specials = NAN_MOVES
+    dst = Out(Tile, doc="a tile of the size of the transfer")
+    src = In(Global, doc="what will be loaded")
+
+    example = f"""\
+{VIEW_OF_X}  %t = pto.alloc_tile : {VEC_F32}
+  NAME ins(%view : {X}) outs(%t : {VEC_F32})
+  pto.tload ins(%view : {X}) outs(%t : {VEC_F32})
+  pto.tstore ins(%t : {VEC_F32}) outs(%view : {X})
+  return
+}}"""
+    rules = (
+        named("element-type", dst.dtype.size == src.dtype.size),
+        on(A2A3, named("element-type", dst.dtype.isin(*ON_A2A3))),
+    )
+    disputes = ("D16",)
+
+    @staticmethod
+    def run() -> None:
+        """It moves nothing that a program sees."""
+
+
+class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S):
+    """Print the valid region: a line `TPRINT ROWSxCOLS`, and a line for each row.
+
+    Numbers are right-aligned in 8 or 10 places, floats with 4, 2 or 6 digits behind the point;
+    NaN is nan. What is not valid is not printed.
+    """
+
+    src = In(Tile, doc="the tile")
+    format = Attr(PrintFormat, PrintFormat.WIDTH8_PRECISION4, key="printFormat")
+
+    rules = (
+        named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        on(HARDWARE, src.loc.isin(VEC, ACC, MAT)),
+    )
+    recorded = {"vec": {}}
+    disputes = ("X23",)
+
+    @staticmethod
+    def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
+        rows, cols = src.valid
+        prints(TITLE, src[:rows, :cols], format)
+
+
+class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S):
+    """Print a global tensor view as a matrix."""
+
+    src = In(Global, doc="the view")
+    format = TPrint.format
+
+    example = f"""\
+{VIEW_OF_X}  NAME ins(%view : {X})
+  return
+}}"""
+    rules = named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements")
+    disputes = ("X23",)
+
+    @staticmethod
+    def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
+        prints(TITLE, src[: src.rows, : src.cols], format)
