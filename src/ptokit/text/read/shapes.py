@@ -123,7 +123,7 @@ def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, values, [kind])
 
 
-def read_element(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op ins(%tile, %offset : T, index) outs : U`."""
     p.expect("ins")
     p.expect("(")
@@ -251,7 +251,7 @@ def _stripped(p: Parser) -> Type:
 SHAPES: dict[str, Read] = {
     "op": read_op,
     "same": read_same,
-    "element": read_element,
+    "tile_element": read_tile_element,
     "constant": read_constant,
     "compare": read_compare,
     "select": read_select,

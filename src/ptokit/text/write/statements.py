@@ -188,7 +188,7 @@ def write_compare(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names} : {kind}")
 
 
-def write_element(w: Writer, op: Op) -> None:
+def write_tile_element(w: Writer, op: Op) -> None:
     """`%r = op ins(%tile, %offset : T, index) outs : U`."""
     inputs = _group(w, op, signature(op.page).ins)
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} ins({inputs}) outs : {w.type(op.results[0].type)}")
@@ -302,7 +302,7 @@ def write_element(w: Writer, op: Op) -> None:
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "same": write_same,
-    "element": write_element,
+    "tile_element": write_tile_element,
     "constant": write_constant,
     "compare": write_compare,
     "select": write_same,

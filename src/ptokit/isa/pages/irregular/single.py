@@ -41,7 +41,7 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
     A result of another type than the tile's is converted as C++ does: NaN becomes 0 in integers.
     """
 
-    asm = Asm(shape="element", cpp_text="{type} {result} = {src}.GetValue({offset});")
+    asm = Asm(shape="tile_element", cpp_text="{type} {result} = {src}.GetValue({offset});")
     example = f"""\
 {FILLED}%x = NAME ins(%t, %n : {VEC_F32}, index) outs : f32"""
     result = Result(Scalar)
