@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from fuzz.scale import sampled
+from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import replayed
+from ptokit.tools.cli import main
 from ptokit.tools.replay import replay
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance"
@@ -58,3 +61,15 @@ def test_compiled_code_replays_a_sample_of_every_operation(tmp_path: Path) -> No
     tally = replay(tmp_path, "native")
     assert tally.failures == []
     assert tally.passed + tally.skipped == kept
+
+
+@needs_vectors
+def test_skipped_cases_are_listed_with_what_ptokit_answers(tmp_path: Path) -> None:
+    for name in ("tabs.json", "tabs.npz"):
+        (tmp_path / name).symlink_to(VECTORS / name)
+    result = CliRunner().invoke(main, ["replay", str(tmp_path), "--disputed"])
+    assert result.exit_code == 0
+    said, row = result.output.splitlines()[:2]
+    assert said.startswith("tabs plain, 4 cases: -0 and negative NaN keep their sign")
+    assert row.startswith(f"  E15: {DISPUTES['E15'].question} -> {DISPUTES['E15'].choice}: ")
+    assert result.output.endswith("8 passed, 0 failed, 4 skipped\n")
