@@ -71,12 +71,12 @@ class Program:
         return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 
     def func(self, name: str | None = None) -> Func:
-        """The function of that name, or the only one that no other calls."""
-        from ptokit.passes.inline import entries
+        """The function of that name, or the only one that no other calls; its own calls replaced."""
+        from ptokit.passes.inline import entries, inlined
 
         bodies = [f for f in self.module.funcs if f.name == name] if name else entries(self.module)
         if len(bodies) == 1:
-            return bodies[0]
+            return inlined(self.module, bodies[0])
         found = ", ".join(f"@{f.name}" for f in self.module.funcs) or "none"
         message = f"no function @{name}" if name else "choose a function"
         raise call_error("no-such-function", message, seen=f"the program has {found}")
@@ -161,10 +161,7 @@ class Program:
 
         options = Options(chosen, engine, reading(fixpipe), blocks, stated)
         key = func, *options.key
-        from ptokit.passes.inline import inlined
-
-        chosen = self.func(func)
-        return self._executables.get(key, lambda: Executable(inlined(self.module, chosen), options))
+        return self._executables.get(key, lambda: Executable(self.func(func), options))
 
     def code(
         self,
