@@ -23,7 +23,7 @@ from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, Shape, TileType
-from ptokit.isa.model.types import I64, Kind, PtrType
+from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType
 from ptokit.isa.model.words import (
     VEC,
     CompactMode,
@@ -114,6 +114,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.GLOBAL: GLOBAL_KNOBS,
     Kind.CONV: CONV_KNOBS,
     Kind.PTR: {"dtype": (f16, DTYPES), "offset": (0, (0, 1, 3, 8))},
+    Kind.ARRAY: {"count": (4, (4, 1, 8))},
 }
 
 
@@ -329,6 +330,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.GLOBAL: _global,
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
+    Kind.ARRAY: lambda own: ArrayType(I64, own["count"]),
 }
 
 

@@ -108,3 +108,30 @@ RESIZED = Program(
 )
 for page in ("SetValidShape", "GetValidShape", "TileValidRows", "TileValidCols"):
     say(page, RESIZED)
+KEPT = Program(
+    program(
+        f"""
+  %a = pto.declare_local_array -> !pto.local_array<5xi32>
+  %e = pto.declare_eventid_array -> !pto.eventid_array<4>
+  scf.for %i = %c0 to %c4 step %c1 {{
+    %x = pto.load_scalar %g[%i] : {P} -> i32
+    %r = arith.subi %c4, %i : index
+    pto.local_array_set %a[%r], %x : !pto.local_array<5xi32>, i32
+    %j = arith.subi %c3, %i : index
+    pto.eventid_array_set %e[%j], %i : !pto.eventid_array<4>
+  }}
+  scf.for %i = %c0 to %c5 step %c1 {{
+    %x = pto.local_array_get %a[%i] : !pto.local_array<5xi32> -> i32
+    pto.store_scalar %x, %g[%i] : {P}, i32
+  }}
+  %id = pto.eventid_array_get %e[%c1] : !pto.eventid_array<4>
+  %n = arith.index_cast %id : index to i32
+  pto.store_scalar %n, %g[%c8] : {P}, i32"""
+    ),
+    {"g": [0, 8, 7, 6, 5, 10, 11, 12, 2]},
+    {"g": np.arange(5, 14, dtype=np.int32)},
+)
+for page in ("DeclareLocalArray", "LocalArrayGet", "LocalArraySet"):
+    say(page, KEPT)
+for page in ("DeclareEventIdArray", "EventIdArrayGet", "EventIdArraySet"):
+    say(page, KEPT)

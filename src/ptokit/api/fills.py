@@ -13,7 +13,7 @@ from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType, dtype_named
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType
+from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.host import numpy_dtype, rounded, values_of
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
@@ -83,7 +83,7 @@ def filled(func: Func, given: Mapping[str, Any]) -> dict[str, Any]:  # Any: arra
 
 
 def _dtype(arg: Value) -> DType | None:
-    return None if isinstance(arg.type, Elided | OpaqueType) else arg.type.dtype
+    return getattr(arg.type, "dtype", None)
 
 
 def _shape(arg: Value) -> tuple[int, ...] | None:

@@ -71,7 +71,7 @@ class Program:
         return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 
     def func(self, name: str | None = None) -> Func:
-        """The function of that name, or the only one that no other calls; its own calls replaced."""
+        """The function of that name, or the only one that no other calls; without calls."""
         from ptokit.passes.inline import entries, inlined
 
         bodies = [f for f in self.module.funcs if f.name == name] if name else entries(self.module)

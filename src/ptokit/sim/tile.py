@@ -427,6 +427,7 @@ class Pointer:
     dtype: DType
     memory: Memory
     offset: int = 0
+    count: int | None = None  # of elements, where it is an array of the scalar unit
 
     def moved(self, by: int) -> Pointer:
         """So many elements further on."""

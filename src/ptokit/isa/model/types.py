@@ -56,6 +56,19 @@ class ScalarType:
 
 
 @dataclass(frozen=True)
+class ArrayType:
+    """An array of the scalar unit: so many numbers, or event ids (of type `index`)."""
+
+    element: ScalarType
+    count: int
+
+    def __str__(self) -> str:
+        if self.element == INDEX:
+            return f"!pto.eventid_array<{self.count}>"
+        return f"!pto.local_array<{self.count}x{self.element}>"
+
+
+@dataclass(frozen=True)
 class Elided:
     """A type the text leaves out: `!pto.tile<...>`, `!pto.tile_buf<...>`, `dtype`, or nothing."""
 
@@ -76,7 +89,7 @@ class OpaqueType:
 
 
 Type: TypeAlias = (
-    "TileType | GlobalType | ConvTileType | PtrType | ScalarType | Elided | OpaqueType"
+    "TileType | GlobalType | ConvTileType | PtrType | ScalarType | ArrayType | Elided | OpaqueType"
 )
 
 INDEX = ScalarType("index")
@@ -92,6 +105,7 @@ class Kind(Enum):
     PTR = "pointer"
     INDEX = "index"
     SCALAR = "scalar"
+    ARRAY = "array of numbers"
     ANY = "value"
 
     def accepts(self, given: Type) -> bool:
@@ -107,6 +121,8 @@ class Kind(Enum):
                 return self is Kind.CONV
             case PtrType():
                 return self is Kind.PTR
+            case ArrayType():
+                return self is Kind.ARRAY
             case ScalarType():
                 return self is Kind.SCALAR or (self is Kind.INDEX and not given.is_float)
             case Elided("dtype"):
@@ -127,6 +143,7 @@ ELISIONS: dict[Kind, Elided] = {
     Kind.PTR: Elided("!pto.ptr<...>"),
     Kind.INDEX: Elided("dtype"),
     Kind.SCALAR: Elided("dtype"),
+    Kind.ARRAY: Elided("!pto.local_array<...>"),
     Kind.ANY: Elided(""),
 }
 
@@ -138,12 +155,13 @@ def kind_of_elided(spelling: str) -> Kind:
     return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
 
 
-Tile, Global, Conv, Ptr, Index, Scalar, Any_ = (
+Tile, Global, Conv, Ptr, Index, Scalar, Numbers, Any_ = (
     Kind.TILE,
     Kind.GLOBAL,
     Kind.CONV,
     Kind.PTR,
     Kind.INDEX,
     Kind.SCALAR,
+    Kind.ARRAY,
     Kind.ANY,
 )

@@ -370,6 +370,8 @@ class Compiler(MainFunction):
         """Windows of views end inside their arrays."""
         found: list[Truth] = []
         for space, dtype, end in self.recording.ends:
+            if space.number == FRAME.number:  # rules keep indices inside its arrays
+                continue
             size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
             bits = end * dtype.bits
             enough: Any = (size * 8) >= bits
@@ -433,5 +435,5 @@ class Compiler(MainFunction):
 def _arrays(cells: Iterable[Elements]) -> set[int]:
     """The numbers of the arrays among the memories of these operands."""
     memories: list[Any] = [c.memory for c in cells]
-    spaces = [m for m in memories if m is not FRAME]
+    spaces = [m for m in memories if m.number != FRAME.number]
     return {space.number for space in spaces if space.memory is not None}

@@ -8,13 +8,14 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
 from ptokit.isa.lang.traits import CORE, FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ArrayType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
 from ptokit.sim.native.flow import CompiledFlow, CompiledRegion
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, BLOCKS
 from ptokit.sim.record.code import Int, Num, Truth
-from ptokit.sim.record.trace import Recorded, TracedConv, TracedTile
+from ptokit.sim.record.trace import Recorded, TracedConv, TracedPointer, TracedTile
 
 
 @dataclass
@@ -54,6 +55,15 @@ class CompiledMachine:
         if isinstance(kind, TileType):
             return TracedTile(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
         return TracedConv(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
+
+    def array(self, kind: ArrayType) -> TracedPointer:
+        """A new array of the scalar unit, of zeros, in the frame."""
+        dtype = kind.element.element
+        slots = [self.main.slot() for _ in range(-(-dtype.nbytes(kind.count) // 8))]
+        for slot in slots:
+            self.main.store(self.main.place(slot), 0)
+        start = 64 * slots[0] // dtype.bits
+        return TracedPointer(dtype, self.main.frame, start, kind.count)  # type: ignore[arg-type]
 
     def new(self, kind: TileType | ConvTileType) -> Recorded:
         """A new tile at the planned address of the value: its content is undefined."""

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ptokit.analysis.known import Facts
@@ -51,6 +52,11 @@ class MainFunction:
     places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
 
     # memories
+
+    @cached_property
+    def frame(self) -> Space:
+        """The frame as a memory, for what the scalar unit keeps."""
+        return Space(FRAME.number, FRAME.name, self, 0, None)
 
     def space(self, loc: Loc) -> Space:
         """The memory behind a location."""

@@ -319,7 +319,7 @@ class TracedPointer(Pointer):
 
     def view(self, kind: Any) -> GlobalView:  # Any: a GlobalType
         space: Any = self.memory
-        if space.memory.growable:
+        if space.number != FRAME.number and space.memory.growable:
             steps = zip(kind.shape, kind.stride, strict=True)
             end = self.offset + 1
             for count, step in steps:

@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ptokit.analysis.checker import unknown_op
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
@@ -23,11 +25,13 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ArrayType
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, refined
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.tile import ConvTile, Matrix, Tile
+from ptokit.sim.memory import Memory
+from ptokit.sim.tile import ConvTile, Matrix, Pointer, Tile
 
 Step: TypeAlias = "Callable[[Env], None]"
 RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
@@ -63,6 +67,13 @@ class InterpretedMachine:
         """A new tile at the planned address of the value: its content is undefined."""
         assert self.value is not None
         return self.fresh(kind, self.planned.addresses[self.value])
+
+    @staticmethod
+    def array(kind: ArrayType) -> Pointer:
+        """A new array of the scalar unit, of zeros."""
+        dtype = kind.element.element
+        memory = Memory("the array", np.zeros(dtype.nbytes(kind.count), np.uint8), written=True)
+        return Pointer(dtype, memory, 0, kind.count)
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A new tile at a planned address."""

@@ -248,6 +248,12 @@ def _stripped(p: Parser) -> Type:
     return type_named("!pto.ptr" + "".join(p.texts[opened : p.i]))
 
 
+def read_declared(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op -> T`."""
+    p.expect("->")
+    return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (), [p.type()])
+
+
 SHAPES: dict[str, Read] = {
     "op": read_op,
     "same": read_same,
@@ -260,6 +266,7 @@ SHAPES: dict[str, Read] = {
     "for": read_for,
     "if": read_if,
     "moved": read_moved,
+    "declared": read_declared,
     "element": read_element,
     "call": read_call_of,
     "while": read_while,

@@ -11,7 +11,7 @@ from typing import Any
 
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
 from ptokit.isa.model.tiles import ConvTileType, GlobalType
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.types import INDEX, ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc
 from ptokit.text.types.parts import (
     BadType,
@@ -101,6 +101,20 @@ def _pointer(parts: Parts) -> Type:
     return PtrType(dtype)
 
 
+def _local_array(parts: Parts) -> Type:
+    """`<8xi32>`."""
+    shape, dtype = extents(*parts.fields[0])
+    if len(shape) != 1 or not shape[0]:
+        raise BadType("tile-shape", "an array has one extent, from 1 on", 0, len(parts.body))
+    return ArrayType(ScalarType(dtype.name), shape[0])
+
+
+def _event_ids(parts: Parts) -> Type:
+    """`<4>`."""
+    text, at = parts.fields[0]
+    return ArrayType(INDEX, number(text, at, "a number of event ids"))
+
+
 def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
     def read(parts: Parts) -> Type:
         if SCHEMATIC.match(parts.body.strip()):
@@ -161,6 +175,8 @@ READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.tile": tile_of,
     "!pto.tile_buf": tile_of,
     "!pto.ptr": _pointer,
+    "!pto.local_array": _local_array,
+    "!pto.eventid_array": _event_ids,
     "!pto.tensor_view": _view("!pto.tensor_view", partition=False),
     "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
     "!pto.conv_tile": _conv,

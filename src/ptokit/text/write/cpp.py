@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, TileType
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.types import ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import Word
 
 DYNAMIC = "DYNAMIC"
@@ -45,6 +45,8 @@ def type_cpp(kind: Type) -> str:
             return f"__gm__ {kind.dtype.cpp} *"
         case ScalarType():
             return kind.dtype.cpp if kind.dtype else ("bool" if kind.name == "i1" else "int64_t")
+        case ArrayType():
+            return f"std::array<{type_cpp(kind.element)}, {kind.count}>"
         case GlobalType():
             dims = ["1"] * (5 - kind.rank) + [DYNAMIC if n is None else str(n) for n in kind.shape]
             steps = ", ".join([DYNAMIC] * 5)

@@ -299,6 +299,11 @@ def write_element(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {types}{arrow}")
 
 
+def write_declared(w: Writer, op: Op) -> None:
+    """`%a = op -> T`."""
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} -> {w.type(op.results[0].type)}")
+
+
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "same": write_same,
@@ -311,6 +316,7 @@ WRITERS: dict[str, Write] = {
     "for": write_for,
     "if": write_if,
     "moved": write_moved,
+    "declared": write_declared,
     "element": write_element,
     "call": write_call,
     "while": write_while,

@@ -1,0 +1,115 @@
+"""Arrays of the scalar unit: numbers and event ids that a core keeps by index (spec 4.8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptokit.isa.formula.rules import both, named
+from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import In, Instr, Out, Result, TypeOf
+from ptokit.isa.lang.traits import BY_SCALAR, MACHINE
+from ptokit.isa.model.types import ArrayType, Index, Numbers, Scalar, ScalarType
+from ptokit.isa.model.words import S
+from ptokit.isa.pages.pointers import Place
+
+KEPT = """\
+%c1 = arith.constant 1 : index
+%n = arith.constant 7 : i32
+%a = pto.declare_local_array -> !pto.local_array<8xi32>
+pto.local_array_set %a[%c1], %n : !pto.local_array<8xi32>, i32
+%x = pto.local_array_get %a[%c1] : !pto.local_array<8xi32> -> i32"""
+EVENTS = """\
+%c1 = arith.constant 1 : index
+%a = pto.declare_eventid_array -> !pto.eventid_array<4>
+pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
+%x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
+OUTSIDE = "elements count from 0 to the size of the array less one"
+
+
+class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S):
+    """A new array. Elements that nobody set are 0; C++ leaves them undefined."""
+
+    asm = Asm(shape="declared", cpp_text="{type} {result}{{}};")
+    result = Result(Numbers)
+
+    @staticmethod
+    def run(machine: Any, result: ArrayType) -> Place:  # Any: the executor's
+        return machine.array(result)
+
+
+class DeclareLocalArray(Declaration, name="declare_local_array"):
+    """A new array of numbers. Elements that nobody set are 0; C++ leaves them undefined."""
+
+    example = KEPT
+
+
+class DeclareEventIdArray(Declaration, name="declare_eventid_array"):
+    """A new array of event ids. Elements that nobody set are 0; C++ leaves them undefined."""
+
+    example = EVENTS
+
+
+class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
+    """An element of an array."""
+
+    asm = Asm(
+        shape="element",
+        order=("array", "index"),
+        brackets=("index",),
+        cpp_text="const {type} {result} = {array}.at({index});",
+    )
+    result = Result(Scalar)
+    array = In(Numbers)
+    index = In(Index)
+    kind = TypeOf(result)
+    rules = named("operand-value", both(index >= 0, index < array.count), help=OUTSIDE)
+
+    @staticmethod
+    def run(array: Place, index: int, kind: ScalarType) -> Array:
+        return array.element(index)[0, 0].bitcast(kind.element)
+
+
+class LocalArrayGet(Got, name="local_array_get"):
+    """The element of that index."""
+
+    example = KEPT
+
+
+class EventIdArrayGet(Got, name="eventid_array_get"):
+    """The event id of that index."""
+
+    example = EVENTS
+
+
+class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
+    """An element of an array becomes another one."""
+
+    asm = Asm(
+        shape="element",
+        order=("array", "index", "value"),
+        brackets=("index",),
+        cpp_text="{array}.at({index}) = {value};",
+    )
+    array = Out(Numbers)
+    index = In(Index)
+    value = In(Scalar, element=True)
+    rules = Got.rules
+
+    @staticmethod
+    def run(array: Place, index: int, value: Array) -> None:
+        cells = array.element(index)
+        cells[0, 0] = value.bitcast(cells.dtype)
+
+
+class LocalArraySet(PutElement, name="local_array_set"):
+    """The element of that index becomes `value`."""
+
+    example = KEPT
+
+
+class EventIdArraySet(PutElement, name="eventid_array_set"):
+    """The event id of that index becomes `value`."""
+
+    example = EVENTS
+    value = In(Scalar, whole=True, element=True)
