@@ -19,14 +19,14 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 500,
     "isa/formula": 610,
-    "isa/model": 1_720,
+    "isa/model": 1_780,
     "isa/lang": 1_300,  # words that sort, merge, tally and scatter
     "isa": 830,  # the index and the disputes
     "numerics": 1_320,
     "isa/pages": 9_300,  # all tile instructions of the manual
     "ir": 420,  # the builder too
     "text/types": 640,
-    "text/read": 3_300,
+    "text/read": 3_360,
     "text/write": 800,
     "text": 20,
     "sim": 1_800,  # windows are placed once, memories used again; scatters, merges
