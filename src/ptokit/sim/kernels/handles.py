@@ -66,8 +66,8 @@ def mapped(
     place = place or number
     if isinstance(value, Coded):
         return _float(number(value.bits), value.dtype)
-    if isinstance(value, int | float | Int | FrameSlot):
-        return value if isinstance(value, int | float) else number(value)  # type: ignore[arg-type]
+    if isinstance(value, int | float | NumpyArray | Int | FrameSlot):
+        return value if isinstance(value, int | float | NumpyArray) else number(value)  # type: ignore[arg-type]
     make: Any = value.__class__
     if memory is not None:
         make = classes.get(make, make)
