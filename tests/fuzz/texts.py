@@ -30,7 +30,7 @@ from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
-from ptokit.isa.model.types import ELISIONS, I1, INDEX, Kind, PtrType, ScalarType, Type
+from ptokit.isa.model.types import ELISIONS, I1, INDEX, ArrayType, Kind, PtrType, ScalarType, Type
 from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
 
 SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
@@ -139,6 +139,7 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.PTR: lambda random: PtrType(random.choice(DTYPES)),
     Kind.INDEX: lambda _: INDEX,
     Kind.SCALAR: lambda random: random.choice(SCALARS),
+    Kind.ARRAY: lambda random: ArrayType(random.choice((*SCALARS, INDEX)), random.randint(1, 9)),
     Kind.ANY: lambda random: random.choice(SCALARS),
 }
 
@@ -230,6 +231,30 @@ def cast(scope: Scope, page: type[Instr]) -> Op:
     return Op(page, operands, results=scope.results([scope.random.choice(NUMBERS)]))
 
 
+def moved(scope: Scope, page: type[Instr]) -> Op:
+    pointer, by = page.ins()
+    given = scope.use(pointer)
+    operands: dict[str, Binding] = {pointer.name: given, by.name: scope.of(INDEX)}
+    return Op(page, operands, results=scope.results([given.type]))
+
+
+def declared(scope: Scope, page: type[Instr]) -> Op:
+    kinds = [some_type(scope.random, o.kind) for o in page.results()]
+    return Op(page, results=scope.results(kinds))
+
+
+def element(scope: Scope, page: type[Instr]) -> Op:
+    """An element of a tile or an array: its index is an `index`."""
+    whole = [scope.of(INDEX) if o.kind is Kind.INDEX else scope.use(o) for o in ends(page)]
+    operands: dict[str, Binding] = {o.name: v for o, v in zip(ends(page), whole, strict=True)}
+    kinds: list[Type] = [scope.random.choice(NUMBERS) for _ in page.results()]
+    return Op(page, operands, results=scope.results(kinds))
+
+
+def ends(page: type[Instr]) -> tuple[Operand, ...]:
+    return (*page.ins(), *page.outs())
+
+
 def words(scope: Scope, page: type[Instr]) -> Op:
     """Flags, events and barriers: all words, and perhaps an operand."""
     operands: dict[str, Binding] = {o.name: scope.use(o) for o in page.ins()}
@@ -312,6 +337,10 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "compare": compare,
     "select": select,
     "cast": cast,
+    "moved": moved,
+    "declared": declared,
+    "element": element,
+    "tile_element": element,
     "for": loop,
     "if": branch,
     "while": repetition,

@@ -78,7 +78,7 @@ HALVED = Program(
     {"out": ZEROS, "n": 20},
 )
 say("While", HALVED)
-say("Condition", HALVED)
+say("ScfCondition", HALVED)
 say(
     "FuncCall",
     Program(

@@ -47,6 +47,21 @@ func.func @example(%x: {VEC_F32}) {{
 }}"""
 
 
+HALVED = f"""\
+func.func @example(%x: {VEC_F32}, %n: i32) {{
+  %two = arith.constant 2 : i32
+  %rest = scf.while (%left = %n) : (i32) -> i32 {{
+    %more = arith.cmpi sgt, %left, %two : i32
+    scf.condition(%more) %left : i32
+  }} do {{
+  ^bb0(%now: i32):
+    %half = arith.divsi %now, %two : i32
+    scf.yield %half : i32
+  }}
+  return
+}}"""
+
+
 class Control(Instr, abstract=True, asm=Asm(dialect="scf"), pipe=S):
     """An op with regions: `run` receives them as functions."""
 
@@ -88,19 +103,7 @@ class While(Control, routes=((OUTSIDE, 0), (0, 1), (1, 0), (0, OUTSIDE))):
     """
 
     asm = Asm(shape="while", cpp_text="while (true)")
-    example = f"""\
-func.func @example(%x: {VEC_F32}, %n: i32) {{
-  %two = arith.constant 2 : i32
-  %rest = scf.while (%left = %n) : (i32) -> i32 {{
-    %more = arith.cmpi sgt, %left, %two : i32
-    scf.condition(%more) %left : i32
-  }} do {{
-  ^bb0(%now: i32):
-    %half = arith.divsi %now, %two : i32
-    scf.yield %half : i32
-  }}
-  return
-}}"""
+    example = HALVED
     carried = In(Any_, (), many=True)
 
     @staticmethod
@@ -143,11 +146,11 @@ class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
         return values
 
 
-class Condition(Instr, traits=(TERMINATOR,), pipe=S):
+class ScfCondition(Instr, name="condition", traits=(TERMINATOR,), pipe=S):
     """Ends the first region of a `while`: whether to go on, and the values it passes on."""
 
     asm = Asm(dialect="scf", shape="condition", cpp_text="if (!{condition}) break;")
-    example = While.example
+    example = HALVED
     condition = In(Scalar, scalar="i1")
     values = In(Any_, (), many=True)
 

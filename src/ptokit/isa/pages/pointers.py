@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ptokit.isa.formula.rules import both, either, named
+from ptokit.isa.formula.rules import Ruled, both, either, named
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Out, Result, TypeOf
+from ptokit.isa.lang.instr import In, Instr, Operand, Out, Result, TypeOf
 from ptokit.isa.lang.scalars import Number, choice, truth
 from ptokit.isa.lang.traits import BY_SCALAR
 from ptokit.isa.model.dtypes import DType
@@ -103,6 +103,14 @@ class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
 ONE_WIDTH = "the number has the width of the pointer's elements"
 
 
+def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
+    """The rules of an element, but for the array's end, which only the run knows."""
+    return (
+        named("element-type", kind.element.bits == ptr.dtype.bits, help=ONE_WIDTH),
+        named("global-out-of-bounds", either(offset >= 0, ptr.offset + offset >= 0), help=INSIDE),
+    )
+
+
 class LoadScalar(Element, name="load_scalar"):
     """Element `offset` of the array behind `ptr`; beyond its end it is an error."""
 
@@ -117,10 +125,7 @@ class LoadScalar(Element, name="load_scalar"):
     ptr = In(Ptr)
     offset = In(Index)
     kind = TypeOf(result)
-    rules = (
-        named("element-type", kind.element.bits == ptr.dtype.bits, help=ONE_WIDTH),
-        named("global-out-of-bounds", either(offset >= 0, ptr.offset + offset >= 0), help=INSIDE),
-    )
+    rules = inside(kind, ptr, offset)
 
     @staticmethod
     def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
@@ -141,7 +146,7 @@ class StoreScalar(Element, name="store_scalar"):
     value = In(Scalar, element=True)
     offset = In(Index)
     kind = TypeOf(value)
-    rules = LoadScalar.rules
+    rules = inside(kind, ptr, offset)
 
     @staticmethod
     def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:

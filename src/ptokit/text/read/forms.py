@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import OpaqueType
+from ptokit.isa.model.types import Kind, OpaqueType
 from ptokit.text.read.attributes import unknown_attribute
 from ptokit.text.read.binding import (
     Pairs,
@@ -37,8 +37,10 @@ def bind(
 ) -> tuple[Signature, Pairs]:
     """The form that fits, and its operands with what was written for them.
 
-    One that has no such word for an attribute is not meant, if another one fits.
+    One that has no such word for an attribute, or gives no results of the types written, is not
+    meant, if another one fits.
     """
+    fitting: tuple[Signature, Pairs] | None = None
     if len(forms) > 1 and call.attrs:
         forms = sorted(forms, key=lambda page: not all(spelled(page, g) for g in call.attrs))
     for page in forms:
@@ -56,8 +58,18 @@ def bind(
             if pairs is not None:
                 if call.keyed or call.index:
                     pairs.sort(key=lambda pair: pair[1][0].at if pair[1] else 0)
-                return sig, pairs
+                if len(forms) == 1 or _gives(sig, call):
+                    return sig, pairs
+                fitting = fitting or (sig, pairs)
+    if fitting is not None:
+        return fitting
     raise _misfit(cursor, forms, call, results)
+
+
+def _gives(sig: Signature, call: Call) -> bool:
+    """Whether results may be of the types written for them."""
+    written = zip((*sig.results, *sig.fresh), call.results or (), strict=False)
+    return all(slot.kind is Kind.ANY or slot.operand.accepts(kind) for slot, (kind, _) in written)
 
 
 def _misfit(

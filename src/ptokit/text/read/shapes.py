@@ -231,6 +231,8 @@ def read_moved(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     p.expect(",")
     by = read_item(p, p.names)
     value = p.names.literal(by.number, INDEX, by.at) if by.value is None else by.value
+    if value.elided:
+        p.names.agree(value, INDEX, by.at)
     p.expect(":")
     p.names.agree(pointer[0], _stripped(p), p.i - 1)
     kind = _stripped(p) if p.accept("->") else pointer[0].type

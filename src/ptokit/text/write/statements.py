@@ -93,7 +93,8 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     results = ", ".join(w.type(v.type) for v in op.results)
     operands = ", ".join(w.type(v.type) for v in typed)
     if op.page.results():
-        if [v.type for v in op.results] == [s.scalar for s in signature(op.page).results]:
+        given = [s.scalar for s in signature(op.page).results]
+        if not operands and [v.type for v in op.results] == given:
             return ""  # the page gives the types
         if not operands:
             return f" : {results}"

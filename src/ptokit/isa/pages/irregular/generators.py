@@ -22,7 +22,7 @@ RANDOM = Asm(
 TRIANGLES = (*COUNTED, f16, f32)
 
 
-class TCI(Instr, pipe=S, asm=Asm(attrs_inside=True)):
+class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=True)):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
     dst = Out(Tile, doc="one row that receives the numbers")
@@ -38,7 +38,6 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst),
     )
-    recorded = {"plain": {}}
 
     @staticmethod
     def run(dst: Cells, start: Term, descending: bool) -> None:
@@ -47,25 +46,30 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
         dst[:rows, :cols] = (0 - steps if descending else steps) + start
 
 
-class TCITmp(TCI, name="tci", form="scratch", pipe=V):
+class TCI(Consecutive, pipe=S):
+    """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
+
+    recorded = {"plain": {}}
+
+
+class TCITmp(Consecutive, name="tci", form="scratch", pipe=V):
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""
 
-    dst, start = TCI.dst, TCI.start
+    dst, start = Consecutive.dst, Consecutive.start
     tmp = Scratch(Tile, doc="of A2/A3: 768 bytes for numbers of 32 bits, 1792 for 16")
-    descending = TCI.descending
+    descending = Consecutive.descending
 
     example = """\
 %s = arith.constant 5 : i32
 NAME ins(%s, %t : i32, !pto.tile_buf<vec, 1x256xi32>) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
     rules = (
-        TCI.rules,
+        Consecutive.rules,
         on(
             A2A3,
-            when(TCI.dst.size == 4, named("shape", tmp.nbytes >= 768)),
-            when(TCI.dst.size == 2, named("shape", tmp.nbytes >= 1792)),
+            when(Consecutive.dst.size == 4, named("shape", tmp.nbytes >= 768)),
+            when(Consecutive.dst.size == 2, named("shape", tmp.nbytes >= 1792)),
         ),
     )
-    recorded = {}
     disputes = ("X1", "X6")
 
 

@@ -101,6 +101,10 @@ class TPrefetch(Instr, pipe=MTE2):
         """It moves nothing that a program sees."""
 
 
+def print_format() -> Attr:
+    return Attr(PrintFormat, PrintFormat.WIDTH8_PRECISION4, key="printFormat")
+
+
 class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S):
     """Print the valid region: a line `TPRINT ROWSxCOLS`, and a line for each row.
 
@@ -109,7 +113,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S):
     """
 
     src = In(Tile, doc="the tile")
-    format = Attr(PrintFormat, PrintFormat.WIDTH8_PRECISION4, key="printFormat")
+    format = print_format()
 
     rules = (
         named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
@@ -128,7 +132,7 @@ class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S):
     """Print a global tensor view as a matrix."""
 
     src = In(Global, doc="the view")
-    format = TPrint.format
+    format = print_format()
 
     example = f"""\
 {VIEW_OF_X}  NAME ins(%view : {X})
