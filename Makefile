@@ -8,12 +8,10 @@ PYTHON ?= python3
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
 
-# Types are checked beside the tests, which leave a core idle at their beginning and end.
 test: $(VENV)/dev
-	$(BIN)/ruff check src tests account examples bench
-	$(BIN)/ruff format --check src tests account examples bench
-	@$(BIN)/pyright & types=$$!; $(BIN)/pytest -n 2; tests=$$?; wait $$types && exit $$tests
+	$(BIN)/pytest -n 2
 
+# Style and types; the gate runs it before the tests.
 lint: $(VENV)/dev
 	$(BIN)/ruff check src tests account examples bench
 	$(BIN)/ruff format --check src tests account examples bench

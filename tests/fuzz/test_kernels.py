@@ -16,7 +16,7 @@ from kernels import kernel
 
 from fuzz.scale import FACTOR, scaled
 
-KERNELS = scaled(6)
+KERNELS = scaled(4)
 PARTS = min(2, FACTOR)  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent
