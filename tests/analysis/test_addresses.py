@@ -56,3 +56,17 @@ def test_what_only_the_run_knows_is_listed() -> None:
     assert any("addr + result.nbytes <= capacity" in rule for rule in rules)
     assert any("machine.alignment" in rule for rule in rules)
     assert "no byte of it is one of 260096 to 262143, where tiles are placed" in rules
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%t = pto.alloc_tile addr = %a",
+        f"%t = pto.tassign %s, %a : {TILE} -> !pto.unheard<of>",
+    ],
+)
+def test_a_tile_without_a_type_at_an_address_of_the_run_overlaps_nothing(line: str) -> None:
+    for verdict in pto.loads(f".arg %a : i64\n%p = pto.alloc_tile : {TILE}\n{line}\n").verdicts(
+        "all"
+    ):
+        assert not [left for left in verdict.left if "tiles are placed" in left.rule]
