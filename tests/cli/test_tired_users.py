@@ -236,3 +236,9 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_a_ragged_list_is_no_array() -> None:
     with pytest.raises(pto.PtoError):
         loads(COPY).run(a=[[1, 2], [3]])
+
+
+def test_a_folder_without_recordings_says_so(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli.main, ["replay", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "no recorded cases" in result.output

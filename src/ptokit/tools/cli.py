@@ -452,6 +452,8 @@ def replay(directory: Path, engine: str | None, disputed: bool) -> None:
     from ptokit.tools.replay import replay as replay_all
 
     tally = replay_all(directory, engine)
+    if not tally.passed + tally.skipped + len(tally.failures):
+        raise click.UsageError(f"no recorded cases (NAME.json, NAME.npz) in {directory}")
     for name, count in tally.unknown.items():
         click.echo(f"skipped: {name} ({count} cases): no page replays them yet")
     for skipped, count in tally.disputed.items() if disputed else ():
