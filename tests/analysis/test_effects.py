@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -124,3 +125,16 @@ def test_each_path_has_its_pipe() -> None:
         kind = f"!pto.tile_buf<{loc}, 16x16xf32>"
         found[loc] = last(store.replace("SOURCE", kind)).pipe
     assert found == {"vec": MTE3, "acc": FIX}
+
+
+def test_a_valid_region_of_billions_takes_no_memory() -> None:
+    """It is illegal, and `check` says so; whoever asks for effects before must get an answer."""
+    tile = f"!pto.tile_buf<vec, 2x256xu32, valid=2x{2**32 - 1}>"
+    tracemalloc.start()
+    last(f"""
+      %one = arith.constant 1 : i32
+      %d = pto.alloc_tile : {tile}
+      pto.trandom ins({", ".join(["%one"] * 6)} : {", ".join(["i32"] * 6)}) outs(%d : {tile})""")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 28

@@ -35,6 +35,8 @@ from ptokit.sim.record.expressions import (
 )
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
+MOST_LISTED = 1 << 20  # numbers of rows or columns that are written out
+
 
 class Space:
     """A memory as a compiled program sees it: its number in the table of memories.
@@ -111,7 +113,7 @@ class Recorded(Matrix):
         return self._numbers(0, rows), self._numbers(1, cols)
 
     def _numbers(self, axis: int, count: Num) -> Traced:
-        if not isinstance(count, int):
+        if not isinstance(count, int) or count > MOST_LISTED:
             return Positions(axis, count)
         line = np.arange(count, dtype=np.uint64)
         return Known(NumpyArray(line[:, None] if axis == 0 else line[None, :], t.i64))
