@@ -70,3 +70,19 @@ def test_a_tile_without_a_type_at_an_address_of_the_run_overlaps_nothing(line: s
         "all"
     ):
         assert not [left for left in verdict.left if "tiles are placed" in left.rule]
+
+
+def test_more_iterations_than_fit_64_bits_are_judged() -> None:
+    text = f"""func.func @f() {{
+  %low = arith.constant -9223372036854775808 : i64
+  %high = arith.constant 9223372036854775807 : i64
+  %one = arith.constant 1 : i64
+  scf.for %i = %low to %high step %one : i64 {{
+    %t = pto.alloc_tile addr = %i : {TILE}
+  }}
+  return
+}}
+"""
+    found = [d for d in pto.loads(text).check("a5") if d.is_error]
+    assert found
+    assert "iteration 0" in str(found[0].seen)

@@ -7,6 +7,7 @@ what is left to find is found in a number of steps that grows with the logarithm
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -98,7 +99,10 @@ class Search(Survey):
             turns = counter(lower, upper, step)
             return carried if turns is None else self._together(turns, carried, region)
         turns = range(lower, upper, step)
-        return self._turns(turns, range(len(turns)), carried, region)
+        for first in range(0, -((lower - upper) // step), sys.maxsize):  # as many as `len` counts
+            some = turns[first : first + sys.maxsize]
+            carried = self._turns(some, range(first, first + len(some)), carried, region)
+        return carried
 
     def _turns(
         self, turns: range, numbers: range, carried: tuple[Any, ...], region: Turn
