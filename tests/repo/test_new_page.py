@@ -28,10 +28,7 @@ IRREGULAR = '''\
 
 from __future__ import annotations
 
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.instr import In, Instr, Out
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.vectors import NUMBERS, elements, in_vec, one_type, row_major, same_region
 
 

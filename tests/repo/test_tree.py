@@ -21,7 +21,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 37_000  # the rest of the ISA
+LARGEST_PACKAGE = 36_600  # the rest of the ISA
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from ptokit.isa.model.dtypes import DType
 
-Number: TypeAlias = Any  # Any: an int, or what an executor gives for one
+Integer: TypeAlias = Any  # Any: an int, or what an executor gives for one
 
 
-def least(a: Number, b: Number) -> int:
+def least(a: Integer, b: Integer) -> int:
     """The smaller of two numbers."""
     return min(a, b) if is_known(a, b) else _symbol(a, b).least(_other(a, b))
 
 
-def most(a: Number, b: Number) -> int:
+def most(a: Integer, b: Integer) -> int:
     """The larger of two numbers."""
     return max(a, b) if is_known(a, b) else _symbol(a, b).most(_other(a, b))
 
 
-def quotient(a: Number, b: Number) -> int:
+def quotient(a: Integer, b: Integer) -> int:
     """Division that truncates toward zero."""
     if not is_known(a, b):
         return _symbol(a, b).quotient_of(a, b)
@@ -35,7 +35,7 @@ def quotient(a: Number, b: Number) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-def choice(condition: Number, yes: Number, no: Number, dtype: DType | None = None) -> Any:
+def choice(condition: Integer, yes: Integer, no: Integer, dtype: DType | None = None) -> Any:
     """`yes` where the condition is 1, else `no`; `dtype`: of floats."""
     if isinstance(condition, int):
         return yes if condition else no
@@ -53,14 +53,14 @@ WORDS: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def bitwise(word: str, a: Number, b: Number) -> int:
+def bitwise(word: str, a: Integer, b: Integer) -> int:
     """One of `WORDS`, as a signed number. Shifts are by 0 to 63, divisors are not 0."""
     if is_known(a, b):
         return wrapped(WORDS[word](a, b), 64)
     return _symbol(a, b).bitwise(word, a, b)
 
 
-def wrapped(value: Number, bits: int) -> int:
+def wrapped(value: Integer, bits: int) -> int:
     """`value` as a signed integer of so many bits; one bit is 0 or 1."""
     if not isinstance(value, int):
         return _symbol(value, value).wrapped(bits)
@@ -70,7 +70,7 @@ def wrapped(value: Number, bits: int) -> int:
     return (value + half) % (2 * half) - half
 
 
-def truth(value: Number) -> int:
+def truth(value: Integer) -> int:
     """A comparison as a number: 1 or 0."""
     return int(value) if isinstance(value, bool) else _symbol(value, value).number()
 
@@ -84,5 +84,5 @@ def _symbol(a: object, b: object) -> Any:  # Any: the executor's number
     return b if isinstance(a, int) else a
 
 
-def _other(a: Number, b: Number) -> Number:
+def _other(a: Integer, b: Integer) -> Integer:
     return a if isinstance(a, int) else b

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ptokit.isa.formula.formulas import Const
-from ptokit.isa.formula.rules import both, named, warns, when
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, MACHINE, READDRESSES, WINDOW
+from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.types import Index, Scalar, Tile
-from ptokit.isa.model.words import S
 from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.windows import inside, on_a2a3
 

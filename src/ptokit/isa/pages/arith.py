@@ -7,12 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from ptokit.isa.formula.rules import both, named
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Result, TypeOf
-from ptokit.isa.lang.scalars import Number, bitwise, choice, least, most, quotient, truth, wrapped
-from ptokit.isa.model.types import Any_, Scalar, ScalarType
-from ptokit.isa.model.words import S, Word
+from ptokit.isa.lang.page import *
+from ptokit.isa.lang.scalars import Integer, bitwise, choice, quotient, truth, wrapped
 
 WIDTH_OF_INDEX = 64
 HALF = 1 << 63
@@ -108,11 +104,11 @@ def unsigned_quotient_up(a: int, b: int) -> int:
     return bitwise("udiv", a, b) + truth(bitwise("urem", a, b) != 0)
 
 
-def shifted_left(a: Number, b: Number) -> int:
+def shifted_left(a: Integer, b: Integer) -> int:
     return a * (1 << (b & 63)) if isinstance(b, int) else bitwise("shl", a, b)
 
 
-def shifted_right(a: Number, b: Number) -> int:
+def shifted_right(a: Integer, b: Integer) -> int:
     return a // (1 << (b & 63)) if isinstance(b, int) else bitwise("ashr", a, b)
 
 

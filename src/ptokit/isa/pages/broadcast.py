@@ -6,15 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import ClassVar
 
-from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.specials import NAN_COMPUTED, NAN_MOVES
-from ptokit.isa.model.dtypes import f16, f32, i16, i32, u8, u16, u32
-from ptokit.isa.model.layouts import DN, ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.vectors import (
     NUMBERS,
     VEC_A2A3,

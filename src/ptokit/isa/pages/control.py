@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr
-from ptokit.isa.lang.traits import CALLS, FLOW, OUTSIDE, REGIONS, TERMINATOR
-from ptokit.isa.model.types import Any_, Index, Scalar
-from ptokit.isa.model.words import S
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
 
 # What a region does when executed: block arguments in, yielded values out. Any: runtime values.

@@ -4,30 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Out, Scratch
-from ptokit.isa.model.dtypes import (
-    DTYPES,
-    DType,
-    bf16,
-    f8e4m3,
-    f8e5m2,
-    f16,
-    f32,
-    hif8,
-    i4,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-)
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import Rounding, RoundMode, SaturationMode, V
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.pages.samples import VEC_I32
 from ptokit.isa.pages.vectors import in_vec, row_major, same_region
 from ptokit.isa.pages.windows import FP4, pairs

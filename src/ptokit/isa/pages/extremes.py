@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ptokit.isa.formula.formulas import Const
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32
-from ptokit.isa.model.layouts import DN, ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.reduction import (
     OF_A_COLUMN,
     OF_A_ROW,

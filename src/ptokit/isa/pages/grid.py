@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Instr, Result
-from ptokit.isa.lang.traits import CORE
-from ptokit.isa.model.types import Scalar
-from ptokit.isa.model.words import S
+from ptokit.isa.lang.page import *
 
 LARGEST_GRID = 65535  # a launch's block count has 16 bits
 

@@ -10,21 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from ptokit.isa.formula.rules import CPU, both, named
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Like, Out
-from ptokit.isa.model.dtypes import bf16, f4e1m2x2, f32, i32, i64, u8
-from ptokit.isa.model.layouts import ND, NN, ZZ
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import ACC, SCALE_LEFT, SCALE_RIGHT, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.matrix import MatMul
 from ptokit.isa.pages.quantisation import EACH, INFINITY, one_of_two, side_by_side
 from ptokit.isa.pages.samples import L0A, L0B, L0C_64
 from ptokit.isa.pages.vectors import same_region
 
 GROUP, PART, BIT = 64, 8, 4  # elements that share a number, and a bit of each kind
-BIAS = (127 - 48) << 2  # from codes of e6m2 to the exponents of f32
+E6M2 = (127 - 48) << 2  # from codes of e6m2 to the exponents of f32
 NAN, LARGEST = 255, 254  # codes of e6m2
 ENOUGH = "give four bytes for each group of 64 along k"
 
@@ -106,12 +99,12 @@ def code(largest: Array) -> Array:
     """The number of groups by their largest magnitudes, i32: 2 bits of mantissa are left."""
     bits = (largest * (1 / 7)).cast(f32).bitcast(i32)
     rounded = (bits + 0xFFFFF + ((bits >> 21) & 1)) >> 21
-    return (bits > INFINITY).where(NAN, (rounded - BIAS).clamp(0, LARGEST))
+    return (bits > INFINITY).where(NAN, (rounded - E6M2).clamp(0, LARGEST))
 
 
 def value(code: Array, doubled: Array | int = 0) -> Array:
     """The f32 of a code, doubled so many times."""
-    bits = (code + BIAS << 21) + (code * 0 + doubled << 23)
+    bits = (code + E6M2 << 21) + (code * 0 + doubled << 23)
     return code.equals(NAN).where(float("nan"), bits.bitcast(f32))
 
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptokit.isa.formula.rules import both, named
-from ptokit.isa.lang.arrays import Array
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Out, Result, TypeOf
-from ptokit.isa.lang.traits import BY_SCALAR, MACHINE
-from ptokit.isa.model.types import ArrayType, Index, Numbers, Scalar, ScalarType
-from ptokit.isa.model.words import S
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.pointers import Place
 
 KEPT = """\
@@ -24,7 +18,7 @@ EVENTS = """\
 %a = pto.declare_eventid_array -> !pto.eventid_array<4>
 pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 %x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
-OUTSIDE = "elements count from 0 to the size of the array less one"
+COUNTED = "elements count from 0 to the size of the array less one"
 
 
 class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S):
@@ -63,7 +57,7 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
     array = In(Numbers)
     index = In(Index)
     kind = TypeOf(result)
-    rules = named("operand-value", both(index >= 0, index < array.count), help=OUTSIDE)
+    rules = named("operand-value", both(index >= 0, index < array.count), help=COUNTED)
 
     @staticmethod
     def run(array: Place, index: int, kind: ScalarType) -> Array:

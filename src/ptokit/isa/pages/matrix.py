@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from ptokit.isa.formula.formulas import SameStorage
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, either, named, on
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out
-from ptokit.isa.lang.specials import NAN_COMPUTED
-from ptokit.isa.lang.traits import ORDER
-from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i32
-from ptokit.isa.model.layouts import ND, NZ, ZN, ZZ
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import ACC, BIAS, LEFT, RIGHT, M, Order, Phase, SLayout
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
 
 BIASES = "!pto.tile_buf<bias, 1x64xf32>"

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptokit.isa.formula.rules import A5, CPU, both, either, named, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Like, Result
-from ptokit.isa.lang.traits import DERIVES, MACHINE, ORDER
-from ptokit.isa.model.dtypes import f8e8m0, f32, f64
-from ptokit.isa.model.layouts import NN, ZZ
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.dtypes import f64
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import ACC, LEFT, RIGHT, SCALE_LEFT, SCALE_RIGHT, SCALING, Order, S
 from ptokit.isa.pages.matrix import (
     BIASES,
     PRODUCT_FP8,

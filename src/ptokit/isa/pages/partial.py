@@ -6,14 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import ClassVar
 
-from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import NAN_COMPUTED
-from ptokit.isa.model.dtypes import f16, f32, i16, i32, i64, u16, u32, u64
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_I32
 from ptokit.isa.pages.vectors import (
     NUMBERS,

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ptokit.isa.formula.rules import Ruled, both, either, named
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Operand, Out, Result, TypeOf
-from ptokit.isa.lang.scalars import Number, choice, truth
-from ptokit.isa.lang.traits import BY_SCALAR
-from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.types import Global, Index, Ptr, PtrType, Scalar, ScalarType
-from ptokit.isa.model.words import S
+from ptokit.isa.lang.page import *
+from ptokit.isa.lang.scalars import Integer, choice, truth
 from ptokit.isa.pages.samples import VIEW_OF_X
 
 
@@ -154,7 +147,7 @@ class StoreScalar(Element, name="store_scalar"):
         cells[0, 0] = value.bitcast(cells.dtype)
 
 
-def one_of(values: tuple[int | None, ...] | None, index: Number) -> int | None:
+def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:
     """The value of that number; None where it is not known."""
     if values is None or None in values:
         known = values[index] if isinstance(index, int) and values else None

@@ -4,37 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from ptokit.isa.formula.rules import (
-    A2A3,
-    A5,
-    CPU,
-    HARDWARE,
-    Ruled,
-    both,
-    either,
-    named,
-    on,
-    when,
-)
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.model.dtypes import (
-    DType,
-    bf16,
-    f4e2m1x2,
-    f8e4m3,
-    f8e8m0,
-    f16,
-    f32,
-    i8,
-    i16,
-    i32,
-    u8,
-)
-from ptokit.isa.model.layouts import DN, ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import Asymmetric, GroupAxis, MxFormat, MxScale, Rounding, Symmetric, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import ONE_OF_EACH_ROW
 from ptokit.isa.pages.vectors import FLOATS, in_vec, row_major, same_region
 from ptokit.isa.pages.windows import pairs

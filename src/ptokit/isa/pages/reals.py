@@ -10,12 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import ClassVar
 
-from ptokit.isa.lang.arrays import Array
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Result, TypeOf
-from ptokit.isa.model.dtypes import DType, i8, i16, i32, i64, u8, u16, u32, u64
-from ptokit.isa.model.types import Scalar, ScalarType
-from ptokit.isa.model.words import Rounding, S, Word
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import infix
 from ptokit.numerics import functions
 from ptokit.numerics.functions import clear_sign, flip_sign

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from ptokit.isa.formula.formulas import Const, Expr
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.scalars import least, most
-from ptokit.isa.lang.specials import NAN_COMPUTED
-from ptokit.isa.lang.traits import ORDER
-from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u64
-from ptokit.isa.model.layouts import DN, ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import Order, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.vectors import NUMBERS, VEC_A2A3, VEC_A5, DTypes, in_vec, one_type, row_major
 from ptokit.isa.pages.windows import pairs

@@ -7,15 +7,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from ptokit.isa.formula.formulas import Many
-from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, both, named, on
-from ptokit.isa.lang.arrays import Images
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Operand
-from ptokit.isa.lang.traits import REGISTERS
-from ptokit.isa.model.dtypes import DType, f32, i64, u64
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Conv, Scalar, Tile
-from ptokit.isa.model.words import SCALING, ConvLayout, RoundMode, S, Word
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import PARAMETERS
 from ptokit.numerics.formats import encode
 

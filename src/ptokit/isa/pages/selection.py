@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, either, named, on
-from ptokit.isa.lang.arrays import Array, Cells, Term
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Scalar, Tile
-from ptokit.isa.model.words import CmpMode, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.vectors import (
     NUMBERS,

@@ -9,16 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Protocol
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Expr, Field, Value
-from ptokit.isa.formula.rules import A5, HARDWARE, Ruled, named, on, warns
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.index import lookup
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr
-from ptokit.isa.lang.traits import FLAGS
-from ptokit.isa.model.types import Any_, Index
-from ptokit.isa.model.words import MTE2, MTE3, Loc, Pipe, S, V, Word
+from ptokit.isa.lang.page import *
 
-ALL, M, FIX = Pipe.ALL, Pipe.M, Pipe.FIX
+ALL = Pipe.ALL
 
 
 class EventId(Word, mlir="event", cpp_type="event_t"):

@@ -2,45 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Out
-from ptokit.isa.lang.specials import NAN_MOVES, NAN_NARROWED
-from ptokit.isa.lang.traits import FIXPIPE
-from ptokit.isa.model.dtypes import (
-    bf16,
-    f4e1m2x2,
-    f4e2m1x2,
-    f8e4m3,
-    f8e5m2,
-    f8e8m0,
-    f16,
-    f32,
-    hif8,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u64,
-)
-from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
+from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
-from ptokit.isa.model.types import Global, Scalar, Tile
-from ptokit.isa.model.words import (
-    ACC,
-    FIX,
-    MAT,
-    MTE2,
-    MTE3,
-    SCALING,
-    VEC,
-    AtomicType,
-    GlobalLayout,
-    PadValue,
-    Phase,
-    ReluPreMode,
-)
 from ptokit.isa.pages.samples import L0C, PARAMETERS, VEC_F32, VIEW_OF_X
 from ptokit.isa.pages.windows import ON_A2A3, pairs
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise

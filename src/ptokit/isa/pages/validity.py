@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ptokit.isa.formula.rules import both, named
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Like, Out, Result
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.lang.traits import ALIASES, RESIZES
-from ptokit.isa.model.types import Index, Scalar, Tile
-from ptokit.isa.model.words import S
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
 
 OPEN = "!pto.tile_buf<vec, 16x32xf32, valid=?x?>"

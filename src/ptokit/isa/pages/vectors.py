@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on
-from ptokit.isa.lang.instr import Operand
-from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.words import VEC
+from ptokit.isa.lang.page import *
 
 DTypes = tuple[DType, ...]
 

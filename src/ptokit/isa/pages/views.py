@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ptokit.isa.formula.rules import named
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Result
+from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import GlobalType
-from ptokit.isa.model.types import Global, Index, Ptr, PtrType
-from ptokit.isa.model.words import GlobalLayout, S
 from ptokit.isa.pages.samples import VIEW_OF_X
 
 STATED = "let the result's type state these extents, or ? for them"

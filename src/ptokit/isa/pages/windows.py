@@ -2,30 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.instr import Attr, Operand, Path, path
-from ptokit.isa.model.dtypes import (
-    bf16,
-    f4e1m2x2,
-    f4e2m1x2,
-    f8e4m3,
-    f8e5m2,
-    f8e8m0,
-    f16,
-    f32,
-    hif8,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-)
-from ptokit.isa.model.layouts import ND, NZ
-from ptokit.isa.model.words import ACC, FIX, MAT, VEC, AccToVecMode, Loc, ReluPreMode
+from ptokit.isa.lang.page import *
 
 FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
 CUBE_A2A3 = (i8, f16, bf16, f32)

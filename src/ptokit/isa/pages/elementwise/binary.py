@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from ptokit.isa.formula.rules import A2A3, A5, either, named, on
-from ptokit.isa.lang.arrays import Array
-from ptokit.isa.model.dtypes import bf16, f32, i32, u8
-from ptokit.isa.model.precisions import DIV, FMOD, POW, REM
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import (
     DIVIDED,
     HALF_AND_SINGLE,

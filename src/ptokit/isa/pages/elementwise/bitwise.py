@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, Ruled
-from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import (
     INTEGERS,
     SMALL,

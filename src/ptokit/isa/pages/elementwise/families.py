@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from ptokit.isa.formula.rules import CPU, HARDWARE, Ruled, both, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells, Number
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.specials import NAN_COMPUTED
-from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
-from ptokit.isa.model.types import Scalar, Tile
-from ptokit.isa.model.words import BLayout, V, Word
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.vectors import (
     NUMBERS,
     VEC_A5,

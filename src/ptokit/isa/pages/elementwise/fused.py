@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, both, either, named, on
-from ptokit.isa.lang.arrays import Array, Cells, Number
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, InOut, Instr, Like, Out, Scratch
-from ptokit.isa.lang.specials import NAN_COMPUTED
-from ptokit.isa.model.dtypes import DType, f16, f32, i8, i16, i32
-from ptokit.isa.model.types import Scalar, Tile
-from ptokit.isa.model.words import Rounding, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import (
     CPU_ONLY,
     HALF_AND_SINGLE,

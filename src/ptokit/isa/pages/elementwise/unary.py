@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.lang.arrays import Array
-from ptokit.isa.lang.instr import Scratch
-from ptokit.isa.model.dtypes import f16, f32, i8, i16, i32
-from ptokit.isa.model.precisions import EXP, LOG, RECIP, RSQRT, SQRT
-from ptokit.isa.model.types import Tile
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import (
     DIVIDED,
     HALF_AND_SINGLE,

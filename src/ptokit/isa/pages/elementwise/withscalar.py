@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, Ruled, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells, Number
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Like, Out
-from ptokit.isa.lang.specials import NAN_COMPUTED, NAN_MOVES
-from ptokit.isa.model.dtypes import bf16, f32, i32
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.precisions import DIV, FMOD, POW, REM
-from ptokit.isa.model.types import Conv, Scalar, Tile
-from ptokit.isa.model.words import MAT, VEC, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import (
     CPU_ONLY,
     DIVIDED,

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells, Term
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Out, Scratch
-from ptokit.isa.lang.traits import CHIP
-from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Index, Scalar, Tile
-from ptokit.isa.model.words import S, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.vectors import elements, in_vec
 
 COUNTED = (i16, u16, i32, u32)

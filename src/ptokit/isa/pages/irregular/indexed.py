@@ -2,39 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, InOut, Instr, Operand, Out, Scratch
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.model.dtypes import (
-    bf16,
-    f8e4m3,
-    f8e5m2,
-    f16,
-    f32,
-    hif8,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-)
-from ptokit.isa.model.layouts import DN, ND, NZ
-from ptokit.isa.model.types import Global, Tile
-from ptokit.isa.model.words import (
-    MTE2,
-    MTE3,
-    VEC,
-    AtomicOp,
-    Coalesce,
-    GatherOOB,
-    GlobalLayout,
-    ScatterConflict,
-    ScatterOOB,
-)
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import column
 from ptokit.isa.pages.samples import VEC_F32, VEC_I32, VIEW_OF_X
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A5, CPU, Ruled, both, named
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, u8, u16, u32, u64
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import WIDE
 from ptokit.isa.pages.vectors import in_vec, one_type, same_region
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptokit.isa.formula.rules import A2A3, HARDWARE, Ruled, named, on
-from ptokit.isa.lang.arrays import Array, Cells, Number
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Operand, Out, Result
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.lang.traits import BY_SCALAR, PRINTS
-from ptokit.isa.model.types import Global, Index, Scalar, ScalarType, Tile
-from ptokit.isa.model.words import ACC, MAT, MTE2, VEC, PrintFormat, S
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32, VIEW_OF_X
 from ptokit.isa.pages.windows import ON_A2A3
 

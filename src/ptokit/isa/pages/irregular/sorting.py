@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Operand, Out, Scratch
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i16, i32, i64, u16, u32, u64
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Index, Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.vectors import elements, in_vec, one_type
 
 RECORD, BLOCK = 8, 32  # bytes; records that are sorted together

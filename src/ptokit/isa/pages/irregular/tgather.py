@@ -2,30 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.scalars import least, most
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.lang.traits import GATHERS
-from ptokit.isa.model.dtypes import (
-    bf16,
-    f8e4m3,
-    f8e5m2,
-    f16,
-    f32,
-    hif8,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-)
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Index, Tile
-from ptokit.isa.model.words import VEC, BLayout, CmpMode, GatherAxis, GatherOOB, MaskPattern, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import COUNT, VEC_I32, WIDE
 
 ROW_MAJOR = BLayout.ROW_MAJOR

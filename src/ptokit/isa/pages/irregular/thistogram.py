@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A5, CPU, both, either, named, on, when
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Out
-from ptokit.isa.model.dtypes import u8, u16, u32
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.vectors import in_vec
 
 BINS = 256

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.lang.traits import CHIP
-from ptokit.isa.model.dtypes import i16, i32, i64, u16, u32
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import MaskPattern, ScatterAxis, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_I32, WIDE
 from ptokit.isa.pages.vectors import in_vec, row_major
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, named, on
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.model.dtypes import bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import VEC, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import COUNT, VEC_F32, WIDE
 
 DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)

@@ -6,34 +6,7 @@ meaning is the same everywhere.
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, HARDWARE, both, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Out, path
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import NAN_MOVES, NAN_NARROWED
-from ptokit.isa.lang.traits import FIXPIPE
-from ptokit.isa.model.dtypes import i32, i64, u64
-from ptokit.isa.model.layouts import ND, NN, NZ, ZN, ZZ
-from ptokit.isa.model.types import Conv, Index, Scalar, Tile
-from ptokit.isa.model.words import (
-    ACC,
-    FIX,
-    LEFT,
-    MAT,
-    MTE1,
-    RIGHT,
-    SCALE_LEFT,
-    SCALE_RIGHT,
-    SCALING,
-    VEC,
-    AccToVecMode,
-    BLayout,
-    CompactMode,
-    ConvLayout,
-    ReluPreMode,
-    V,
-)
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0A, L0B, L0C_64, L1, L1_I8, PARAMETERS, VEC_NZ, WIDE
 from ptokit.isa.pages.windows import (
     BOXES,

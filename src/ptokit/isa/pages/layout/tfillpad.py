@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import HARDWARE, both, named, on, when
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.instr import In, Instr, Like, Out
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.model.layouts import NZ
+from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import MAT, MTE2, VEC, PadValue, V
 from ptokit.isa.pages.samples import PARTLY, VEC_F32
 from ptokit.isa.pages.windows import on_a2a3
 

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, both, named, on
-from ptokit.isa.lang.arrays import Cells, Images, digits
-from ptokit.isa.lang.instr import Attr, In, Instr, Out
-from ptokit.isa.lang.specials import NAN_MOVES
-from ptokit.isa.model.dtypes import bf16, f8e4m3, f8e5m2, f16, f32, hif8, i8, i16, i32, u8, u16, u32
-from ptokit.isa.model.layouts import NZ, ZZ
-from ptokit.isa.model.types import Conv, Index, Tile
-from ptokit.isa.model.words import LEFT, MAT, MTE1
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling
 from ptokit.isa.pages.samples import L0A
 

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A2A3, A5, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, InOut, Instr, path
-from ptokit.isa.lang.specials import NAN_NARROWED
-from ptokit.isa.lang.traits import FIXPIPE
-from ptokit.isa.model.dtypes import i64, u64
-from ptokit.isa.model.layouts import ND, NZ, ZN
-from ptokit.isa.model.types import Index, Scalar, Tile
-from ptokit.isa.model.words import (
-    ACC,
-    FIX,
-    MAT,
-    SCALING,
-    VEC,
-    AccToVecMode,
-    ReluPreMode,
-    TInsertMode,
-    V,
-)
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0C, L1_I8, PARAMETERS, WIDE
 from ptokit.isa.pages.windows import (
     BOXES,

@@ -2,48 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells
-from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import Attr, In, Instr, Like, Operand, Out, Path, Scratch, path
-from ptokit.isa.lang.scalars import least
-from ptokit.isa.lang.specials import NAN_MOVES, NAN_NARROWED
-from ptokit.isa.lang.traits import FIXPIPE
-from ptokit.isa.model.dtypes import (
-    bf16,
-    f8e4m3,
-    f8e5m2,
-    f8e8m0,
-    f16,
-    f32,
-    hif8,
-    i8,
-    i32,
-    i64,
-    u8,
-    u64,
-)
-from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
-from ptokit.isa.model.types import Scalar, Tile
-from ptokit.isa.model.words import (
-    ACC,
-    BIAS,
-    FIX,
-    LEFT,
-    MAT,
-    MTE1,
-    RIGHT,
-    SCALE_LEFT,
-    SCALE_RIGHT,
-    SCALING,
-    VEC,
-    AccToVecMode,
-    GroupAxis,
-    Phase,
-    ReluPreMode,
-    V,
-)
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0A, L0C, L1, L1_I8, PARAMETERS
 from ptokit.isa.pages.windows import (
     CAST_A2A3,

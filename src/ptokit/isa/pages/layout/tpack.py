@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.rules import A5, CPU, HARDWARE, both, either, named, on
-from ptokit.isa.lang.arrays import Cells
-from ptokit.isa.lang.instr import In, Instr, Out
-from ptokit.isa.model.dtypes import u8, u16, u32
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import VEC, V
+from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_I32
 
 UNSIGNED = {1: u8, 2: u16, 4: u32}

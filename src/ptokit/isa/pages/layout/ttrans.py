@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A5, HARDWARE, both, either, named, on, when
-from ptokit.isa.lang.arrays import Array, Cells, Images, digits
-from ptokit.isa.lang.instr import In, Instr, Like, Operand, Out, Scratch
-from ptokit.isa.lang.specials import NAN_MOVES
+from ptokit.isa.lang.page import *
 from ptokit.isa.model.extents import N0, WEIGHTS, Extents
-from ptokit.isa.model.types import Conv, Tile
-from ptokit.isa.model.words import VEC, BLayout, ConvLayout, V
 from ptokit.isa.pages.windows import on_a2a3
 
 

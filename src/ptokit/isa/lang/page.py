@@ -1,0 +1,80 @@
+"""The language of pages, which they import as a whole: `from ptokit.isa.lang.page import *`.
+
+What only one or two pages need they import by name.
+"""
+
+# ruff: noqa: F401, F403
+# pyright: reportUnusedImport=false
+
+from __future__ import annotations
+
+from ptokit.isa.formula.formulas import Const, Expr, Field
+from ptokit.isa.formula.rules import (
+    A2A3,
+    A5,
+    CPU,
+    HARDWARE,
+    Ruled,
+    both,
+    either,
+    named,
+    on,
+    warns,
+    when,
+)
+from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, digits
+from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.instr import (
+    Attr,
+    In,
+    InOut,
+    Instr,
+    Like,
+    Operand,
+    Out,
+    Path,
+    Result,
+    Scratch,
+    TypeOf,
+    path,
+)
+from ptokit.isa.lang.scalars import least, most
+from ptokit.isa.lang.specials import *
+from ptokit.isa.lang.traits import *
+from ptokit.isa.model.dtypes import (
+    DType,
+    bf16,
+    f4e1m2x2,
+    f4e2m1x2,
+    f8e4m3,
+    f8e5m2,
+    f8e8m0,
+    f16,
+    f32,
+    hif8,
+    i4,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
+from ptokit.isa.model.precisions import *
+from ptokit.isa.model.types import (
+    Any_,
+    ArrayType,
+    Conv,
+    Global,
+    Index,
+    Numbers,
+    Ptr,
+    PtrType,
+    Scalar,
+    ScalarType,
+    Tile,
+)
+from ptokit.isa.model.words import *
