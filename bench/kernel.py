@@ -21,17 +21,24 @@ KINDS: dict[str, Any] = {  # Any: NumPy's types
     "f32": np.float32,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
+    "f8e4m3": ml_dtypes.float8_e4m3fn,
+    "f8e8m0": ml_dtypes.float8_e8m0fnu,
     "i8": np.int8,
     "i32": np.int32,
     "u8": np.uint8,
+    "u16": np.uint16,
     "u32": np.uint32,
 }
 LAYOUTS = {  # blayout, slayout
     "nd": ("row_major", "none_box"),
     "nz": ("col_major", "row_major"),
     "zn": ("row_major", "col_major"),
+    "dn": ("col_major", "none_box"),
+    "zz": ("row_major", "row_major"),
+    "nn": ("col_major", "col_major"),
 }
-LAYOUT_OF = {"left": "nz", "right": "zn", "acc": "nz"}
+LAYOUT_OF = {"left": "nz", "right": "zn", "acc": "nz", "scaleleft": "zz", "scaleright": "nn"}
+FRACTALS = {"acc": 1024, "scaleleft": 32, "scaleright": 32}
 PADS = {"null": 0, "zero": 1}
 FEWEST, MOST = 16, 1_000_000  # turns of the loop
 
@@ -68,7 +75,7 @@ class Kernel:
         self.types[name] = (
             f"!pto.tile_buf<loc={loc}, dtype={dtype}, rows={rows}, cols={cols}, v_row={v_row}, "
             f"v_col={v_col}, blayout={blayout}, slayout={slayout}, "
-            f"fractal={1024 if loc == 'acc' else 512}, pad={PADS[pad]}>"
+            f"fractal={FRACTALS.get(loc, 512)}, pad={PADS[pad]}>"
         )
         if local:
             self.before.append(f"%{name} = pto.alloc_tile : {self.types[name]}")
@@ -81,6 +88,9 @@ class Kernel:
         found: list[Any] = []
         for name, array in self.arrays.items():
             kind = self.types[name]
+            if "rows=" not in kind:  # behind a pointer
+                found.append(array)
+                continue
             shape = [int(kind.partition(f"{n}=")[2].partition(",")[0]) for n in ("rows", "cols")]
             whole = np.zeros(shape, array.dtype)
             whole[: array.shape[0], : array.shape[1]] = array

@@ -6,15 +6,22 @@ import ctypes
 import shutil
 import subprocess
 import time
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from clock import Measure
+from rows import Row
+
+import ptokit as pto
 
 SOURCE = Path(__file__).with_name("plain.c")
-FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
-PLACES = 4  # of pointers: the output is the last
+ROUNDS = "-ffp-contract=off"  # products are rounded before they are added, as pages say
+FLAGS = ("-O3", "-march=native", ROUNDS, "-shared", "-fPIC")
+PLACES = 6  # of pointers
+LINE = 64  # bytes of a cache line
 
 
 def library(folder: Path) -> ctypes.CDLL | None:
@@ -27,25 +34,49 @@ def library(folder: Path) -> ctypes.CDLL | None:
     return ctypes.CDLL(str(made))
 
 
-def measure(
-    plain: ctypes.CDLL, name: str, arrays: list[Any], shape: tuple[int, int], seconds: float
-) -> Measure:
-    """Nanoseconds of one call of a function on copies of the arrays."""
-    held = [np.ascontiguousarray(a).copy() for a in arrays]
-    inputs, out = held[:-1], held[-1]
-    spare = [*inputs, *[out] * (PLACES - 1 - len(inputs)), out]
-    pointers = (ctypes.c_void_p * PLACES)(*(a.ctypes.data for a in spare))
-    function = ctypes.cast(getattr(plain, name), ctypes.c_void_p)
+@dataclass
+class Plain:
+    """The function of a row, on copies of its arrays that begin at cache lines, as tiles do."""
 
-    def call(times: int) -> float:
+    library: ctypes.CDLL
+    row: Row
+
+    @cached_property
+    def arrays(self) -> dict[str, Any]:
+        kernel = self.row.kernel
+        return dict(zip(kernel.arrays, map(aligned, kernel.whole_tiles()), strict=True))
+
+    def call(self, times: int) -> float:
+        """Seconds of so many calls."""
+        places = [a.ctypes.data for a in self.arrays.values()]
+        pointers = (ctypes.c_void_p * PLACES)(*places)
+        function = ctypes.cast(getattr(self.library, self.row.plain), ctypes.c_void_p)
         start = time.perf_counter()
-        plain.repeat(function, pointers, *map(ctypes.c_long, (*shape, times)))
+        self.library.repeat(function, pointers, *map(ctypes.c_long, (*self.row.shape, times)))
         return time.perf_counter() - start
 
-    times = max(1, int(seconds / max(call(1), 1e-7)))
+    def compare(self) -> None:
+        """Both do the same: AssertionError where the first call gives something else than ours."""
+        kernel = replace(self.row.kernel, body=self.row.kernel.body[:1])
+        ours = pto.loads(kernel.text()).run(engine="native", **kernel.arrays)
+        self.call(1)
+        for name, found in ours.items():
+            rows, cols = found.shape
+            wanted = self.arrays[name][:rows, :cols]
+            same = found.tobytes() == wanted.tobytes()
+            same |= self.row.close > 0 and np.allclose(found, wanted, self.row.close, 0)
+            assert same, f"{self.row.op}: %{name} differs from what the C gives"
 
-    def run() -> float:
-        assert held
-        return call(times) * 1e9 / times
+    def measure(self, seconds: float) -> Measure:
+        """Nanoseconds of one call."""
+        times = max(1, int(seconds / max(min(self.call(1) for _ in range(3)), 1e-7)))
+        return lambda: self.call(times) * 1e9 / times
 
-    return run
+
+def aligned(array: Any) -> Any:  # Any: of NumPy
+    """A copy."""
+    room = np.empty(array.nbytes + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy

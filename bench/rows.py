@@ -28,11 +28,12 @@ class Row:
     rule: str = ""
     plain: str = ""
     shape: tuple[int, int] = (0, 0)  # what the plain function loops over
+    close: float = 0.0  # how far results may lie apart, in relation
     why: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.op} {self.case}"
+        return f"{self.op} {self.case}{' next to C' if self.plain else ''}"
 
     @property
     def opponent(self) -> str:

@@ -3,12 +3,13 @@
 Each row is one instruction, several times in a row in a loop of a small PTO program over written
 memory, so that one reads what another wrote; compiled by the native engine, the smallest of many
 runs divided by the number of instructions. Beside it stands its opponent of the same run: memcpy of
-the bytes that are written, in a loop as tight (see `clock.copies`), one call of NumPy on one
-thread, or our own plain C (`plain.c`), compiled in the same run where there is a compiler. An alias
-leaves no code behind, so it has none, and less than a nanosecond is shown as one.
-
+the bytes that are written, in a loop as tight (see `clock.copies`), or one call of NumPy on one
+thread. An alias leaves no code behind, so it has none, and less than a nanosecond is shown as one.
 The last columns are what the public C++ CPU simulator took on another machine, as recorded there:
 no figure of this run is comparable with them.
+
+A second table has our own plain C (`plain.c`) as the opponent, compiled in the same run; it is
+missing where there is no compiler. Before anything is timed, results of both are compared.
 
     python bench/run.py [PART OF A ROW'S NAME | grid | calls | start]... [--quick] [--json FILE]
 """
@@ -32,7 +33,7 @@ import whole
 from clock import COPIES, Clock, copies
 from families import families
 from kernel import turning
-from plain import library, measure
+from plain import Plain, library
 from rows import Row, rows
 
 RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
@@ -43,7 +44,7 @@ RULES = {  # of ratios to the opponent: what they are about, and the most they m
     "transposing": ("transposing moves, to memcpy", 4.0),
     "products": ("128x128x128 products, to NumPy", 1.3),
 }
-SLOWEST = 2.0  # times as long as plain C, more of which needs a reason
+MEAN, LEAST_SPEED = 1.0, 0.5  # of plain C: the mean, and each row that has no reason
 NARROW = 2.0  # the most a sum of a 16-bit type may take, in sums of f32
 SPEEDUP = 1.8  # of a grid, the least on two threads
 
@@ -66,6 +67,11 @@ class Line:
     simulator: list[float]  # as recorded, in the order of WAYS
 
     @property
+    def speed(self) -> float | None:
+        """How many times as fast as the opponent."""
+        return self.opponent / self.ns if self.opponent else None
+
+    @property
     def ratio(self) -> float | None:
         """Ours over the opponent's."""
         return self.ns / self.opponent if self.opponent else None
@@ -76,8 +82,16 @@ class Line:
             against = f"{self.ratio:>8.2f}"
         times = "".join(f"{t:>10.0f}" for t in self.simulator)
         line = f"{self.row.op:<18}{self.row.case:<34}{self.ns:>10.1f}{against}"
-        why = f" {self.row.why}" if self.row.plain and (self.ratio or 0.0) > SLOWEST else ""
-        return f"{line} {self.row.opponent:<22}{times}{why}".rstrip()
+        return f"{line} {self.row.opponent:<22}{times}".rstrip()
+
+    @property
+    def next_to_c(self) -> str:
+        """The row of the table of plain C."""
+        line = f"{self.row.op:<18}{self.row.case:<58}{self.ns:>10.1f}"
+        if self.opponent is None or self.speed is None:
+            return line
+        why = self.row.why if self.speed < LEAST_SPEED else ""
+        return f"{line}{self.opponent:>10.1f}{self.speed:>8.2f}  {why}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -150,10 +164,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     if calls:
         print_calls(clock)
     lines = [line_of(row, clock, record) for row in selected]
-    if lines:
-        print_table(lines)
-        print_summary(lines)
-    limits = [*limits_of(lines), *(grid_limits(clock) if grid else ())]
+    print_tables(lines)
+    limits = [*limits_of(lines), *plain_limits(lines), *(grid_limits(clock) if grid else ())]
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
@@ -176,8 +188,9 @@ def prepare(clock: Clock, selected: list[Row]) -> None:
         elif row.copied:
             clock.add(row.opponent, clock.calling(copies(row.copied), 2 * COPIES))
         elif row.plain and plain is not None:
-            arrays = row.kernel.whole_tiles()
-            clock.add(row.opponent, measure(plain, row.plain, arrays, row.shape, clock.seconds))
+            opponent = Plain(plain, row)
+            opponent.compare()
+            clock.add(row.opponent, opponent.measure(clock.seconds))
 
 
 def line_of(row: Row, clock: Clock, record: dict[str, dict[str, Any]]) -> Line:
@@ -186,24 +199,29 @@ def line_of(row: Row, clock: Clock, record: dict[str, dict[str, Any]]) -> Line:
     return Line(row, max(clock.best[row.name], LEAST), clock.best.get(row.opponent), simulator)
 
 
-def print_table(lines: list[Line]) -> None:
-    print(f"{'':<93}{'C++ simulator, recorded':>20}")
-    print(f"{'instruction':<52}{'ns':>10}{'ratio':>8} {'to':<22}{'default':>10}{'1 thread':>10}")
-    print(*lines, sep="\n")
+def print_tables(lines: list[Line]) -> None:
+    """Rows with other opponents, and rows next to plain C."""
+    others = [line for line in lines if not line.row.plain]
+    plain = [line for line in lines if line.row.plain]
+    if others:
+        print(f"{'':<93}{'C++ simulator, recorded':>20}")
+        head = f"{'instruction':<52}{'ns':>10}{'ratio':>8} {'to':<22}"
+        print(f"{head}{'default':>10}{'1 thread':>10}")
+        print(*others, sep="\n")
+        for kind in ("memcpy", "NumPy"):
+            ratios = [x.ratio for x in others if x.ratio and bool(x.row.numpy) == (kind == "NumPy")]
+            if ratios:
+                mean = f"geometric mean of {len(ratios)} rows: {geometric_mean(ratios):.2f}"
+                print(f"our time over that of {kind}, {mean}")
+        print()
+    if plain:
+        print(f"{'instruction':<76}{'ours, ns':>10}{'C, ns':>10}{'speed':>8}  why below half")
+        print(*(line.next_to_c for line in plain), sep="\n")
+        print()
 
 
-def print_summary(lines: list[Line]) -> None:
-    """The mean ratio to each kind of opponent."""
-    kinds: dict[str, list[float]] = {}
-    for line in lines:
-        if line.ratio is not None:
-            kind = "plain C" if line.row.plain else "NumPy" if line.row.numpy else "memcpy"
-            kinds.setdefault(kind, []).append(line.ratio)
-    print()
-    for kind, ratios in kinds.items():
-        mean = float(np.exp(np.mean(np.log(ratios))))
-        print(f"our time over that of {kind}, geometric mean of {len(ratios)} rows: {mean:.2f}")
-    print()
+def geometric_mean(ratios: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def limits_of(lines: list[Line]) -> Iterator[Limit]:
@@ -222,6 +240,19 @@ def limits_of(lines: list[Line]) -> Iterator[Limit]:
         if {"f32 64x64", f"{dtype} 64x64"} <= set(sums):
             ratio = sums[f"{dtype} 64x64"] / sums["f32 64x64"]
             yield Limit(f"tadd {dtype} 64x64, to f32 64x64", ratio, NARROW)
+
+
+def plain_limits(lines: list[Line]) -> Iterator[Limit]:
+    """How many times as fast as plain C: the mean, and the slowest row without a reason."""
+    speeds = {line.row.name: line.speed for line in lines if line.row.plain and line.speed}
+    unexplained = {line.row.name for line in lines if not line.row.why}
+    if speeds:
+        mean = f"speed over that of plain C, geometric mean of {len(speeds)} rows"
+        yield Limit(mean, geometric_mean(list(speeds.values())), MEAN, least=True)
+    if held := {op: speed for op, speed in speeds.items() if op in unexplained}:
+        worst = min(held, key=lambda op: held[op])
+        what = f"speed over that of plain C, slowest row without a reason: {worst.split()[0]}"
+        yield Limit(what, held[worst], LEAST_SPEED, least=True)
 
 
 def grid_limits(clock: Clock) -> Iterator[Limit]:
