@@ -16,8 +16,8 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.vectors import VEC_A2A3, VEC_A5
 from ptokit.isa.pages.elementwise.families import TILES, Binary, pointwise
-from ptokit.isa.pages.vectors import VEC_A2A3, VEC_A5
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)

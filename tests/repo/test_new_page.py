@@ -26,10 +26,7 @@ class TLeast(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=
 IRREGULAR = '''\
 """TFLIP: each row from right to left."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.vectors import NUMBERS, elements, in_vec, one_type, row_major, same_region
 
 
 class TFlip(Instr, pipe=V):

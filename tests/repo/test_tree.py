@@ -21,7 +21,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py", "disputes.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 36_600  # the rest of the ISA
+LARGEST_PACKAGE = 36_300  # the rest of the ISA
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
@@ -105,7 +105,7 @@ def test_every_dispute_a_page_names_is_recorded() -> None:
 def test_the_order_of_pages_is_that_of_the_files_whatever_is_imported_first() -> None:
     code = "; ".join(
         (
-            "import ptokit.isa.pages.vectors, ptokit.isa.pages.allocation",
+            "import ptokit.isa.pages.views, ptokit.isa.pages.allocation",
             "from ptokit.isa.index import pages",
             "print(*(p.__name__ for p in pages()))",
         )

@@ -41,6 +41,7 @@ from ptokit.isa.lang.instr import (
 from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *
+from ptokit.isa.lang.vectors import *
 from ptokit.isa.model.dtypes import (
     DType,
     bf16,

@@ -1,7 +1,5 @@
 """Tile allocation, views and addresses: alloc_tile, subviews, TRESHAPE, TASSIGN (spec 1.7, 4.6)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scalar arithmetic: the `arith` dialect on index and integer values."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from functools import partial

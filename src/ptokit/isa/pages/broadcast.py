@@ -1,26 +1,13 @@
 """Broadcasts: one value for each row or column, alone or with every element (spec 3.29)."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.vectors import (
-    NUMBERS,
-    VEC_A2A3,
-    VEC_A5,
-    DTypes,
-    elements,
-    in_vec,
-    one_type,
-    same_region,
-)
 from ptokit.numerics.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
-REAL = (f16, f32)
 BLOCK = 32  # bytes that a row-major narrow operand has in each row
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
@@ -127,7 +114,7 @@ class TRowExpandMul(
     """dst[i, j] = src0[i, j % n0] * src1[i, j % n1], operands as of trowexpandadd."""
 
 
-class TRowExpandDiv(RowExpand, f=Array.__truediv__, rules=expanding(EXPAND_CPU, REAL, VEC_A5)):
+class TRowExpandDiv(RowExpand, f=Array.__truediv__, rules=expanding(EXPAND_CPU, F16_F32, VEC_A5)):
     """dst[i, j] = src0[i, j % n0] / src1[i, j % n1], operands as of trowexpandadd.
 
     Floats are correctly rounded, x / 0 is infinite or NaN; integers truncate, x / 0 is 0.
@@ -159,7 +146,7 @@ def exp_of_difference(a: Array, b: Array) -> Array:
     return exp(a - b)
 
 
-class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(REAL, REAL, REAL)):
+class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(F16_F32, F16_F32, F16_F32)):
     """dst[i, j] = e ** (src0[i, j % n0] - src1[i, j % n1]), operands as of trowexpandadd.
 
     The difference is rounded to the element type; the power is as texp's, one unit in the last
@@ -273,7 +260,7 @@ class TColExpandMul(
 
 
 class TColExpandDiv(
-    ColExpand, f=Array.__truediv__, rules=expanding_columns(EXPAND_CPU, REAL, VEC_A5)
+    ColExpand, f=Array.__truediv__, rules=expanding_columns(EXPAND_CPU, F16_F32, VEC_A5)
 ):
     """dst[i, j] = src0[i, j] / src1[0, j].
 
@@ -295,7 +282,9 @@ class TColExpandMin(ColExpand, f=Array.minimum, rules=COLUMNS):
     disputes = ("E2",)
 
 
-class TColExpandExpDif(ColExpand, f=exp_of_difference, rules=expanding_columns(REAL, REAL, REAL)):
+class TColExpandExpDif(
+    ColExpand, f=exp_of_difference, rules=expanding_columns(F16_F32, F16_F32, F16_F32)
+):
     """dst[i, j] = e ** (src0[i, j] - src1[0, j]), the difference rounded to the element type.
 
     The power is as texp's: one unit in the last place from the rounded exact value at most.

@@ -1,7 +1,5 @@
 """Control flow: the `scf` and `func` dialects, loops, branches, returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -1,14 +1,11 @@
 """Conversion: TCVT makes the elements of a tile another type (spec 3.25)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.pages.samples import VEC_I32
-from ptokit.isa.pages.vectors import in_vec, row_major, same_region
-from ptokit.isa.pages.windows import FP4, pairs
+from ptokit.isa.pages.windows import FP4
 from ptokit.numerics.formats import keeps_nan
 
 # (source, destinations)

@@ -1,7 +1,5 @@
 """Reductions: where the extremes of rows and columns are (spec 3.27)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
@@ -14,7 +12,6 @@ from ptokit.isa.pages.reduction import (
     one_of_each_row,
 )
 from ptokit.isa.pages.samples import COUNT, VEC_F32
-from ptokit.isa.pages.vectors import NUMBERS, VEC_A2A3, DTypes, in_vec, one_type
 
 INDEX = (i32, u32)
 ANY_INDEX = (i16, u16, i32, u32)

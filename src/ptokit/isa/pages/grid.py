@@ -4,8 +4,6 @@ Every block runs the same function on the same global memory, with memories, reg
 its own. ptokit's cores have no sub-blocks.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from ptokit.isa.lang.page import *

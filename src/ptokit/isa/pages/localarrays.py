@@ -1,7 +1,5 @@
 """Arrays of the scalar unit: numbers and event ids that a core keeps by index (spec 4.8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ptokit.isa.lang.page import *

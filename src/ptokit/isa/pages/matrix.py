@@ -1,7 +1,5 @@
 """Matrix multiply: TMATMUL and its accumulating and biased forms (spec 4.5)."""
 
-from __future__ import annotations
-
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
@@ -56,9 +54,7 @@ class MatMul(Instr, abstract=True, pipe=M):
     one_row = on(
         HARDWARE, named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one")
     )
-    elided = {
-        "c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type),
-    }
+    elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type)}
 
 
 def product(a: Array, b: Array, start: Array, order: Order) -> Array:

@@ -1,20 +1,11 @@
 """Matrix multiply: products of groups of 32 that share a scale (spec 4.5.1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.dtypes import f64
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.pages.matrix import (
-    BIASES,
-    PRODUCT_FP8,
-    Accumulation,
-    Biased,
-    MatMul,
-    product,
-)
+from ptokit.isa.pages.matrix import BIASES, PRODUCT_FP8, Accumulation, Biased, MatMul, product
 from ptokit.isa.pages.quantisation import GROUP
 from ptokit.isa.pages.registers import Addressed
 from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
@@ -194,12 +185,7 @@ class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
 
 
 class TGetScaleAddr(
-    Instr,
-    name="tget_scale_addr",
-    uses=(MACHINE,),
-    traits=(DERIVES,),
-    pipe=S,
-    targets=(CPU, A5),
+    Instr, name="tget_scale_addr", uses=(MACHINE,), traits=(DERIVES,), pipe=S, targets=(CPU, A5)
 ):
     """The scales that belong to `src`: a handle on the scale memory at a 16th of its address.
 

@@ -1,23 +1,11 @@
 """Partial operations: two tiles of which one may cover only a part of the result (spec 3.21)."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_I32
-from ptokit.isa.pages.vectors import (
-    NUMBERS,
-    VEC_A2A3,
-    VEC_A5,
-    DTypes,
-    elements,
-    in_vec,
-    one_type,
-    row_major,
-)
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"

@@ -1,13 +1,9 @@
 """Quantisation: floats as bytes or nibbles with scales, and back (spec 3.26)."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import ONE_OF_EACH_ROW
-from ptokit.isa.pages.vectors import FLOATS, in_vec, row_major, same_region
-from ptokit.isa.pages.windows import pairs
 
 GROUP = 32  # elements that share an exponent
 INFINITY, QUIET = 0x7F800000, 0x7FC00000  # bits of f32
@@ -386,7 +382,7 @@ class TQuantDn(MxQuantisation, name="tquant_dn"):
 
     asm = Asm(
         cpp_text="TQUANT<0, MxQuantAlg::{scale}Mx{format}, {interleave}>"
-        "({dst}, {src}, &{exp}, &{max}, &{scaling});",
+        "({dst}, {src}, &{exp}, &{max}, &{scaling});"
     )
     example = {
         "format": MxFormat.FP8,

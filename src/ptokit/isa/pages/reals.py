@@ -4,8 +4,6 @@ Bodies compute on arrays of one element, with the words and the functions of til
 tile of it come to the same bits. What is narrower than f32 is computed in f32 and rounded once.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import ClassVar
@@ -111,9 +109,7 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
 
 
 class NegF(
-    UnaryReal,
-    f=flip_sign,
-    asm=Asm(dialect="arith", cpp_text="const {type} {result} = -{value};"),
+    UnaryReal, f=flip_sign, asm=Asm(dialect="arith", cpp_text="const {type} {result} = -{value};")
 ):
     """The other sign, of NaN too."""
 

@@ -1,14 +1,10 @@
 """Reductions: sums, products, extremes and where they are, along rows and columns (spec 3.27)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
-from ptokit.isa.pages.vectors import NUMBERS, VEC_A2A3, VEC_A5, DTypes, in_vec, one_type, row_major
-from ptokit.isa.pages.windows import pairs
 from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise
 
 SUM_A5 = (*VEC_A2A3, i64, u64)

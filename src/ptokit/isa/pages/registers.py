@@ -1,7 +1,5 @@
 """Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Protocol
 
 import numpy as np

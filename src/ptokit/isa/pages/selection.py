@@ -1,20 +1,9 @@
 """Compare and select: a bit for each element, and elements chosen by bits (spec 3.22)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
-from ptokit.isa.pages.vectors import (
-    NUMBERS,
-    VEC_A5,
-    elements,
-    in_vec,
-    one_type,
-    row_major,
-    same_region,
-)
 
 BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
 
@@ -101,10 +90,7 @@ WITH_ONE = comparing(
     on(CPU, Compare.dst.dtype.isin(u8, u32)),
     on(HARDWARE, Compare.dst.dtype == u8),
     elements(Compare.src0, cpu=NUMBERS, a2a3=(i16, u16, i32, f16, f32), a5=VEC_A5),
-    on(
-        A2A3,
-        named("attribute", either(Compare.src0.dtype != i32, Compare.cmp == CmpMode.EQ)),
-    ),
+    on(A2A3, named("attribute", either(Compare.src0.dtype != i32, Compare.cmp == CmpMode.EQ))),
 )
 
 

@@ -4,8 +4,6 @@ ptokit executes in text order, so no data depends on them. What is checked: the 
 wait for, and that each flag goes up and down in turn.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Protocol
 
@@ -299,10 +297,7 @@ class TSyncOp(Instr, name="tsync.op", pipe=S):
     asm = Asm(shape="angled", cpp_text="TSYNC<Op::{op}>();")
     example = "tsync.op #pto.op<TLOAD>"
     op = Attr(str, key="op_type")
-    rules = (
-        known(op),
-        on(A5, named("attribute", PipeOf(op).isin(MTE2, MTE3, ALL), help=A5_PIPES)),
-    )
+    rules = (known(op), on(A5, named("attribute", PipeOf(op).isin(MTE2, MTE3, ALL), help=A5_PIPES)))
     disputes = ("X11",)
 
     @staticmethod

@@ -1,11 +1,9 @@
 """Memory: TLOAD and TSTORE, between global memory and tiles."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.samples import L0C, PARAMETERS, VEC_F32, VIEW_OF_X
-from ptokit.isa.pages.windows import ON_A2A3, pairs
+from ptokit.isa.pages.windows import ON_A2A3
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 G = GlobalLayout
@@ -166,9 +164,7 @@ class StoreFamily(Instr, abstract=True):
     )
     quant_a2a3 = pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16)))
     quant_a5 = pairs(
-        *(dst, src),
-        (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)),
-        (i32, (i8, u8, f16, bf16)),
+        *(dst, src), (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)), (i32, (i8, u8, f16, bf16))
     )
 
 

@@ -1,7 +1,5 @@
 """Tile handles: valid regions that are asked for and changed, other types for bytes (spec 4.6)."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from ptokit.isa.lang.page import *
@@ -71,9 +69,7 @@ class Extent(Instr, abstract=True, pipe=S):
 
 
 class TileValidRows(
-    Extent,
-    name="tile_valid_rows",
-    asm=Asm(cpp_text="const {type} {result} = {src}.GetValidRow();"),
+    Extent, name="tile_valid_rows", asm=Asm(cpp_text="const {type} {result} = {src}.GetValidRow();")
 ):
     """The rows of the valid region."""
 
@@ -83,9 +79,7 @@ class TileValidRows(
 
 
 class TileValidCols(
-    Extent,
-    name="tile_valid_cols",
-    asm=Asm(cpp_text="const {type} {result} = {src}.GetValidCol();"),
+    Extent, name="tile_valid_cols", asm=Asm(cpp_text="const {type} {result} = {src}.GetValidCol();")
 ):
     """The columns of the valid region."""
 

@@ -1,7 +1,5 @@
 """Global memory views: pointers become tensors, tensors become partitions (spec 4.1)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

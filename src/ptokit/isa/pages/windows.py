@@ -1,7 +1,5 @@
 """What the window instructions share: element types per path, bounds, fix-pipe pairs (3.2, 3.7)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 
 FP8, FP4 = (f8e4m3, f8e5m2, hif8, f8e8m0), (f4e2m1x2, f4e1m2x2)
@@ -21,11 +19,6 @@ SPLIT_MODES = (AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N)
 BOXES = "start the window on a box of the layout"
 LINES = "start the window on a 32-byte line"
 NOT_SPLIT = "split modes do not quantise"
-
-
-def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:
-    """The element types are one of these (source, destinations)."""
-    return either(*(both(src.dtype.isin(s), dst.dtype.isin(*ds)) for s, ds in table))
 
 
 def on_a2a3(*tiles: Operand) -> tuple[Ruled, ...]:

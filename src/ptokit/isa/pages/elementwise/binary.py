@@ -1,23 +1,9 @@
 """Tile with tile: arithmetic, choices, remainders and powers (spec 3.21)."""
 
-from __future__ import annotations
-
 import operator
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.elementwise.families import (
-    DIVIDED,
-    HALF_AND_SINGLE,
-    MULTIPLIED,
-    SMALL,
-    TILES,
-    Binary,
-    BinaryTmp,
-    pointwise,
-    precision,
-    scratch,
-)
-from ptokit.isa.pages.vectors import FLOATS, VEC_A2A3, VEC_A5, one_type, same_region
+from ptokit.isa.pages.elementwise.families import *
 from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
@@ -37,7 +23,7 @@ class TMul(Binary, f=operator.mul, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=MUL
     """dst[i, j] = src0[i, j] * src1[i, j]; integers wrap."""
 
 
-class TDiv(Binary, f=Array.__truediv__, rules=pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=DIVIDED)):
+class TDiv(Binary, f=Array.__truediv__, rules=pointwise(*TILES, a2a3=F16_F32, a5=DIVIDED)):
     """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
 
     A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
@@ -122,7 +108,7 @@ class TPRelu(
     BinaryTmp,
     f=sloped,
     rules=(
-        pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE),
+        pointwise(*TILES, a2a3=F16_F32, a5=F16_F32),
         scratch(TMP, A2A3, TMP.dtype == u8, named("shape", TMP.valid.rows > DST.valid.rows)),
     ),
 ):

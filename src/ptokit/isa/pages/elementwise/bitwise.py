@@ -1,19 +1,8 @@
 """Tile with tile: bits of integers (spec 3.21)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.elementwise.families import (
-    INTEGERS,
-    SMALL,
-    TILES,
-    Binary,
-    BinaryTmp,
-    pointwise,
-    scratch,
-)
+from ptokit.isa.pages.elementwise.families import *
 from ptokit.isa.pages.samples import VEC_I32
-from ptokit.isa.pages.vectors import DTypes, one_type, row_major, same_region
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 
@@ -40,10 +29,7 @@ class TXor(
     Bits,
     BinaryTmp,
     f=Array.__xor__,
-    rules=(
-        bits(),
-        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
-    ),
+    rules=(bits(), scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP))),
 ):
     """dst[i, j] = src0[i, j] ^ src1[i, j]."""
 

@@ -1,28 +1,15 @@
 """The families of elementwise instructions: what their members share, operands and rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.vectors import (
-    NUMBERS,
-    VEC_A5,
-    DTypes,
-    elements,
-    in_vec,
-    one_type,
-    row_major,
-    same_region,
-)
 
-HALF_AND_SINGLE: DTypes = (f16, f32)
 INTEGERS = tuple(t for t in NUMBERS if t.is_int)
 SMALL = tuple(t for t in INTEGERS if t.size <= 4)
 WORDS: DTypes = (i16, u16, i32, u32)
 MULTIPLIED = tuple(t for t in VEC_A5 if t not in (i8, u8))
-DIVIDED: DTypes = (*WORDS, i64, u64, *HALF_AND_SINGLE)
+DIVIDED: DTypes = (*WORDS, i64, u64, *F16_F32)
 CPU_ONLY = (CPU,)
 POINTWISE = Asm(uniform=True, deduced=True)
 

@@ -1,29 +1,13 @@
 """Tile with tile: sums and products of three, and activations after them (spec 3.21)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.elementwise.families import (
-    CPU_ONLY,
-    HALF_AND_SINGLE,
-    POINTWISE,
-    TILES,
-    Binary,
-    Ternary,
-    Updating,
-    pointwise,
-    scratch,
-)
+from ptokit.isa.pages.elementwise.families import *
 from ptokit.isa.pages.samples import VEC_I32
-from ptokit.isa.pages.vectors import in_vec, row_major, same_region
-from ptokit.isa.pages.windows import pairs
 from ptokit.numerics.functions import positive
 
 THREE = (Ternary.dst, Ternary.src0, Ternary.src1, Ternary.src2)
-UPDATED = pointwise(
-    Updating.dst, Updating.src0, Updating.src1, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE
-)
-RECTIFIED = pointwise(*TILES, a2a3=HALF_AND_SINGLE, a5=HALF_AND_SINGLE)
+UPDATED = pointwise(Updating.dst, Updating.src0, Updating.src1, a2a3=F16_F32, a5=F16_F32)
+RECTIFIED = pointwise(*TILES, a2a3=F16_F32, a5=F16_F32)
 
 
 def sum_of_three(a: Array, b: Array, c: Array) -> Array:

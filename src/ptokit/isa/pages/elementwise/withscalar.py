@@ -1,39 +1,10 @@
 """Tile with number (spec 3.23)."""
 
-from __future__ import annotations
-
 import operator
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.elementwise.families import (
-    CPU_ONLY,
-    DIVIDED,
-    HALF_AND_SINGLE,
-    INTEGERS,
-    MULTIPLIED,
-    POINTWISE,
-    SMALL,
-    WORDS,
-    WithInteger,
-    WithScalar,
-    WithScalarTmp,
-    pointwise,
-    precision,
-    scratch,
-    with_scalar,
-)
+from ptokit.isa.pages.elementwise.families import *
 from ptokit.isa.pages.samples import VEC_I32
-from ptokit.isa.pages.vectors import (
-    FLOATS,
-    NUMBERS,
-    VEC_A2A3,
-    VEC_A5,
-    DTypes,
-    elements,
-    one_type,
-    row_major,
-    same_region,
-)
 from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
@@ -70,11 +41,7 @@ def divided_by(x: Array, number: Array) -> Array:
 
 
 class TSDiv(
-    WithScalar,
-    name="tdivs",
-    form="scalar_tile",
-    f=divided_by,
-    rules=with_scalar(VEC_A2A3, DIVIDED),
+    WithScalar, name="tdivs", form="scalar_tile", f=divided_by, rules=with_scalar(VEC_A2A3, DIVIDED)
 ):
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
@@ -123,7 +90,7 @@ class TRemS(
 class TFmodS(
     WithScalar,
     f=Array.remainder,
-    rules=with_scalar((f32,), (*WORDS, *HALF_AND_SINGLE), anyhow=True),
+    rules=with_scalar((f32,), (*WORDS, *F16_F32), anyhow=True),
 ):
     """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
 
@@ -152,11 +119,7 @@ class TPowS(WithScalarTmp, f=raised):
     disputes = ("E6", "E43")
 
 
-class TLRelu(
-    WithScalar,
-    f=sloped,
-    rules=with_scalar(HALF_AND_SINGLE, HALF_AND_SINGLE),
-):
+class TLRelu(WithScalar, f=sloped, rules=with_scalar(F16_F32, F16_F32)):
     """dst[i, j] = src[i, j] where it is greater than 0, else src[i, j] * scalar."""
 
 

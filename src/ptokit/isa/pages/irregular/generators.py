@@ -1,9 +1,6 @@
 """TCI, TTRI, TRANDOM: consecutive numbers, triangles of ones, random numbers (spec C1)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.vectors import elements, in_vec
 
 COUNTED = (i16, u16, i32, u32)
 RANDOM = Asm(
@@ -79,10 +76,7 @@ class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True)):
     example = {"diagonal": 1}
     rules = (
         elements(
-            dst,
-            cpu=(*TRIANGLES, bf16),
-            a2a3=TRIANGLES,
-            a5=(*TRIANGLES, bf16, i8, u8, i64, u64),
+            dst, cpu=(*TRIANGLES, bf16), a2a3=TRIANGLES, a5=(*TRIANGLES, bf16, i8, u8, i64, u64)
         ),
         named("attribute", both(upper >= 0, upper <= 1), help="0: lower, 1: upper"),
         named("layout", dst.layout == ND, help="store dst row-major"),

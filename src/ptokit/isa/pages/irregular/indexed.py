@@ -1,7 +1,5 @@
 """MGATHER and MSCATTER: between tiles and elements or rows of global memory (spec 4.4)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import column
 from ptokit.isa.pages.samples import VEC_F32, VEC_I32, VIEW_OF_X
@@ -88,11 +86,7 @@ class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
 
     @staticmethod
     def run(
-        dst: Cells,
-        src: Cells,
-        indices: Cells,
-        coalesce: Coalesce | None,
-        outside: GatherOOB | None,
+        dst: Cells, src: Cells, indices: Cells, coalesce: Coalesce | None, outside: GatherOOB | None
     ) -> None:
         rows, cols = dst.valid
         index, used = places(dst, src, indices, coalesce, outside)

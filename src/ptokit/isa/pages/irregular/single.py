@@ -1,7 +1,5 @@
 """TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output (spec C1.8, 4.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ptokit.isa.lang.page import *

@@ -1,12 +1,8 @@
 """TSORT32 and TMRGSORT: records of a value and an index, sorted and merged (spec C1)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.vectors import elements, in_vec, one_type
 
 RECORD, BLOCK = 8, 32  # bytes; records that are sorted together
-FLOATS = (f16, f32)
 ROW, PART = "!pto.tile_buf<vec, 1x256xf32>", "!pto.tile_buf<vec, 1x64xf32>"
 COUNTS = "!pto.tile_buf<vec, 1x16xu16, valid=1x4>"
 
@@ -40,7 +36,7 @@ class TSort32(Instr, pipe=V):
 
     example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
     rules = (
-        elements(src, cpu=(*FLOATS, bf16, i16, i32), a2a3=FLOATS, a5=FLOATS),
+        elements(src, cpu=(*F16_F32, bf16, i16, i32), a2a3=F16_F32, a5=F16_F32),
         one_type(dst, src),
         named("element-type", idx.dtype == u32, help="indices are u32"),
         named("layout", both(dst.layout == ND, src.layout == ND, idx.layout == ND)),
@@ -103,7 +99,7 @@ one left. Its bits stay."""
 
 def one_row(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
     """Records of floats in one row, as every merge wants them."""
-    return (named("element-type", dst.dtype.isin(*FLOATS)), in_row(dst), also(dst, *tiles))
+    return (named("element-type", dst.dtype.isin(*F16_F32)), in_row(dst), also(dst, *tiles))
 
 
 def also(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:

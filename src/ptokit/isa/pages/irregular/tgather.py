@@ -1,7 +1,5 @@
 """TGATHER in its three forms, and TGATHERB (spec 3.11 to 3.14)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import COUNT, VEC_I32, WIDE
 

@@ -1,9 +1,6 @@
 """THISTOGRAM: how often each byte occurs in a row (spec C1.7)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.vectors import in_vec
 
 BINS = 256
 HALVES = {"src": "!pto.tile_buf<vec, 4x64xu16>", "dst": "!pto.tile_buf<vec, 4x256xu32>"}

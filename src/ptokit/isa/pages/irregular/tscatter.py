@@ -1,10 +1,7 @@
 """TSCATTER by index and by mask (spec C1.3)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_I32, WIDE
-from ptokit.isa.pages.vectors import in_vec, row_major
 
 EXACT = "dst takes every selected row or column, and nothing else does"
 

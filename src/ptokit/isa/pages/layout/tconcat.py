@@ -1,7 +1,5 @@
 """TCONCAT: join two tiles side by side, all columns or counts that differ by row (spec 3.5)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import COUNT, VEC_F32, WIDE
 
@@ -80,10 +78,7 @@ def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
     return (
         first.dtype.isin(*COUNTS),
         *(tile.dtype == first.dtype for tile in others),
-        named(
-            "shape",
-            (both(t.valid.rows == dst.valid.rows, t.valid.cols >= 1) for t in tiles),
-        ),
+        named("shape", (both(t.valid.rows == dst.valid.rows, t.valid.cols >= 1) for t in tiles)),
     )
 
 
@@ -104,11 +99,7 @@ class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
         f"NAME ins(%src0, %src1, %n0, %n1 : {VEC_F32}, {VEC_F32}, {COUNT}, {COUNT})"
         f" outs(%dst : {WIDE})"
     )
-    rules = (
-        joined(dst, src0, src1),
-        room(dst, src0, src1),
-        counts(dst, src0_idx, src1_idx),
-    )
+    rules = (joined(dst, src0, src1), room(dst, src0, src1), counts(dst, src0_idx, src1_idx))
     recorded = {"index": {}}
     disputes = ("C20",)
 

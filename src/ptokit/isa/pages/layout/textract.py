@@ -4,27 +4,9 @@ Legality: tables of spec 3.7. The targets differ in layouts, element types and a
 meaning is the same everywhere.
 """
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0A, L0B, L0C_64, L1, L1_I8, PARAMETERS, VEC_NZ, WIDE
-from ptokit.isa.pages.windows import (
-    BOXES,
-    CUBE_A2A3,
-    CUBE_A5,
-    FP4,
-    LINES,
-    WINDOW_A2A3,
-    WINDOW_A5,
-    casting,
-    fix_pipe,
-    from_acc,
-    inside,
-    inside_static,
-    quantising,
-    quantising_modes,
-    whole_blocks,
-)
+from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
@@ -223,13 +205,7 @@ class TExtractFp(
 
     @staticmethod
     def run(
-        dst: Cells,
-        src: Cells,
-        fp: Cells,
-        row: int,
-        col: int,
-        relu: ReluPreMode,
-        fixpipe: FixPipe,
+        dst: Cells, src: Cells, fp: Cells, row: int, col: int, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
         rows, cols = dst.valid
         x, params = src[row : row + rows, col : col + cols], fp[0, col : col + cols]

@@ -1,7 +1,5 @@
 """TFILLPAD and its two variants: fill what lies outside the valid region (spec 3.9)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.samples import PARTLY, VEC_F32

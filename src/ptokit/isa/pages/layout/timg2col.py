@@ -1,7 +1,5 @@
 """TIMG2COL: unroll the patches of a feature map into the rows of a matrix (spec 3.10)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling
 from ptokit.isa.pages.samples import L0A

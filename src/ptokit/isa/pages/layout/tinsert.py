@@ -1,21 +1,8 @@
 """TINSERT and TINSERT_FP: write a tile into a window of a larger one (spec 3.8)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0C, L1_I8, PARAMETERS, WIDE
-from ptokit.isa.pages.windows import (
-    BOXES,
-    LINES,
-    WINDOW_A2A3,
-    WINDOW_A5,
-    casting,
-    fix_pipe,
-    from_acc,
-    inside,
-    quantising,
-    quantising_modes,
-)
+from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
@@ -34,8 +21,7 @@ class Insert(Instr, abstract=True):
     asm = Asm(brackets=("row", "col"))
 
     in_acc = when(
-        src.loc == ACC,
-        on(A2A3, named("window-out-of-bounds", row + src.rows <= dst.rows)),
+        src.loc == ACC, on(A2A3, named("window-out-of-bounds", row + src.rows <= dst.rows))
     )
 
 
@@ -152,13 +138,7 @@ class TInsertFp(Insert, uses=(FIXPIPE,), name="tinsert_fp", recorded_op="tinsert
 
     @staticmethod
     def run(
-        dst: Cells,
-        src: Cells,
-        fp: Cells,
-        row: int,
-        col: int,
-        relu: ReluPreMode,
-        fixpipe: FixPipe,
+        dst: Cells, src: Cells, fp: Cells, row: int, col: int, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
         rows, cols = src.valid
         x, params = src[:rows, :cols], fp[0, :cols]

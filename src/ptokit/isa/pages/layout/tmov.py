@@ -1,21 +1,8 @@
 """TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type (spec 3.2)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import L0A, L0C, L1, L1_I8, PARAMETERS
-from ptokit.isa.pages.windows import (
-    CAST_A2A3,
-    CAST_A5,
-    CUBE_A2A3,
-    FP4,
-    QUANT_A2A3,
-    QUANT_A5,
-    fix_pipe,
-    on_a2a3,
-    pairs,
-    quantising_modes,
-)
+from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise, without_negatives
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
@@ -133,10 +120,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
             on=A5,
         ),
         *moves_from_acc(
-            dst,
-            src,
-            when(~quant.given, casts(dst, src)),
-            when(quant.given, quantises(dst, src)),
+            dst, src, when(~quant.given, casts(dst, src)), when(quant.given, quantises(dst, src))
         ),
     )
     rules = (

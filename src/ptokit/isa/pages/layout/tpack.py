@@ -1,7 +1,5 @@
 """TPACK: keep the low bits of each element (spec 3.6)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_I32
 

@@ -1,7 +1,5 @@
 """TTRANS: transpose a tile, or store a feature map in another layout (spec 3.4)."""
 
-from __future__ import annotations
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.extents import N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from ptokit.isa.lang.page import *
+from ptokit.isa.formula.formulas import Expr
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on
+from ptokit.isa.lang.operands import Operand
+from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.words import VEC
 
 DTypes = tuple[DType, ...]
 
+F16_F32: DTypes = (f16, f32)
 FLOATS: DTypes = (f16, bf16, f32)
 NUMBERS: DTypes = (i8, u8, i16, u16, i32, u32, i64, u64, *FLOATS)
 # what the vector unit of each chip computes with
@@ -39,3 +45,8 @@ def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
 def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
     """Hardware computes on row-major tiles."""
     return on(HARDWARE, both(*(tile.layout == ND for tile in tiles)))
+
+
+def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:
+    """The element types are one of these (source, destinations)."""
+    return either(*(both(src.dtype.isin(s), dst.dtype.isin(*ds)) for s, ds in table))
