@@ -8,7 +8,7 @@ any target; reading and printing do not care.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from random import Random
 
 from ptokit.diagnostics.source import Source, Span
@@ -29,7 +29,14 @@ from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import (
+    ConvTileType,
+    CustomPad,
+    GlobalType,
+    MultiTileType,
+    Shape,
+    TileType,
+)
 from ptokit.isa.model.types import ELISIONS, I1, INDEX, ArrayType, Kind, PtrType, ScalarType, Type
 from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
 
@@ -122,6 +129,11 @@ def tile(random: Random) -> TileType:
     )
 
 
+def multi_tile(random: Random) -> MultiTileType:
+    one = tile(random)
+    return MultiTileType(**{f.name: getattr(one, f.name) for f in fields(one)}, count=2)
+
+
 def view(random: Random) -> GlobalType:
     shape = tuple(random.choice((None, 1, 16, 300)) for _ in range(random.randint(1, 5)))
     return GlobalType(random.choice(DTYPES), shape, partition=random.random() < 0.5)
@@ -136,7 +148,8 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.TILE: tile,
     Kind.GLOBAL: view,
     Kind.CONV: conv,
-    Kind.PTR: lambda random: PtrType(random.choice(DTYPES)),
+    Kind.MULTI: lambda random: multi_tile(random),
+    Kind.PTR: lambda random: PtrType(random.choice(DTYPES), random.choice(("gm", "vec"))),
     Kind.INDEX: lambda _: INDEX,
     Kind.SCALAR: lambda random: random.choice(SCALARS),
     Kind.ARRAY: lambda random: ArrayType(random.choice((*SCALARS, INDEX)), random.randint(1, 9)),
@@ -247,7 +260,10 @@ def element(scope: Scope, page: type[Instr]) -> Op:
     """An element of a tile or an array: its index is an `index`."""
     whole = [scope.of(INDEX) if o.kind is Kind.INDEX else scope.use(o) for o in ends(page)]
     operands: dict[str, Binding] = {o.name: v for o, v in zip(ends(page), whole, strict=True)}
-    kinds: list[Type] = [scope.random.choice(NUMBERS) for _ in page.results()]
+    kinds = [
+        scope.random.choice(NUMBERS) if o.kind is Kind.SCALAR else some_type(scope.random, o.kind)
+        for o in page.results()
+    ]
     return Op(page, operands, results=scope.results(kinds))
 
 
@@ -332,6 +348,7 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
 
 MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "op": operation,
+    "bound": operation,
     "same": same,
     "constant": constant,
     "compare": compare,

@@ -22,7 +22,14 @@ from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import (
+    TILE_RULES,
+    ConvTileType,
+    GlobalType,
+    MultiTileType,
+    Shape,
+    TileType,
+)
 from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType
 from ptokit.isa.model.words import (
     VEC,
@@ -53,7 +60,8 @@ TILE_PROPERTIES: dict[str, tuple[str, ...]] = {
     "rows": ("rows",),
     "cols": ("cols",),
     "numel": ("rows", "cols"),
-    "nbytes": ("rows", "cols", "dtype"),
+    "nbytes": ("rows", "cols", "dtype", "count"),
+    "count": ("count",),
     "layout": ("layout",),
     "blayout": ("layout",),
     "slayout": ("layout",),
@@ -113,9 +121,17 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.TILE: TILE_KNOBS,
     Kind.GLOBAL: GLOBAL_KNOBS,
     Kind.CONV: CONV_KNOBS,
-    Kind.PTR: {"dtype": (f16, DTYPES), "offset": (0, (0, 1, 3, 8))},
+    Kind.MULTI: {**TILE_KNOBS, "count": (2, (2, 1, 3, 16, 17))},
+    Kind.PTR: {
+        "dtype": (f16, DTYPES),
+        "space": ("gm", ("gm", "vec", "mat")),
+        "offset": (0, (0, 1, 3, 8)),
+    },
     Kind.ARRAY: {"count": (4, (4, 1, 8))},
 }
+
+
+TILES = (Kind.TILE, Kind.MULTI)
 
 
 @dataclass(frozen=True)
@@ -180,7 +196,7 @@ class Space:
             return LIST_KNOBS
         knobs = dict(KNOBS.get(operand.kind, {"value": (0, NUMBERS)}))
         stated = operand.role is Role.RESULT or RESIZES in self.page.traits
-        if operand.kind is Kind.TILE and stated:
+        if operand.kind in TILES and stated:
             knobs["vrows"], knobs["vcols"] = ((32, (None, *EXTENTS)) for _ in range(2))
         if operand.kind is Kind.GLOBAL and operand.role is Role.RESULT:
             knobs["rank"] = (5, (5, 1, 2, 3, 4, 6))
@@ -209,7 +225,7 @@ class Space:
             return own
         if path[0] == "valid":
             words = {"rows": ("vrows",), "cols": ("vcols",)}.get(path[-1], ("vrows", "vcols"))
-        elif operand.kind is Kind.TILE:
+        elif operand.kind in TILES:
             words = TILE_PROPERTIES.get(path[0])
         else:
             words = {"dtype": ("dtype",), "size": ("dtype",), "layout": ("layout",)}.get(path[0])
@@ -264,7 +280,7 @@ class Space:
         return {**env, name: ABSENT if value is None else value}
 
     def tiles(self) -> tuple[str, ...]:
-        return tuple(n for n, o in self.operands.items() if o.kind is Kind.TILE)
+        return tuple(n for n, o in self.operands.items() if o.kind in TILES)
 
 
 def limits(expr: Expr) -> Iterator[int]:
@@ -299,6 +315,12 @@ def _tile(own: Mapping[str, Any]) -> TileType:
     )
 
 
+def _multi_tile(own: Mapping[str, Any]) -> MultiTileType:
+    one = _tile(own)
+    given = {f.name: getattr(one, f.name) for f in fields(one)}
+    return MultiTileType(**given, count=own["count"])
+
+
 def _extents(own: Mapping[str, Any], available: int) -> tuple[int, ...]:
     every = tuple(own[f"n{i}"] for i in range(available))
     return (1,) * (own["rank"] - available) + every[max(0, available - own["rank"]) :]
@@ -322,11 +344,12 @@ def _conv(own: Mapping[str, Any]) -> ConvTileType:
 
 
 def _pointer(own: Mapping[str, Any]) -> PtrType:
-    return Moved(own["dtype"], own["offset"])
+    return Moved(own["dtype"], own["space"], own["offset"])
 
 
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.TILE: _tile,
+    Kind.MULTI: _multi_tile,
     Kind.GLOBAL: _global,
     Kind.CONV: _conv,
     Kind.PTR: _pointer,

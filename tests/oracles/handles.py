@@ -135,3 +135,53 @@ for page in ("DeclareLocalArray", "LocalArrayGet", "LocalArraySet"):
     say(page, KEPT)
 for page in ("DeclareEventIdArray", "EventIdArrayGet", "EventIdArraySet"):
     say(page, KEPT)
+
+TWO = "!pto.tile_buf<vec, 4x8xi32, valid=?x?>"
+BUFFERS = f"!pto.multi_tile_buf<{TWO}, count=3>"
+IN_TURN = Program(
+    program(
+        f"""
+  {VIEW}
+  %ten = arith.constant 10 : i32
+  %mb = pto.alloc_multi_tile valid_row = %c4 valid_col = %c5 : {BUFFERS}
+  %first = pto.multi_tile_get %mb[%c0] : {BUFFERS} -> {TWO}
+  pto.texpands ins(%ten : i32) outs(%first : {TWO})
+  scf.for %i = %c0 to %c2 step %c1 {{
+    %j = arith.addi %i, %c1 : index
+    %a = pto.multi_tile_get %mb[%i] : {BUFFERS} -> {TWO}
+    %b = pto.multi_tile_get %mb[%j] : !pto.multi_tile_buf<vec, 4x8xi32, valid=?x?, count=3> -> {TWO}
+    pto.tadd ins(%a, %first : {TWO}, {TWO}) outs(%b : {TWO})
+  }}
+  %last = pto.multi_tile_get %mb[%c2] : {BUFFERS} -> {TWO}
+  %p = pto.tile_buf_addr %last : {TWO} -> !pto.ptr<i32, ub>
+  %x = pto.load_scalar %p[%c8] : !pto.ptr<i32, ub> -> i32
+  %q = pto.addptr %p, %c3 : <i32, vec> -> <i32, vec>
+  %y = arith.addi %x, %ten : i32
+  pto.store_scalar %y, %q[%c8] : !pto.ptr<i32, vec>, i32
+  %w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c4, %c5] : {V} -> {PART}
+  pto.tstore ins(%last : {TWO}) outs(%w : {PART})"""
+    ),
+    {"g": changed(**{f"at{8 * r + c}": 30 for r in range(4) for c in range(5)} | {"at11": 40})},
+    {"g": COUNT},
+)
+for page in ("AllocMultiTile", "MultiTileGet", "TileBufAddr"):
+    say(page, IN_TURN)
+ROWS, TURNED = (f"memref<{n}xi32, #pto.address_space<vec>>" for n in ("4x8", "8x4"))
+DOWN = "#pto.tile_buf_config<blayout=1 : i32, slayout=#pto.slayout<none_box>, s_fractal_size=512>"
+say(
+    "BindTile",
+    Program(
+        program(
+            f"""
+  {VIEW}
+  %a = pto.alloc_tile : {ROWS}
+  %b = pto.bind_tile %a, %c2, %c4 {{config = {DOWN}}} : {ROWS} -> {TURNED}
+  %d = pto.make_tensor_view %g, shape = [%c2, %c4], strides = [%c1, %c8] : {V}
+  pto.tload ins(%d : {V}) outs(%b : {TURNED})
+  %u = pto.bind_tile %a {{config = #pto.tile_buf_config<>}} : {ROWS} -> {ROWS}
+  pto.tstore ins(%u : {ROWS}) outs(%v : {V})"""
+        ),
+        {"g": [n if n % 8 < 2 else 0 for n in range(32)]},
+        {"g": COUNT},
+    ),
+)

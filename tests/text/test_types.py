@@ -6,7 +6,15 @@ import pytest
 
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8
 from ptokit.isa.model.layouts import NZ, ZZ
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType, tile_type
+from ptokit.isa.model.tiles import (
+    ConvTileType,
+    CustomPad,
+    GlobalType,
+    MultiTileType,
+    Shape,
+    TileType,
+    tile_type,
+)
 from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import (
     ACC,
@@ -26,6 +34,20 @@ VEC16 = tile_type(VEC, f16, 16, 16)
 SPELLINGS: list[tuple[str, Type]] = [
     ("!pto.ptr<f16>", PtrType(f16)),
     ("!pto.ptr<f32, gm>", PtrType(f32)),
+    ("!pto.ptr<f32, l0c>", PtrType(f32, "acc")),
+    ("memref<4x8xf32, #pto.address_space<vec>>", TileType(VEC, f32, 4, 8, Shape(4, 8))),
+    ("memref<2x4x8xf32, #pto.address_space<vec>>", TileType(VEC, f32, 8, 8, Shape(8, 8))),
+    (
+        "memref<4x8xf32, strided<[8, 1], offset: ?>, #pto.address_space<gm>>",
+        GlobalType(f32, (4, 8), (8, 1), partition=True),
+    ),
+    *(
+        (
+            f"!pto.multi_tile_buf<{one}, count=3>",
+            MultiTileType(VEC, f32, 4, 8, Shape(4, 8), count=3),
+        )
+        for one in ("vec, 4x8xf32", "!pto.tile_buf<vec, 4x8xf32>")
+    ),
     ("!pto.ptr<T, gm>", Elided("!pto.ptr<...>")),
     ("!pto.tensor_view<?x4xf16>", GlobalType(f16, (None, 4))),
     ("!pto.partition_tensor_view<16x16xbf16>", GlobalType(bf16, (16, 16), partition=True)),
@@ -142,7 +164,7 @@ BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vec, 16x16xf16, blayout=rowmajr>", "unknown-word", "rowmajr", None),
     ("!pto.tile_buf<vec, 16x16xf16, valid=8>", "syntax-error", "8", None),
     ("!pto.tensor_view<f16>", "syntax-error", "f16", None),
-    ("!pto.ptr<f16, ub>", "unknown-word", "ub", None),
+    ("!pto.ptr<f16, uq>", "unknown-word", "uq", None),
     ("!pto.conv_tile<fractal_z>", "syntax-error", "fractal_z", None),
     ("indx", "unknown-type", "indx", "did you mean index?"),
     ("!left", "unknown-type", "!left", None),

@@ -22,7 +22,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.lang.traits import ALIASES, BY_SCALAR
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
@@ -53,12 +53,14 @@ def _suspects(
     for op in _living(func.body, dead):
         if isinstance(op, OpaqueOp):
             return  # it may write anything
-        if not op.page.executes or ALIASES in op.page.traits:
-            continue
-        blank = {n: v for n, v in _read(op) if storage.of(v) not in written}
-        if blank:
-            yield op, blank
-        written |= {storage.of(value) for _, value in _written(op)}
+        if op.page.executes and ALIASES not in op.page.traits:
+            blank = {n: v for n, v in _read(op) if storage.of(v) not in written}
+            if blank:
+                yield op, blank
+            written |= {storage.of(value) for _, value in _written(op)}
+        elif BY_SCALAR in op.page.traits:  # through a pointer, perhaps to a tile
+            outs = op.page.outs()
+            written |= {storage.of(value) for o in outs for value in op.bound(o.name)}
 
 
 def _living(block: Block, dead: Container[Block]) -> Iterator[AnyOp]:

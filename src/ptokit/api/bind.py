@@ -12,7 +12,7 @@ from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
@@ -92,6 +92,17 @@ def _require_range(arg: Value, given: Any) -> None:
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
     outs = {*written(func), *_outputs(func)}
     for arg in func.args:
+        inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
+        if inner or isinstance(arg.type, MultiTileType):
+            help = "make it inside the function, of a tile or with an address"
+            seen = f"its type is {arg.type}"
+            raise call_error(
+                "argument-type",
+                f"%{arg.name}: {CATALOGUE['argument-type'].title}",
+                arg.span,
+                seen=seen,
+                help=help,
+            )
         if isinstance(arg.type, TileType) and not arg.type.valid.static:
             raise _open_region(arg, arrays.get(arg.name) is not None)
         if arrays.get(arg.name) is not None:

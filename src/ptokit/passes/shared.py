@@ -18,7 +18,8 @@ from ptokit.isa.model.types import Kind
 @cache
 def allocation() -> type[Instr]:
     """The page whose result is a new tile."""
-    return next(page for page in walk() if ALLOCATES in page.traits)
+    makers = (page for page in walk() if ALLOCATES in page.traits)
+    return next(page for page in makers if page.results()[0].kind is Kind.TILE)
 
 
 def terminator_of(op: Op) -> type[Instr]:

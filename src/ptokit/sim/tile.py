@@ -67,6 +67,10 @@ class Matrix:
     def memory(self) -> Memory:
         return self.elements.memory
 
+    @property
+    def _pointer(self) -> type[Pointer]:
+        return Pointer
+
     def __getitem__(self, window: tuple[Window, Window]) -> Array:
         rows, cols = self._window(window)
         if rows.step > 1 or cols.step > 1:
@@ -309,6 +313,20 @@ class Tile(Matrix):
             view.elements.end = self.end
         return view
 
+    def member(self, kind: TileType, index: int = 0) -> Tile:
+        """The same bytes as another tile, or one of the tiles of a multi-tile."""
+        if not self.contiguous():
+            self._refuse_strided(self)
+        stride: int = getattr(self.type, "stride", 0)
+        found = type(self)(kind, self.memory, self.address + index * stride)
+        found.elements.end = self.elements.end
+        return found
+
+    def pointer(self) -> Pointer:
+        """To the first byte, in elements."""
+        offset = self.address * 8 // self.dtype.bits
+        return self._pointer(self.dtype, self.memory, offset, space=self.type.loc.text)
+
     def contiguous(self) -> bool:
         """Whether the bytes lie as the type says; those of a window lie as its tile's."""
         return self.elements.lies_as(self.type.map)
@@ -407,7 +425,7 @@ class GlobalView(Matrix):
 
     def pointer(self) -> Pointer:
         """To the first element."""
-        return Pointer(self.dtype, self.memory, self.origin)
+        return self._pointer(self.dtype, self.memory, self.origin)
 
     def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
         """The part of type `kind` that starts at `offsets`."""
@@ -422,20 +440,21 @@ def _known(extents: tuple[int | None, ...]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Pointer:
-    """A place in global memory, counted in elements of its type."""
+    """A place in global memory, or in a memory of the core, in elements of its type."""
 
     dtype: DType
     memory: Memory
     offset: int = 0
     count: int | None = None  # of elements, where it is an array of the scalar unit
+    space: str = "gm"  # as in its type
 
     def moved(self, by: int) -> Pointer:
         """So many elements further on."""
-        return type(self)(self.dtype, self.memory, self.offset + by)
+        return replace(self, offset=self.offset + by, count=None)
 
     def cast(self, dtype: DType) -> Pointer:
         """The same place, counted in elements of another type."""
-        return type(self)(dtype, self.memory, self.offset * self.dtype.bits // dtype.bits)
+        return replace(self, dtype=dtype, offset=self.offset * self.dtype.bits // dtype.bits)
 
     def element(self, offset: int) -> GlobalView:
         """A matrix of one element."""

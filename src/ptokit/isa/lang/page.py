@@ -71,6 +71,7 @@ from ptokit.isa.model.types import (
     Conv,
     Global,
     Index,
+    MultiTile,
     Numbers,
     Ptr,
     PtrType,

@@ -7,7 +7,7 @@ a compact mode (spec 1.2). Global views and convolution tiles are the other two 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
@@ -155,6 +155,30 @@ class TileType:
     @property
     def dynamic_cols(self) -> bool:
         return self.valid.cols is None
+
+
+@dataclass(frozen=True)
+class MultiTileType(TileType):
+    """Several tiles of one type, its slots, one after another; the type says what each slot is."""
+
+    count: int = 2
+
+    def __str__(self) -> str:
+        return f"{self.count} tiles, each {super().__str__()}"
+
+    @property
+    def slot(self) -> TileType:
+        """The type of each."""
+        return TileType(**{f.name: getattr(self, f.name) for f in fields(TileType)})
+
+    @property
+    def stride(self) -> int:
+        """Bytes from one slot to the next: whole lines of 32 bytes."""
+        return -(-super().nbytes // 32) * 32
+
+    @property
+    def nbytes(self) -> int:
+        return self.count * self.stride
 
 
 def tile_type(

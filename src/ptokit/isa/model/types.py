@@ -7,14 +7,15 @@ from enum import Enum
 from typing import TypeAlias
 
 from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
 
 
 @dataclass(frozen=True)
 class PtrType:
-    """A pointer to global memory."""
+    """A pointer to global memory, or, as `space` says, to the memory of a location."""
 
     dtype: DType
+    space: str = "gm"
 
     @property
     def offset(self) -> int | None:
@@ -22,7 +23,7 @@ class PtrType:
         return None
 
     def __str__(self) -> str:
-        return f"!pto.ptr<{self.dtype}>"
+        return f"!pto.ptr<{self.dtype}{'' if self.space == 'gm' else f', {self.space}'}>"
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ class Kind(Enum):
     """What an operand may be."""
 
     TILE = "tile"
+    MULTI = "multi-tile"
     GLOBAL = "global tensor view"
     CONV = "convolution tile"
     PTR = "pointer"
@@ -113,6 +115,8 @@ class Kind(Enum):
         if self is Kind.ANY:
             return True
         match given:
+            case MultiTileType():
+                return self is Kind.MULTI
             case TileType():
                 return self is Kind.TILE
             case GlobalType():
@@ -138,6 +142,7 @@ class Kind(Enum):
 # how a value of a kind is elided
 ELISIONS: dict[Kind, Elided] = {
     Kind.TILE: Elided("!pto.tile<...>"),
+    Kind.MULTI: Elided("!pto.multi_tile_buf<...>"),
     Kind.GLOBAL: Elided("!pto.partition_tensor_view<...>"),
     Kind.CONV: Elided("!pto.conv_tile<...>"),
     Kind.PTR: Elided("!pto.ptr<...>"),
@@ -155,8 +160,9 @@ def kind_of_elided(spelling: str) -> Kind:
     return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
 
 
-Tile, Global, Conv, Ptr, Index, Scalar, Numbers, Any_ = (
+Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Any_ = (
     Kind.TILE,
+    Kind.MULTI,
     Kind.GLOBAL,
     Kind.CONV,
     Kind.PTR,

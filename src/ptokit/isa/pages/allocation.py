@@ -10,32 +10,30 @@ from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.windows import inside, on_a2a3
 
 
-class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
-    """A new tile. Its content is undefined.
+def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled, ...]:
+    """The rules of a valid region that the type or operands say."""
+    fewer = "the valid region is the upper left part of the tile"
+    return (
+        named("tile-shape", both(valid_row >= 0, valid_row <= tile.rows), help=fewer),
+        named("tile-shape", both(valid_col >= 0, valid_col <= tile.cols), help=fewer),
+        named(
+            "dynamic-valid",
+            valid_row.given == tile.dynamic_rows,
+            valid_col.given == tile.dynamic_cols,
+            help="give valid_row and valid_col exactly where the type says ?",
+        ),
+    )
 
-    `addr` is the byte offset in the memory of its location; without one ptokit places the tile.
-    `valid_row` and `valid_col` are given exactly where the type says `?`.
-    """
 
-    asm = Asm(cpp_text="{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]")
+class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
+    """New storage, at an address that is given or that ptokit chooses."""
+
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
     valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
 
-    example = f"%t = pto.alloc_tile : {VEC_F32}"
-    fewer = "the valid region is the upper left part of the tile"
-    rules = (
-        named("tile-shape", both(valid_row >= 0, valid_row <= result.rows), help=fewer),
-        named("tile-shape", both(valid_col >= 0, valid_col <= result.cols), help=fewer),
-        named(
-            "dynamic-valid",
-            valid_row.given == result.dynamic_rows,
-            valid_col.given == result.dynamic_cols,
-            help="give valid_row and valid_col exactly where the type says ?",
-        ),
-        at_address(addr, result),
-    )
+    rules = (*stated(result, valid_row, valid_col), at_address(addr, result))
 
     @staticmethod
     def type_of(
@@ -50,6 +48,49 @@ class AllocTile(Instr, name="alloc_tile", uses=(MACHINE,), traits=(ALLOCATES,), 
     @staticmethod
     def run(machine: Any, result: TileType, addr: int | None) -> Any:  # Any: the executor's
         return machine.new(result) if addr is None else machine.tile(result, addr)
+
+
+class AllocTile(Allocation, name="alloc_tile"):
+    """A new tile. Its content is undefined.
+
+    `addr` is the byte offset in the memory of its location; without one ptokit places the tile.
+    `valid_row` and `valid_col` are given exactly where the type says `?`.
+    """
+
+    asm = Asm(cpp_text="{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]")
+    example = f"%t = pto.alloc_tile : {VEC_F32}"
+
+
+class BindTile(Instr, name="bind_tile", pipe=S):
+    """The same bytes as a tile with a layout and a valid region of its own: nothing is copied.
+
+    Older text, where buffers are memrefs: `{config = ...}` is the layout of the result.
+    """
+
+    asm = Asm(
+        shape="bound",
+        typed=("src",),
+        cpp_text="{type} {result}({valid_row}, {valid_col}); TRESHAPE({result}, {src});",
+    )
+    result = Result(Tile)
+    src = In(Tile, doc="a row-major tile")
+    valid_row = In(Index, None, doc="rows of the valid region")
+    valid_col = In(Index, None, doc="columns of the valid region")
+
+    example = f"""\
+%t = pto.alloc_tile : {VEC_F32}
+%u = pto.bind_tile %t : {VEC_F32} -> {VEC_F32}"""
+    rules = (
+        *stated(result, valid_row, valid_col),
+        named("location", result.loc == src.loc, help="a tile stays in its memory"),
+        named("element-type", result.dtype == src.dtype),
+        named("shape", result.nbytes <= src.nbytes, help="the tile lies inside the buffer"),
+    )
+    type_of = staticmethod(Allocation.type_of)
+
+    @staticmethod
+    def run(src: Any, result: TileType) -> Any:  # Any: the executor's
+        return src.member(result)
 
 
 class SubView(

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.lang.scalars import Integer, choice, truth
-from ptokit.isa.pages.samples import VIEW_OF_X
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.pages.samples import VEC_F32, VIEW_OF_X
 
 
 class Place(Protocol):
@@ -53,7 +54,7 @@ class AddPtr(Instr, name="addptr", pipe=S):
 
 
 class CastPtr(Instr, name="castptr", pipe=S):
-    """The same place in global memory as a pointer to another element type.
+    """The same place in memory as a pointer to another element type.
 
     An integer as a pointer into local memory belongs to the level below tiles and is refused.
     """
@@ -69,13 +70,16 @@ func.func @example(%p: !pto.ptr<f32>) {
   %n = pto.load_scalar %q[%c3] : !pto.ptr<i32> -> i32
   return
 }"""
-    rules = named(
-        "offset-misaligned",
-        either(
-            ptr.dtype.bits % result.dtype.bits == 0,
-            ptr.offset * ptr.dtype.bits % result.dtype.bits == 0,
+    rules = (
+        named("location", result.space == ptr.space, help="a pointer stays in its memory"),
+        named(
+            "offset-misaligned",
+            either(
+                ptr.dtype.bits % result.dtype.bits == 0,
+                ptr.offset * ptr.dtype.bits % result.dtype.bits == 0,
+            ),
+            help="cast where an element of the new type begins",
         ),
-        help="cast where an element of the new type begins",
     )
 
     @staticmethod
@@ -195,6 +199,34 @@ class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
         return one_of(getattr(view, "type", view).stride, dim)
 
 
+class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
+    """A pointer to the first element of a tile, in the memory of its location.
+
+    Elements follow as they lie there: a layout decides which is which. It is what the vector level
+    below tiles reads and writes through; here `load_scalar` and `store_scalar` do.
+    """
+
+    asm = Asm(cpp_text="{type} {result} = {tile}.data();")
+    result = Result(Ptr)
+    tile = In(Tile)
+
+    example = f"""\
+%t = pto.alloc_tile : {VEC_F32}
+%p = pto.tile_buf_addr %t : {VEC_F32} -> !pto.ptr<f32, vec>"""
+    rules = (
+        named("element-type", result.dtype == tile.dtype),
+        named("location", result.space == tile.loc.text, help="say the tile's memory"),
+    )
+
+    @staticmethod
+    def type_of(tile: TileType) -> PtrType:
+        return PtrType(tile.dtype, tile.loc.text)
+
+    @staticmethod
+    def run(tile: Any) -> Place:  # Any: the executor's
+        return tile.pointer()
+
+
 class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
     """A pointer to the first element of a view."""
 
@@ -206,7 +238,10 @@ class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
 {VIEW_OF_X}  %p = pto.tensor_view_addr %view : !pto.tensor_view<16x32xf32> -> !pto.ptr<f32>
   return
 }}"""
-    rules = named("element-type", result.dtype == view.dtype)
+    rules = (
+        named("element-type", result.dtype == view.dtype),
+        named("location", result.space == "gm", help="views are of global memory"),
+    )
 
     @staticmethod
     def type_of(view: Any) -> PtrType:  # Any: as above

@@ -23,6 +23,7 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
     example = f"{VIEW_OF_X}  return\n}}"
     rules = (
         named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),
+        named("location", ptr.space == "gm", help="a view is of global memory"),
         named("shape", result.rank <= 5, result.rank == shape.count, result.rank == strides.count),
         named("shape", shape == result.static_extents, help=STATED),
         named("operand-value", shape.least >= 1, strides.least >= 0, help="elements count upward"),

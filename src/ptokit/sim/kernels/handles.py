@@ -73,7 +73,7 @@ def mapped(
         make = classes.get(make, make)
     space: Any = value.memory if memory is None else memory(value.memory)
     if isinstance(value, Pointer):
-        return make(value.dtype, space, place(value.offset), value.count)
+        return make(value.dtype, space, place(value.offset), value.count, value.space)
     kind: Any = _type(value.type, number)
     if make is GlobalView and all(isinstance(n, int) for n in (*kind.shape, *kind.stride)):
         view = GlobalView(kind, space, cast(int, place(value.origin)))  # of its true layout

@@ -65,6 +65,10 @@ class Recorded(Matrix):
         space: Any = self.memory  # Any: a Space stands in for the memory
         return space.recording
 
+    @property
+    def _pointer(self) -> type[Pointer]:
+        return TracedPointer
+
     def __getitem__(self, window: tuple[Window, Window]) -> Array:
         found = WindowRead(self.elements, *self._spans(window))
         self.recording.reads.append(found)
@@ -202,6 +206,12 @@ class TracedTile(Recorded, Tile):
         part.view, part.elements.end = part.elements.end is not None, None
         return part
 
+    def member(self, kind: TileType, index: int = 0) -> TracedTile:
+        found = super().member(kind, index)
+        assert isinstance(found, TracedTile)
+        found.view = self.view
+        return found
+
     def require_own_storage(self) -> None:
         if self.view is not False:
             raise NotNative("it works on the whole storage of a view")
@@ -247,9 +257,6 @@ class TracedView(Recorded, GlobalView):
         if not all(isinstance(n, int) for n in extents):
             raise NotNative("elements of a view of unknown extents at computed indices")
         self._spans((slice(None), slice(None)))
-
-    def pointer(self) -> TracedPointer:
-        return TracedPointer(self.dtype, self.memory, self.origin)
 
     @property
     def assumed(self) -> list[Truth]:
@@ -321,7 +328,7 @@ class TracedPointer(Pointer):
 
     def view(self, kind: Any) -> GlobalView:  # Any: a GlobalType
         space: Any = self.memory
-        if space.number != FRAME.number and space.memory.growable:
+        if getattr(space.memory, "growable", False):
             steps = zip(kind.shape, kind.stride, strict=True)
             end = self.offset + 1
             for count, step in steps:

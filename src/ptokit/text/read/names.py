@@ -10,7 +10,7 @@ from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import (
     ELISIONS,
     INDEX,
@@ -28,6 +28,7 @@ from ptokit.text.read.lexer import Tokens
 DTYPE = ELISIONS[Kind.INDEX]
 CONCRETE: dict[Kind, type] = {
     Kind.TILE: TileType,
+    Kind.MULTI: MultiTileType,
     Kind.GLOBAL: GlobalType,
     Kind.CONV: ConvTileType,
     Kind.PTR: PtrType,
@@ -140,7 +141,10 @@ class Names:
         if isinstance(known, Elided) and fits(known, written):
             value.type = written
             self.completed[value] = at
-        elif not (isinstance(written, Elided) and fits(written, known)):
+        elif not (
+            (isinstance(written, Elided) and fits(written, known))
+            or (self.cursor.texts[at][:7] == "memref<" and _same_buffer(known, written))
+        ):
             raise self._mismatch(value, written, at)
 
     def serve(self, value: Value, operand: Operand, at: int | None = None) -> None:
@@ -244,6 +248,13 @@ def fits(elided: Elided, other: Type) -> bool:
     if isinstance(other, Elided):
         return bool(other.spelling) and kind_of_elided(other.spelling) is kind
     return isinstance(other, CONCRETE.get(kind, OpaqueType) | OpaqueType)
+
+
+def _same_buffer(known: Type, written: Type) -> bool:
+    """Whether a memref, which says no layout and no valid region, may be this tile."""
+    if not (isinstance(known, TileType) and isinstance(written, TileType)):
+        return False
+    return (known.loc, known.dtype, known.numel) == (written.loc, written.dtype, written.numel)
 
 
 def _definition_after(tokens: Tokens, at: int) -> int | None:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, INDEX, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
@@ -19,6 +20,8 @@ from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, read_call, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_condition, read_for, read_if, read_while
+from ptokit.text.types.parts import BadType
+from ptokit.text.types.tilereader import configured
 from ptokit.text.types.typereader import type_named
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
@@ -256,7 +259,23 @@ def read_declared(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (), [p.type()])
 
 
+def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """As "op"; where the types are memrefs, `{config = ...}` says the layout of the result."""
+    call = read_call(p, p.names, forms, at)
+    config = next((given for given in call.attrs if given.key == "config"), None)
+    kind, place = call.results[0] if call.results else (None, at)
+    if config is not None and isinstance(kind, TileType):
+        call.attrs.remove(config)
+        try:
+            kind = configured(kind, str(config.value), dynamic=len(call.items) > 1)
+        except BadType as bad:
+            raise p.wrong(bad.slug, bad.message, config.value_at, help=bad.help) from None
+        call.results = [(kind, place)]
+    return build(p, p.names, forms, call, results)
+
+
 SHAPES: dict[str, Read] = {
+    "bound": read_bound,
     "op": read_op,
     "same": read_same,
     "tile_element": read_tile_element,

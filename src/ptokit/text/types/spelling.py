@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptokit.isa.model.dtypes import f32
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import (
+    ConvTileType,
+    CustomPad,
+    GlobalType,
+    MultiTileType,
+    Shape,
+    TileType,
+)
 from ptokit.isa.model.types import Elided, Type
 from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
 
@@ -17,6 +24,8 @@ TILE = "!pto.tile<...>"
 def spell(kind: Type, form: str) -> str:
     """The spelling of a type in the form "as", "ssa" or "dps"."""
     match kind:
+        case MultiTileType():
+            return f"!pto.multi_tile_buf<{spell(kind.slot, DPS)}, count={kind.count}>"
         case TileType():
             if form == DPS or not _positional(kind):
                 return f"!pto.tile{'_buf' if form == DPS else ''}<{_long(kind)}>"

@@ -7,12 +7,12 @@ type, rows, columns, then block layout, box layout, fractal, pad value and compa
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ptokit.isa.model.dtypes import dtype_named
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import CustomPad, Shape, TileType
-from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
 from ptokit.text.types.parts import (
     DIGITS,
@@ -33,7 +33,7 @@ POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
 DYNAMIC = ("?", "-1")
 
 
-def tile_of(parts: Parts) -> Type:
+def tile_of(parts: Parts) -> TileType:
     """The tile type that the fields describe; what they leave out has its default."""
     given = _Fields(parts)
     rows, cols = (given.take(key, _extent) for key in ("rows", "cols"))
@@ -59,6 +59,31 @@ def tile_of(parts: Parts) -> Type:
         given.take("fractal", number) or 512,
         given.take("pad", _pad) or PadValue.NULL,
         given.take("compact", _worded(CompactMode)) or CompactMode.NULL,
+    )
+
+
+def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
+    """The tile type with a layout of its own, `#pto.tile_buf_config<blayout=1 : i32, ...>`."""
+    if not text.startswith("#pto.tile_buf_config<"):
+        raise BadType("unknown-word", f"{text!r} is no #pto.tile_buf_config<...>", 0, 0)
+    body = text.partition("<")[2].removesuffix(">")
+    given = {key: "" for key in ("blayout", "slayout", "s_fractal_size", "pad", "compact")}
+    for key, value, _ in Parts(body, 0).keyed(given) if body.strip() else ():
+        given[key] = value.partition(":")[0].strip().partition("<")[2].rstrip("> ") or (
+            value.partition(":")[0].strip()
+        )
+    return replace(
+        kind,
+        valid=Shape(None, None) if dynamic else kind.valid,
+        layout=Layout(
+            (
+                _worded(BLayout)(given["blayout"] or "0", 0),
+                _worded(SLayout)(given["slayout"] or "0", 0),
+            )
+        ),
+        fractal=number(given["s_fractal_size"] or "512", 0),
+        pad=_pad(given["pad"] or "0", 0),
+        compact=_worded(CompactMode)(given["compact"] or "0", 0),
     )
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
+from math import prod
 from typing import Any
 
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
-from ptokit.isa.model.tiles import ConvTileType, GlobalType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, tile_type
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc
 from ptokit.text.types.parts import (
@@ -31,6 +33,12 @@ FOREIGN = re.compile(
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
 CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
+# memref<16x16xf16, strided<[16, 1]>, #pto.address_space<vec>>
+BUFFER = re.compile(
+    r"memref<([^<,]+),\s*(?:strided<\[([0-9?, ]+)\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
+    r"#pto\.address_space<(\w+)>>$"
+)
+WHOLE_TILE = re.compile(r"\s*!pto\.tile(?:_buf)?<(.*)>\s*$", re.DOTALL)
 SPELLED: dict[str, Type] = {}
 LIMIT = 4096  # spellings remembered; a program has some tens
 
@@ -55,11 +63,28 @@ def _read(spelling: str) -> Type:
     dtype = dtype_named(spelling)
     if dtype is not None:
         return ScalarType(dtype.name)
+    buffer = BUFFER.match(spelling)
+    if buffer is not None and (kind := _memref(buffer)) is not None:
+        return kind
     if FOREIGN.match(spelling):
         return OpaqueType(spelling)
     problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")
     help = problem.help if problem.help and problem.help.startswith("did") else None
     raise BadType("unknown-type", problem.message, 0, len(spelling), help)
+
+
+def _memref(match: re.Match[str]) -> Type | None:
+    """A buffer in a memory of PTO: a view, or a row-major tile whose outer extents are rows."""
+    shape, dtype = extents(match[1].strip(), match.start(1))
+    stride = None
+    if match[2]:
+        stride = tuple(None if s == "?" else int(s) for s in match[2].replace(" ", "").split(","))
+    if match[3] == "gm":
+        return GlobalType(dtype, shape, stride, partition=True)
+    loc, sizes = Loc.named(match[3]), [n for n in shape if n is not None]
+    if loc is None or stride is not None or len(sizes) < len(shape):
+        return None
+    return tile_type(loc, dtype, prod(sizes[:-1]), sizes[-1])
 
 
 def _dialect_type(spelling: str) -> Type:
@@ -95,10 +120,27 @@ def _pointer(parts: Parts) -> Type:
         return Elided("!pto.ptr<...>")
     dtype = element(*parts.fields[0])
     for space, at in parts.fields[1:]:
-        if space.strip('"') != "gm":
-            help = "a pointer of the host points to gm"
-            raise BadType("unknown-word", f"{space!r} is not gm", at, at + len(space), help)
+        bare = space.strip('"')
+        if bare not in SPACES:
+            raise unknown(bare, SPACES, at, "a memory")
+        return PtrType(dtype, SPACES[bare])
     return PtrType(dtype)
+
+
+def _multi_tile(parts: Parts) -> Type:
+    """`<!pto.tile_buf<...>, count=2>`, or the fields of the tile in place of its type."""
+    slot, _, last = parts.body.rpartition(",")
+    key, _, given = last.partition("=")
+    at = parts.at + len(parts.body) - len(given.lstrip())
+    if key.strip() != "count":
+        help = "write <!pto.tile_buf<...>, count=2>"
+        end = parts.at + len(parts.body)
+        raise BadType("syntax-error", "the number of tiles is missing", parts.at, end, help)
+    whole = WHOLE_TILE.match(slot)
+    inner, start = (whole[1], whole.start(1)) if whole else (slot, 0)
+    kind = tile_of(Parts(inner, parts.at + start))
+    slots = number(given.strip(), at, "a number of tiles")
+    return MultiTileType(**{f.name: getattr(kind, f.name) for f in fields(kind)}, count=slots)
 
 
 def _local_array(parts: Parts) -> Type:
@@ -171,9 +213,17 @@ def _real(text: str, at: int) -> float:
         raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
 
 
+# the memories that a pointer may point to
+SPACES = {
+    **{"gm": "gm", "ub": "vec", "l1": "mat", "l0a": "left", "l0b": "right", "l0c": "acc"},
+    **{"bt": "bias", "fb": "scaling"},
+    **{loc.text: loc.text for loc in Loc},
+}
+
 READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.tile": tile_of,
     "!pto.tile_buf": tile_of,
+    "!pto.multi_tile_buf": _multi_tile,
     "!pto.ptr": _pointer,
     "!pto.local_array": _local_array,
     "!pto.eventid_array": _event_ids,

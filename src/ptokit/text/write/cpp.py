@@ -11,11 +11,15 @@ from collections.abc import Iterator
 
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import Word
 
 DYNAMIC = "DYNAMIC"
+SPACE = {
+    **{"gm": "__gm__", "vec": "__ubuf__", "mat": "__cbuf__"},
+    **{"left": "__ca__", "right": "__cb__", "acc": "__cc__"},
+}
 OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
 
 
@@ -39,10 +43,12 @@ def tile_cpp(kind: TileType) -> str:
 def type_cpp(kind: Type) -> str:
     """The C++ type of a value."""
     match kind:
+        case MultiTileType():
+            return f"std::array<{tile_cpp(kind.slot)}, {kind.count}>"
         case TileType():
             return tile_cpp(kind)
         case PtrType():
-            return f"__gm__ {kind.dtype.cpp} *"
+            return f"{SPACE.get(kind.space, '')} {kind.dtype.cpp} *".lstrip()
         case ScalarType():
             return kind.dtype.cpp if kind.dtype else ("bool" if kind.name == "i1" else "int64_t")
         case ArrayType():

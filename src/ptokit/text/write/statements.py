@@ -307,6 +307,7 @@ def write_declared(w: Writer, op: Op) -> None:
 
 WRITERS: dict[str, Write] = {
     "op": write_op,
+    "bound": write_op,
     "same": write_same,
     "tile_element": write_tile_element,
     "constant": write_constant,

@@ -18,6 +18,7 @@ from ptokit.isa.model.tiles import (
     TILE_RULES,
     ConvTileType,
     GlobalType,
+    MultiTileType,
     TileType,
     tile_type,
 )
@@ -58,7 +59,8 @@ TYPES = {
     "tensor_view": (GlobalType, "!pto.tensor_view<?x?xf16>"),
     "partition_tensor_view": (GlobalType, "!pto.partition_tensor_view<16x32xf16>"),
     "conv_tile": (ConvTileType, "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"),
-    "ptr": (PtrType, "!pto.ptr<f32>"),
+    "multi_tile_buf": (MultiTileType, "!pto.multi_tile_buf<vec, 16x16xf16, count=2>"),
+    "ptr": (PtrType, "!pto.ptr<f32>", "!pto.ptr<f32, vec>"),
     "index": (ScalarType, "index"),
 }
 

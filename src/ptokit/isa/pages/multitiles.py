@@ -1,0 +1,70 @@
+"""Multi-tiles: several tiles of one type that a program takes in turn (spec 4.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.tiles import MultiTileType, TileType
+from ptokit.isa.pages.allocation import Allocation
+from ptokit.isa.pages.samples import VEC_F32
+
+PAIR = f"!pto.multi_tile_buf<{VEC_F32}, count=2>"
+IN_TURN = f"""\
+%one = arith.constant 1 : index
+%mb = pto.alloc_multi_tile : {PAIR}
+%t = pto.multi_tile_get %mb[%one] : {PAIR} -> {VEC_F32}"""
+
+
+class AllocMultiTile(Allocation, name="alloc_multi_tile"):
+    """New tiles of one type that share no byte: their content is undefined.
+
+    They lie one after another from `addr` on, each from a whole line of 32 bytes on. `valid_row`
+    and `valid_col` are those of all of them.
+    """
+
+    asm = Asm(
+        cpp_text="{type} {result}; for (auto &tile : {result}) "
+        "tile = std::decay_t<decltype(tile)>({valid_row}, {valid_col});"
+        "[ for (int i = 0; i < {result}.size(); ++i) TASSIGN({result}.at(i), {addr} + "
+        "i * {result}.at(i).Numel * sizeof(*{result}.at(i).data()));]"
+    )
+    result = Result(MultiTile)
+
+    example = IN_TURN
+    rules = (
+        *Allocation.rules,
+        named("operand-value", both(result.count >= 2, result.count <= 16), help="2 to 16 tiles"),
+        named("tile-shape", result.compact != CompactMode.ROW_PLUS_ONE),
+    )
+
+
+class MultiTileGet(Instr, name="multi_tile_get", pipe=S):
+    """Tile number `index` of a multi-tile: a handle, nothing is copied."""
+
+    asm = Asm(
+        shape="element",
+        order=("src", "index"),
+        brackets=("index",),
+        cpp_text="auto &{dst} = {src}.at({index});",
+    )
+    dst = Result(Tile)
+    src = In(MultiTile)
+    index = In(Index, doc="which tile, counted from 0")
+
+    example = IN_TURN
+    rules = (
+        named("operand-value", both(index >= 0, index < src.count), help="tiles count from 0"),
+        named("location", dst.loc == src.loc),
+        named("element-type", dst.dtype == src.dtype),
+        named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="it has one type"),
+    )
+
+    @staticmethod
+    def type_of(src: MultiTileType) -> TileType:
+        return src.slot
+
+    @staticmethod
+    def run(src: Any, dst: TileType, index: int) -> Any:  # Any: the executor's
+        return src.member(dst, index)

@@ -1,0 +1,96 @@
+"""Multi-tiles and pointers to tiles: what is refused, and when, in both engines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.api.program import Program
+from ptokit.isa.model.targets import CPU_TARGET
+from ptokit.passes.pipeline import run_passes
+
+PAIR, T = "!pto.multi_tile_buf<vec, 4x8xi32, count=2>", "!pto.tile_buf<vec, 4x8xi32>"
+P, V = "!pto.ptr<i32, vec>", "!pto.tensor_view<?x?xi32>"
+STORE = f"pto.tstore ins(%t : {T}) outs(%v : {V})"
+GET = f"""\
+%mb = pto.alloc_multi_tile : {PAIR}
+  %t = pto.multi_tile_get %mb[%i] : {PAIR} -> {T}"""
+TAKE = f"""\
+%t = pto.alloc_tile : {T}
+  %p = pto.tile_buf_addr %t : {T} -> {P}"""
+SET = f"scf.for %k = %c0 to %i step %c1 {{\n  pto.store_scalar %x, %p[%k] : {P}, i32\n  }}"
+READ = (
+    f"%y = pto.load_scalar %p[%i] : {P} -> i32\n  pto.store_scalar %y, %g[%c0] : !pto.ptr<i32>, i32"
+)
+CASES = {
+    f"{GET}\n  {STORE}": {2: "operand-value", 0: "uninitialised-read"},
+    f"{TAKE}\n  {READ}": {0: "uninitialised-read", 10**6: "global-out-of-bounds"},
+    f"{TAKE}\n  {SET}\n  {STORE}": {32: "", 31: "uninitialised-read"},
+    f"{TAKE}\n  %w = pto.make_tensor_view %p, shape = [%c4], strides = [%c1] : {V}": {
+        0: "location"
+    },
+    f"%mb = pto.alloc_multi_tile : {PAIR.replace('=2', '=17')}": {0: "operand-value"},
+    f"%mb = pto.alloc_multi_tile : {PAIR}\n  pto.texpands ins(%x : i32) outs(%mb : {PAIR})": {
+        0: "type-mismatch"
+    },
+}
+
+
+def program(body: str, arguments: str = "%g: !pto.ptr<i32>, %i: index") -> str:
+    return f"""\
+func.func @f({arguments}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %x = arith.constant 5 : i32
+  %v = pto.make_tensor_view %g, shape = [%c4, %c8], strides = [%c8, %c1] : {V}
+  {body}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("body", "index", "slug"), [(b, *c) for b, w in CASES.items() for c in w.items()]
+)
+def test_what_is_refused(body: str, index: int, slug: str, engine: str) -> None:
+    given = {"g": np.zeros(32, np.int32), "i": index}
+    try:
+        pto.loads(program(body)).execute(given, engine=engine)
+        found = ""
+    except pto.PtoError as problem:
+        found = problem.diagnostics[0].slug
+    assert found == slug
+
+
+def test_a_tile_that_the_scalar_unit_writes_is_written() -> None:
+    assert pto.loads(program(f"{TAKE}\n  {SET}\n  {STORE}")).check("all") == []
+
+
+@pytest.mark.parametrize("kind", [P, PAIR])
+def test_no_argument_points_into_a_core(kind: str) -> None:
+    text = program("", f"%g: !pto.ptr<i32>, %q: {kind}")
+    with pytest.raises(pto.PtoError, match="argument-type"):
+        pto.loads(text).run(g=np.zeros(32, np.int32), q=np.zeros(32, np.int32))
+
+
+def test_a_multi_tile_is_placed_once() -> None:
+    """Its address is written out, and its tiles follow from it."""
+    text = program(f"{GET}\n  pto.texpands ins(%x : i32) outs(%t : {T})\n  {STORE}")
+    module = run_passes(pto.loads(text).module, ["place"], CPU_TARGET)
+    printed = Program(module).text("dps")
+    assert "pto.alloc_multi_tile addr = %at_0" in printed
+    assert pto.loads(printed).run(g=np.zeros(32, np.int32), i=1)["g"].tolist() == [5] * 32
+
+
+@pytest.mark.parametrize(
+    ("config", "slug"), [("#pto.tile_buf_config<blayout=7>", "unknown-word"), ("3", "unknown-word")]
+)
+def test_a_configuration_is_read(config: str, slug: str) -> None:
+    kind = "memref<4x8xi32, #pto.address_space<vec>>"
+    body = f"%t = pto.alloc_tile : {kind}\n  %u = pto.bind_tile %t {{config = {config}}}"
+    with pytest.raises(pto.PtoError, match=slug):
+        pto.loads(program(f"{body} : {kind} -> {kind}"))
