@@ -18,7 +18,7 @@ class Statement:
     """One thing a document says, in our words.
 
     `shown_by` names the tests that show what ptokit makes of it. `dispute` names the row of
-    `disputes.py` that says why, where other sources say otherwise; the tests then show the choice.
+    `isa/disputes` that says why, where other sources say otherwise; the tests then show the choice.
     `lines` counts in the text that was read.
     """
 
@@ -41,7 +41,7 @@ class Document:
     """A public page: its statements in order, and the lines that state nothing.
 
     In `text`, `# name` begins a section and `kind 12-14: what it says` a statement, which further
-    indented lines continue. Lines with `->` name its tests and the row of `disputes.py`;
+    indented lines continue. Lines with `->` name its tests and the row of `isa/disputes/`;
     `key.test_name` stands in the file `key` of `files`, a bare name in the file of the empty key.
     `other` numbers headings, navigation and lines that only name what follows.
     """

@@ -1,0 +1,240 @@
+"""Windows, moves, conversions and layouts: the rows of part 4 of the spec."""
+
+from ptokit.isa.disputes.dispute import Dispute
+
+C: dict[str, Dispute] = {
+    "C1": Dispute(
+        "what does an index outside the source gather on the CPU simulator?",
+        "page, Mechanism: wraps. Same page, Constraints: clamped. Code: 0.",
+        "wraps on cpu; an error on a2a3 and a5, where it is undefined",
+        "the first sentence of the page; all readings are options",
+        "outside = wrap, clamp, zero, error",
+    ),
+    "C2": Dispute(
+        "what does _fp stand for?",
+        "TEXTRACT pages: fix pipe. Layout page: fill/pad with a scalar.",
+        "fix pipe, with a tile of parameters in scaling memory",
+        "every signature and implementation has a Scaling tile",
+    ),
+    "C3": Dispute(
+        "must a window divide its source evenly?",
+        "Layout page: yes. TEXTRACT pages: bounds only, and they show overlapping windows.",
+        "no: bounds, and the alignment of each target",
+        "no implementation checks divisibility",
+    ),
+    "C4": Dispute(
+        "does the fix-pipe extract name its parameter tile in text?",
+        "an older page leaves it out; the seed page and the assembler have it",
+        "yes: it is required",
+        "without it there is nothing to quantise with",
+    ),
+    "C5": Dispute(
+        "which operands do the instructions of the layout set have?",
+        "layout page: newShape, one offset, cfg, no scratch, any dimension. Headers and the "
+        "pages of the instructions: none of these.",
+        "the headers': shape from dst, row and col, optional tmp, concat by columns, "
+        "configuration in the feature map",
+        "that is what compiles",
+    ),
+    "C6": Dispute(
+        "may an extract change the element type?",
+        "TEXTRACT pages: never. The same pages narrow accumulators. The CPU simulator: always.",
+        "only out of the accumulator",
+        "that is where the fix-pipe sits",
+    ),
+    "C7": Dispute(
+        "is a window bounded by static shapes or by valid regions?",
+        "TEXTRACT pages and hardware: static. CPU simulator: valid.",
+        "valid everywhere, static too on a2a3 and a5",
+        "data outside the valid region has no meaning, and hardware moves whole declared shapes",
+    ),
+    "C8": Dispute(
+        "how large is the window?",
+        "English page: the declared shape. Chinese page and layout page: the valid region.",
+        "dst's valid region",
+        "they agree where the tile is fully valid",
+    ),
+    "C9": Dispute(
+        "does A2/A3 extract into scale tiles?",
+        "English page: 'Scale'. Chinese page and code: left and right only.",
+        "no; but vec to vec and acc to mat, as the code has",
+        "the chip has no MX scale memory",
+    ),
+    "C10": Dispute(
+        "which element types on A2/A3?",
+        "English page: one list of ten for all. Chinese page and code: i8, f16, bf16, f32.",
+        "the four on a2a3, the ten on a5",
+        "the code agrees with the split",
+    ),
+    "C11": Dispute(
+        "are the example programs of the page legal?",
+        "Pattern 2 has an unboxed source, pattern 3 an int8 tile of 16 columns and mixed types",
+        "no: they are refused, with the rule of the same page",
+        "a box of int8 has 32 columns; only nz and zn sources reach left",
+    ),
+    "C12": Dispute(
+        "does moving change values?",
+        "layout page: never. Pages of its instructions: relu, quantisation, pads, packing.",
+        "only where asked for: fix-pipe, pads, packing",
+        "plain forms move bits",
+    ),
+    "C13": Dispute(
+        "what must a reshape keep?",
+        "layout page: valid element count. Code: bytes of the declared shape.",
+        "the bytes; a warning if the valid count changes",
+        "it is an alias: nothing moves",
+    ),
+    "C14": Dispute(
+        "must a transposed tile be square?",
+        "layout page: 'square, or a transposed declared shape'",
+        "any rectangle; dst's valid region is src's transposed",
+        "the second half of the sentence allows all",
+    ),
+    "C15": Dispute(
+        "what does a fill-pad write?",
+        "layout page: a fill operand, EXPAND grows the valid region. Code: the pad of dst's type, "
+        "everywhere outside src's valid region.",
+        "the code's meaning; valid regions do not change",
+        "no signature has a fill operand",
+    ),
+    "C16": Dispute(
+        "which element types does a target move?",
+        "layout page: one table for all instructions, 64-bit everywhere, fp8 on A5 only. "
+        "Implementations: a list for each.",
+        "each instruction's own list; fp8 also moves on cpu",
+        "the table is a summary",
+    ),
+    "C17": Dispute(
+        "is the scratch tile of an index gather an operand?",
+        "page, signature: yes. Its example leaves it out.",
+        "optional; required on a2a3",
+        "only A2/A3 uses it",
+    ),
+    "C18": Dispute(
+        "what must a subview share with its source?",
+        "page: location, declared shape, layout, and bounds. Code: location only.",
+        "the page's rules; in boxed tiles the offset is a whole box",
+        "other shapes would address other elements",
+    ),
+    "C19": Dispute(
+        "what does a block gather index?",
+        "documentation: elements. Code: 32-byte blocks by byte offset.",
+        "blocks",
+        "the recordings show it",
+    ),
+    "C20": Dispute(
+        "must two parts fill the destination of a concat?",
+        "CPU and A5: exactly. A2/A3 and the assembler: at most.",
+        "at most the declared columns; exactly on a5",
+        "A5 asserts it",
+    ),
+    "C22": Dispute(
+        "does a scalar parameter of a move apply?",
+        "documentation: yes. CPU simulator: ignored.",
+        "it applies",
+        "the simulator's overload drops it",
+    ),
+    "C23": Dispute(
+        "which column indexes fp?",
+        "TEXTRACT_FP: the source column. TINSERT_FP: its own.",
+        "textract_fp uses the source column",
+        "the page says so, and the recordings show it",
+    ),
+    "C27": Dispute(
+        "does tpack narrow or widen?",
+        "implementation and assembler: narrow. One orphan test: widen.",
+        "narrow, keeping the low bits",
+        "packing makes smaller",
+    ),
+    "C28": Dispute(
+        "do A5's slips count?",
+        "relu to vec is dropped, channel split never set, f32 to e4m3 takes a vector mode",
+        "no: the documented meaning",
+        "they are defects of one implementation",
+    ),
+    "C30": Dispute(
+        "must a tile's whole storage fit at its address?",
+        "code: all elements. One test places a tile whose valid region alone fits.",
+        "all elements",
+        "the storage is what instructions may touch",
+    ),
+    "C31": Dispute(
+        "how many rows does a masked gather of rows give?",
+        "hardware asserts a fixed relation; CPU: exactly the selected rows",
+        "at most dst's valid rows",
+        "selected rows beyond dst have no place",
+    ),
+    "C32": Dispute(
+        "which digit is innermost in the scale reorder?",
+        "the page swaps two digits against the code and the golden data",
+        "the code",
+        "golden data agree with it",
+    ),
+    "C33": Dispute(
+        "may a transpose work in place?",
+        "documentation: yes on A5. Code: writes scattered.",
+        "no: dst must not overlap src",
+        "the result would depend on the order",
+    ),
+    "C34": Dispute(
+        "what is the type of an index operand?",
+        "dtype, i16, uint16_t, int, index",
+        "any integer or index, 0 to 65535",
+        "all spellings occur",
+    ),
+    "C36": Dispute(
+        "what does a null pad fill?",
+        "documentation: undefined. Code: refused.",
+        "refused",
+        "there is no value to fill with",
+    ),
+    "C38": Dispute(
+        "which layout has the result of an unrolled feature map?",
+        "tests: row-major. Code: the layout of Left tiles.",
+        "the layout of dst's type: zz on a2a3, nz on a5",
+        "the unroll goes to L0A",
+    ),
+    "C39": Dispute(
+        "is the threshold of a compare gather a tile or a scalar?",
+        "C++ and the page: a tile, one for each row. Assembler: a scalar.",
+        "a tile",
+        "the page's signature",
+    ),
+    "C40": Dispute(
+        "what is the index of a match?",
+        "A2/A3 and golden data: flat over the declared columns. A5: a running counter.",
+        "flat",
+        "they agree where rows are full",
+    ),
+    "C42": Dispute(
+        "must the column of a fix-pipe extract be aligned?",
+        "the pages are silent; the parameter register has granules of 128 bytes",
+        "a multiple of 16 on a2a3 and a5",
+        "another column would fetch other parameters",
+    ),
+    "C44": Dispute(
+        "do the indices have defaults?",
+        "TEXTRACT: 0 in the header. TINSERT: documented, not in the header.",
+        "0",
+        "harmless, and shorter",
+    ),
+    "C45": Dispute(
+        "is vec to vec row-major only on A5?",
+        "assembler: nd only. headers: nd and nz.",
+        "nd and nz",
+        "the headers are what compiles",
+    ),
+    "C46": Dispute(
+        "which element types move from vec to vec on A5?",
+        "an older page has a shorter list than the code",
+        "the code's list",
+        "the page is out of date",
+    ),
+    "C47": Dispute(
+        "what does relu without a parameter make of NaN?",
+        "CPU simulator: 0 in an extract and an insert, which test the source for x > 0; a move "
+        "clears what is negative after the conversion, so NaN stays. Founding pages: silent.",
+        "each as the simulator does: 0 in textract and tinsert, NaN in tmov",
+        "no other source says anything, and the recordings agree with either reading",
+    ),
+}

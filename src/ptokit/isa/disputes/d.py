@@ -1,0 +1,95 @@
+"""Matrix products and memory."""
+
+from ptokit.isa.disputes.dispute import Dispute
+
+D: dict[str, Dispute] = {
+    "D2": Dispute(
+        "what fills a loaded tile with a custom pad?",
+        "CPU simulator: 0. The type: the custom value.",
+        "the custom value",
+        "the pad is part of the type",
+    ),
+    "D3": Dispute(
+        "must a view have the tile's valid shape?",
+        "assembler: not compared. Headers: equal. Tests of A5: of a larger view the tile's valid "
+        "region is loaded.",
+        "equal: cut the view with partition_view",
+        "a smaller view would read neighbouring memory",
+    ),
+    "D4": Dispute(
+        "which parameter does a fix-pipe store use?",
+        "CPU simulator: by row for nz tiles. Documentation and hardware: by column.",
+        "by column",
+        "a channel is a column",
+    ),
+    "D5": Dispute(
+        "what does a negative index of MGATHER and MSCATTER wrap to?",
+        "CPU simulator: modulo 2^64, then the count. Code of A2/A3 and A5: modulo 2^32.",
+        "indices are u32",
+        "they are on hardware; counts that are powers of two agree",
+    ),
+    "D6": Dispute(
+        "with what does MSCATTER by rows compare for max and min?",
+        "CPU simulator: the element with the row's number. Documentation: the element itself.",
+        "the element itself",
+        "a defect of the simulator",
+    ),
+    "D7": Dispute(
+        "do MGATHER and MSCATTER take elements or rows, which of them, and on which chips?",
+        "CPU simulator: elements, from the first byte on whatever the strides. Code of A2/A3 and "
+        "A5: rows; A2/A3 count those of all dimensions, A5 of the last but one. Assembler: only "
+        "on A5.",
+        "a line of indices means rows, else elements; both counted row by row over all of the view",
+        "the same wherever the sources agree: views without gaps, of one matrix",
+    ),
+    "D8": Dispute(
+        "is the accumulator input read, and when is it added?",
+        "CPU simulator: yes; last where the recordings were made, first since September 2026. "
+        "Hardware code: accumulates into the output, from what it holds.",
+        "yes, first; on a2a3 and a5 it must be the output tile; `replay` adds it last. Inside a "
+        "block of k: one fused multiply-add for each k, ascending",
+        "the order of hardware is published, but within a block of 16 (f16) or 8 (f32) k, and the "
+        "simulator follows it now",
+        'target "cpu:recorded" in Python, --order recorded at the command line',
+    ),
+    "D9": Dispute(
+        "what do SETHF32MODE and SETTF32MODE change?",
+        "documentation: the target decides; TF32 cuts mantissas to 7 bits, elsewhere to 10, and is "
+        "nothing on A2/A3. Headers of the chips: neither instruction.",
+        "a register that is kept; products are those of whole f32",
+        "nobody says which bits are multiplied",
+    ),
+    "D10": Dispute(
+        "what is a scale of 255?",
+        "OCP: NaN. CPU simulator: 2**128.",
+        "NaN",
+        "the format has NaN, and quantisation writes it for groups that have no exponent",
+    ),
+    "D11": Dispute(
+        "where are the scales that TGET_SCALE_ADDR gives?",
+        "A5: in the scale memory, at the address of the operand divided by 16. CPU simulator: they "
+        "are the bytes of the operand itself. Assembler: as large as the operand; headers: a "
+        "column, or row, for each 32.",
+        "in the scale memory; dst's own type says how many there are",
+        "scales that overlap what they scale have no meaning",
+    ),
+    "D13": Dispute(
+        "does K of a product of one row come from a or from b?",
+        "CPU simulator, and A5 with scales: from a. Hardware code without scales: from b.",
+        "they must agree",
+        "the product has no other meaning",
+    ),
+    "D14": Dispute(
+        "what do the pad values max and min of floats stand for?",
+        "pages: the infinities. Golden data of A5: the largest finite numbers.",
+        "the infinities",
+        "a maximum over padding must not meet a finite number",
+    ),
+    "D16": Dispute(
+        "does TPREFETCH fill its tile?",
+        "CPU simulator: with elements from the view's first byte on, whatever the strides. Code of "
+        "A2/A3 and A5: a hint to the cache.",
+        "no",
+        "no program may rely on it",
+    ),
+}

@@ -1,0 +1,277 @@
+"""Elementwise instructions to expands; from 33 on the rows are ours."""
+
+from ptokit.isa.disputes.dispute import Dispute
+
+E: dict[str, Dispute] = {
+    "E1": Dispute(
+        "when does a narrow float round inside a formula of several operations?",
+        "CPU simulator: after each one or at the end, as its compiler likes. Recordings: exact.",
+        "after each operation",
+        "it is the only reading that no compiler changes",
+    ),
+    "E2": Dispute(
+        "what is the maximum of NaN, or of zeros of both signs?",
+        "simulator: the first operand unless it is less. Golden data of A5: NaN. Documentation of "
+        "hardware: silent.",
+        "the first operand, unless it is less",
+        "the recordings show it, and no data of hardware contradict",
+    ),
+    "E3": Dispute(
+        "what is a shift by the width or more, or by less than 0?",
+        "CPU simulator: that of C, undefined from 32 on. A5: reads a signed amount. Recordings: "
+        "smaller amounts only.",
+        "every bit leaves: 0, or -1 for an arithmetic shift to the right of what is less than 0",
+        "so many shifts by one place give that; without a sign a negative amount is a large one",
+    ),
+    "E4": Dispute(
+        "what is the remainder rounded down, and how large is its scratch?",
+        "CPU simulator: exact. Documentation and A2/A3: a - floor(a / b) * b in f32, i32 too. "
+        "Scratch by declared columns in the documentation, by the stride of a row in the code.",
+        "exact; the scratch by the stride",
+        "the formula is wrong for large quotients, and the recordings are exact",
+    ),
+    "E5": Dispute(
+        "is a product that is added rounded first?",
+        "CPU simulator: yes. Hardware: fused, one rounding.",
+        "yes, on every target",
+        "the recordings cannot tell, and no page promises one rounding",
+    ),
+    "E6": Dispute(
+        "does A5 have powers of bf16?",
+        "documentation: yes. Code: with high precision only.",
+        "with high precision only",
+        "that is what compiles",
+    ),
+    "E7": Dispute(
+        "which index does a partial search keep of equal values?",
+        "Documentation and CPU simulator: src1's. Code of A2/A3 and golden data "
+        "of both targets: src0's.",
+        "src1's, for NaN too",
+        "the documentation says so, and the recordings hold ties",
+    ),
+    "E8": Dispute(
+        "what does a comparison with a scalar write into u32?",
+        "CPU simulator: eight bits in each word. A5, and comparisons of tiles: 32.",
+        "32 bits in each word",
+        "a mask has one meaning, whoever wrote it",
+    ),
+    "E9": Dispute(
+        "how close are equal floats?",
+        "CPU simulator, with a scalar: within 1e-9, and infinity differs from infinity. "
+        "Targets: exact.",
+        "exactly equal, as IEEE 754 has it",
+        "the pages name no tolerance",
+    ),
+    "E10": Dispute(
+        "with what does tcmps compare when its second source is a tile?",
+        "Documentation and A5: its first element. Code of the CPU simulator: element by element.",
+        "its first element",
+        "element by element is tcmp",
+    ),
+    "E11": Dispute(
+        "where does each row's mask begin?",
+        "A2/A3, A5, golden data, and what tcmp writes: on a byte of its own. CPU simulator: "
+        "the bits of all rows follow one another.",
+        "on a byte of its own",
+        "a mask of tcmp must select the rows it was made of; recordings fit both",
+    ),
+    "E12": Dispute(
+        "does A5 divide by a number, or multiply by its reciprocal?",
+        "documentation: multiplies. Code: divides.",
+        "divides",
+        "that is what runs",
+    ),
+    "E13": Dispute(
+        "which integers have A2/A3's TANDS and TORS?",
+        "documentation: all. Code: 16 and 32 bits.",
+        "16 and 32 bits",
+        "that is what compiles",
+    ),
+    "E14": Dispute(
+        "does the fused product with relu have one?",
+        "its page prints the formula without. Code and name: yes.",
+        "yes",
+        "a slip of the page",
+    ),
+    "E15": Dispute(
+        "what is the absolute value of -0 and of a NaN with a sign?",
+        "simulator: as they are, neither is less than 0. IEEE 754: the sign bit is cleared.",
+        "the sign bit is cleared",
+        "that is what an absolute value is to everybody else",
+    ),
+    "E16": Dispute(
+        "what do small codes of hif8 stand for?",
+        "CPU simulator: 0x0C is 1.125, 0x18 is 3. Table of the format: 1.5 and 0.5.",
+        "the table",
+        "the decoder of the simulator shifts the mantissa wrongly",
+    ),
+    "E17": Dispute(
+        "how does a conversion to 4-bit floats round?",
+        "CPU simulator: first to whole numbers. Format: to the nearest of its values.",
+        "to the nearest of its values",
+        "0.5 and 1.5 are values of the format",
+    ),
+    "E18": Dispute(
+        "is the scale of TQUANT a divisor, and is the offset added to the rounded number?",
+        "documentation: x / scale, rounded, plus offset. CPU simulator and code of A2/A3: "
+        "x * scale + offset, then rounded.",
+        "x * scale + offset, then rounded",
+        "what is implemented, and shown by the recordings",
+    ),
+    "E19": Dispute(
+        "how do groups of MX round, and what is the largest exponent of e2m1?",
+        "documentation: stochastically, 1. Code: half to even, 2.",
+        "half to even, 2",
+        "what is implemented, and shown by the recordings; 6 is 1.5 x 2**2",
+    ),
+    "E20": Dispute(
+        "which types may the index beside a value have?",
+        "CPU simulator: i32 and u32. Targets, for elements of 16 bits: i16 and u16 too.",
+        "all four on cpu; as wide as the targets say there",
+        "it holds any column of a tile",
+    ),
+    "E21": Dispute(
+        "does a histogram hold how often each byte occurs, or how often it and those below it do?",
+        "an equation of the documentation: each. Its text, and the code of all: up to and with it.",
+        "up to and with it",
+        "what every implementation does",
+    ),
+    "E22": Dispute(
+        "does a conversion saturate when nothing is said?",
+        "CPU simulator: no. Targets: by pair of types. Documentation: no option on the simulator.",
+        "as the targets: no for f16 to u8, i8, i16, f32 to i16, i64 to i32, i32 to i16, else yes",
+        "programs are written for the targets; recordings say it wherever the readings differ",
+    ),
+    "E23": Dispute(
+        "what does f32 to i32 give out of range, and how does it round?",
+        "type page: truncates and saturates. CPU simulator: rounds by mode, overflow is INT_MIN.",
+        "rounds by mode; saturating gives the nearest i32, else the low bits",
+        "the page of the conversion says so",
+    ),
+    "E24": Dispute(
+        "which conversions have a rounding mode?",
+        "targets: also those to floats; f32 to f32 rounds to whole numbers. CPU simulator: those "
+        "to integers only; f32 to f32 copies. ODD to integers: nearest with ties to odd on the "
+        "simulator, toward zero on targets.",
+        "all; ODD takes the odd neighbour of what is between two",
+        "a mode that is given is meant",
+    ),
+    "E25": Dispute(
+        "does A2/A3 compare i32?",
+        "Documentation: in all modes. Code: the result is that of eq whatever the mode.",
+        "eq only on a2a3; all modes elsewhere",
+        "a silent other result helps nobody",
+    ),
+    "E26": Dispute(
+        "what becomes of elements that neither source of a partial operation has?",
+        "CPU simulator: 0. Targets: one source must cover dst.",
+        "0 on cpu; refused on a2a3 and a5",
+        "that is what each of them does",
+    ),
+    "E27": Dispute(
+        "does the dequantised sum saturate, and how is it scaled?",
+        "CPU simulator: one product in f32, infinite above f16. Targets: scaled by 2**-17 before "
+        "and by 2**17 after, the largest f16 above.",
+        "one product, the largest f16 above",
+        "the two scalings change nothing but denormals; recordings do not overflow",
+    ),
+    "E28": Dispute(
+        "which of the two tiles of an interleaving comes first?",
+        "text: 0 before 1. C++: dst1, dst0, src1, src0.",
+        "each where it is written so",
+        "both are real; the names tell which tile is which",
+    ),
+    "E29": Dispute(
+        "do column sums take integers?",
+        "CPU simulator: floats only. Targets: i16, i32 and more.",
+        "yes",
+        "the simulator's list is merely shorter",
+    ),
+    "E31": Dispute(
+        "may a row sum be wider than its elements?",
+        "CPU simulator: i16 to i32, f16 and bf16 to f32. Targets: one type.",
+        "on cpu; refused on a2a3 and a5",
+        "that is what compiles",
+    ),
+    "E32": Dispute(
+        "does a division by a number leave its source as it was?",
+        "A2/A3: integers become the bits of floats. Everybody else: yes.",
+        "yes",
+        "a defect of one implementation",
+    ),
+    "E33": Dispute(
+        "in which order are the elements of a sum added?",
+        "CPU simulator and recordings: ascending, rows of narrow floats in f32, columns in dst's "
+        "type. Code of the targets: rows as trees of registers in their own type, columns "
+        "ascending or, binary, in pairs. Formal specification of another machine: ascending, in "
+        "the element type, no tree.",
+        "each target's own order; products ascending everywhere",
+        "the order of the chips is published for sums; for products no source says one",
+        'target "a5:left" in Python, --order left at the command line; also cpu, a2a3',
+    ),
+    "E39": Dispute(
+        "may a row reduction be empty?",
+        "Front ends emit valid regions without columns for idle lanes, and hardware does nothing. "
+        "Assertions of debug builds: no.",
+        "yes: dst stays as it is",
+        "real kernels rely on it",
+    ),
+    "E40": Dispute(
+        "what is an integer divided by 0?",
+        "CPU simulator: the process dies, or an assertion fails. Targets: defined by the target.",
+        "0, and so is the remainder",
+        "no source gives a value; a program whose padding is 0 goes on as it does on chips",
+    ),
+    "E41": Dispute(
+        "do A2/A3 and A5 have the sums of three, TADDC and its kin?",
+        "manual and assembler: yes. Headers: only those of the CPU simulator.",
+        "on cpu; refused on a2a3 and a5",
+        "what the assembler makes of them does not compile",
+    ),
+    "E42": Dispute(
+        "on which targets is TADDRELU, and with which element types?",
+        "manual: silent. Assembler: A2/A3 only. The vector instruction: i16, f16, f32.",
+        "cpu, and a2a3 with these three",
+        "the only sources there are",
+    ),
+    "E43": Dispute(
+        "how is an integer raised to a power that is a number?",
+        "CPU simulator: in f64, undefined where it overflows. With a tile of exponents: modulo "
+        "the type.",
+        "modulo the type",
+        "one meaning for both forms; they agree wherever f64 does not overflow",
+    ),
+    "E44": Dispute(
+        "is the difference of narrow integers wrapped before it is compared with 0?",
+        "documentation: silent. CPU simulator: afterwards, C computes in 32 bits.",
+        "afterwards, in tsubrelu and taddrelu",
+        "the recordings show it: 28764 less -17918 gives -18854, not 0",
+    ),
+    "E50": Dispute(
+        "do groups of MX reach beyond the valid columns, or rows, of their source?",
+        "CPU simulator: over the whole declared shape. Code of A5: over zeros that it writes into "
+        "the source first. Assembler: the valid extent must be a multiple of 32.",
+        "a group has 32 valid elements",
+        "what is not valid has no meaning, and a source is not written",
+    ),
+    "E51": Dispute(
+        "where are max and scaling of groups down the columns?",
+        "CPU simulator: one after another from the first byte on. Code of A5: in rows as long as "
+        "the source's.",
+        "one after another",
+        "as for groups along the rows, on both; equal where the source's columns are all valid",
+    ),
+    "E52": Dispute(
+        "which targets have HiFloat4, and what are its elements?",
+        "documentation: A6, a type of their own. Format: e1m2 with scales of three levels.",
+        "cpu, f4e1m2x2; refused on a2a3 and a5",
+        "there is no target A6; with these scales the elements mean what its golden data say",
+    ),
+    "E53": Dispute(
+        "how does TQUANT_HIF4 round, what is the number of zeros, where are its scales?",
+        "page: away from zero, offset 38. Golden data: half to even, zeros have a number of 0, and "
+        "buffers that hardware spreads or drops bits of.",
+        "half to even; the least number, 2**-48; four bytes for each group in its row",
+        "the format has no 0; in this order a move to zz gives what the product reads",
+    ),
+}

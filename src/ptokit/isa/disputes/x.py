@@ -1,0 +1,98 @@
+"""Synchronisation and irregular instructions."""
+
+from ptokit.isa.disputes.dispute import Dispute
+
+X: dict[str, Dispute] = {
+    "X1": Dispute(
+        "what does TCI with a scratch tile count when it descends?",
+        "Code of A2/A3: -(start + k). Everybody else: start - k.",
+        "start - k",
+        "a defect of one form; they agree where start is 0",
+    ),
+    "X2": Dispute(
+        "where do sorted blocks of 32 values of 2 bytes go, and what of a shorter last block?",
+        "CPU simulator: block b at element 64 b, over the block before it; a last block of any "
+        "size. Code of A2/A3 and A5: at 128 b; a last block only with tmp, and records of NaN "
+        "behind it up to 32.",
+        "at 128 b, and only the records of the source; a2a3 and a5 demand tmp and the room",
+        "a record has 8 bytes; what stands behind the records is no result",
+    ),
+    "X3": Dispute(
+        "does a triangle reach beyond the valid columns?",
+        "CPU simulator and documentation: no. Code of A5: ones may spill to a whole vector.",
+        "no",
+        "the valid region is what an instruction writes",
+    ),
+    "X4": Dispute(
+        "in which column is which number of TRANDOM, and where does the next row go on?",
+        "CPU simulator: by words, on by a quarter of the declared columns. Code of A5: by "
+        "counters, on by 64. Documentation: a generator like ChaCha.",
+        "each target as it does; the generator is Philox4x32",
+        "both are what programs there see; no other source has the numbers",
+    ),
+    "X5": Dispute(
+        "what becomes of the elements that a scatter does not write?",
+        "CPU simulator: they stay, in a masked scatter those of the valid region become 0. Code of "
+        "A2/A3 and A5: the whole tile is cleared first.",
+        "each target as it does",
+        "both are what programs there see",
+    ),
+    "X6": Dispute(
+        "which pipe executes TCI?",
+        "enumeration: S. Assembler: V. Code: S, with a scratch tile V.",
+        "S, with a scratch tile V",
+        "the code is what runs",
+    ),
+    "X7": Dispute(
+        "which pipe executes a scatter?",
+        "enumeration: V. Assembler: S on A2/A3, V on A5. Code of A2/A3: V to clear, then S, with "
+        "flags of its own around it.",
+        "V",
+        "to others the instruction begins and ends on V",
+    ),
+    "X11": Dispute(
+        "which pipes can be drained through the name of an operation?",
+        "documentation: vector only. Code: all on A2/A3; MTE2, MTE3 and ALL on A5.",
+        "code",
+        "that is what compiles",
+    ),
+    "X12": Dispute(
+        "which pipes have a barrier on A5?",
+        "code: MTE2, MTE3, ALL. Notes: MTE3, M, ALL. Documentation: V. Tests: FIX and ALL.",
+        "MTE2, MTE3, ALL; a warning for M and FIX; no others",
+        "no source that compiles has V, S or MTE1",
+    ),
+    "X13": Dispute(
+        "how many events has a pair of pipes?",
+        "prose: 16. Code and assembler: 8.",
+        "8",
+        "the enumeration ends at EVENT_ID7",
+    ),
+    "X14": Dispute(
+        "does a wait consume the event?",
+        "prose: visible to all who wait afterwards. Code: lowered; recording it twice is an error.",
+        "consumed by one wait, recorded again only afterwards",
+        "flags are counters on hardware and the simulator checks for occupied ids",
+    ),
+    "X21": Dispute(
+        "how long may the runs of TMRGSORT be, and what if they do not fill the row?",
+        "CPU simulator: any whole records; as many groups as dst's valid columns hold. Assembler "
+        "and code of A2/A3 and A5: a multiple of 64 elements, groups by src's valid columns.",
+        "whole groups of equal regions; multiples of 64 on a2a3 and a5",
+        "where both sources agree",
+    ),
+    "X22": Dispute(
+        "what does a merge of lists count, and when?",
+        "CPU simulator: always, and no more than dst takes. Code of A2/A3 and A5: with `exhausted` "
+        "only, all that was merged up to the end of a list.",
+        "as on A2/A3 and A5",
+        "the count says where the next merge goes on",
+    ),
+    "X23": Dispute(
+        "what does TPRINT print?",
+        "CPU simulator: the valid region. Code of A2/A3 and A5: what is not valid too, behind "
+        "a bar.",
+        "the valid region, in the simulator's form",
+        "the rest has no meaning",
+    ),
+}
