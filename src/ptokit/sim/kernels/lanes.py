@@ -410,11 +410,21 @@ class Words:
         return lanes.select(nan, "i16", lanes.splat("i16", "32256"), half)
 
     def _truncated(self, value: str) -> str:
-        """f32 toward zero into i32, modulo 2**32; NaN and infinities become 0."""
-        lanes = self.lanes
-        size = lanes.call("fabs", "float", value)
-        limit = lanes.splat("float", float_text(2.0**63))
-        small = lanes.op("fcmp olt", "float", size, limit)
-        fitted = lanes.select(small, "float", value, lanes.splat("float", float_text(0.0)))
-        wide = lanes.convert("fptosi", "float", fitted, "i64")
-        return lanes.convert("trunc", "i64", wide, "i32")
+        """f32 toward zero into i32, modulo 2**32; NaN and infinities become 0.
+
+        Every step is exact. Few processors convert vectors to 64 bits, so what 32 cannot hold is
+        subtracted before.
+        """
+        lanes, kind = self.lanes, "float"
+
+        def all_of(number: float) -> str:
+            return lanes.splat(kind, float_text(number))
+
+        high = lanes.call("trunc", kind, lanes.op("fmul", kind, value, all_of(2.0**-32)))
+        low = lanes.op("fsub", kind, value, lanes.op("fmul", kind, high, all_of(2.0**32)))
+        for word, limit, step in (("oge", 2.0**31, -(2.0**32)), ("olt", -(2.0**31), 2.0**32)):
+            over = lanes.op(f"fcmp {word}", kind, low, all_of(limit))
+            moved = lanes.op("fadd", kind, low, all_of(step))
+            low = lanes.select(over, kind, moved, low)
+        number = lanes.op("fcmp ord", kind, low, low)
+        return lanes.convert("fptosi", kind, lanes.select(number, kind, low, all_of(0.0)), "i32")

@@ -115,15 +115,17 @@ class RegisterBlock:
         return lanes.call("fma", "float", a, b, c) if self.fma else _emulated(lanes, a, b, c)
 
 
-def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool) -> str:
+def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool, few: int = 0) -> str:
     """A function that multiplies; `kind` is f64, f32 or i32, `lanes` the elements of a register.
 
     `onto`: the sums begin with what C holds. Without `fma`, a machine that has no fused
-    multiply-add, it is emulated exactly.
+    multiply-add, it is emulated exactly. `few`: there are never more rows.
     """
     code = Code()
     # what 32 registers (AVX-512, NEON) or 16 hold
     rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 2)
+    if 0 < few < rows:  # as many sums of fewer rows
+        rows, vectors = few, vectors << (rows // few).bit_length() - 1
     factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
     element = "i32" if kind == "i32" else "float"
     block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, onto)
@@ -132,9 +134,8 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool) -> str:
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:
         block.strip(col)
     if block.width > PADDING:
-        code.note("the last 16 columns")
-        with code.when(code.let(f"icmp ne i64 {text(whole)}, {text(padded)}")):
-            replace(block, vectors=PADDING // lanes).strip(whole)
+        with code.loop(padded - whole, "the last columns", PADDING) as col:
+            replace(block, vectors=PADDING // lanes).strip(whole + col)
     code.do("ret void")
     head = f"define internal void @{name}({PARAMETERS},\n    i64 %lda, i64 %ldb, i64 %ldc)"
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])

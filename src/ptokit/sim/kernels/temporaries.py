@@ -28,6 +28,7 @@ from ptokit.sim.record.expressions import (
     spans,
 )
 
+FEW = 4  # rows of a product that has a function of its own
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
 ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
@@ -122,9 +123,10 @@ class Temporaries:
             store = WindowStore(out, *spans(node), value)
             self.function.store(*self.function.preparation(store).stores([store]))
         kind = wide.name
-        name = f"product_{kind}{'_onto' if start else ''}"
+        few = node.rows if isinstance(node.rows, int) and node.rows < FEW else 0
+        name = f"product_{kind}{'_onto' if start else ''}{few or ''}"
         self.function.kernels[name] = matmul.kernel(
-            name, kind, self.function.lanes(4), self.function.host.fma, onto=bool(start)
+            name, kind, self.function.lanes(4), self.function.host.fma, bool(start), few
         )
         pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*packed, out))
         sizes = (
