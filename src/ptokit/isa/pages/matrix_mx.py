@@ -54,10 +54,9 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5)):
 def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, Array]:
     """Both matrices times their scales, in f64: exact."""
     (m, k), n = a.valid, b.valid.cols
-    row, col = a_scale.iota(m, k)
-    left = a_scale.take(row * a_scale.cols + col // GROUP)
-    row, col = b_scale.iota(k, n)
-    right = b_scale.take(row // GROUP * b_scale.cols + col)
+    groups = (k + GROUP - 1) // GROUP
+    left = a_scale[:m, :groups].repeated(GROUP)[:m, :k]
+    right = b_scale[:groups, :n].T.repeated(GROUP).T[:k, :n]
     return wide(a[:m, :k]) * wide(left), wide(b[:k, :n]) * wide(right)
 
 

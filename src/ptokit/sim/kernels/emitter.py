@@ -18,7 +18,7 @@ from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels.lanes import Lanes, Words
 from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
-from ptokit.sim.kernels.lowering import Leaf, Preparation, leaves
+from ptokit.sim.kernels.lowering import ONCE, Leaf, Preparation, Times, leaves
 from ptokit.sim.kernels.overlap import Overlap
 from ptokit.sim.kernels.walk import STILL, Access, LanePositions, counters
 from ptokit.sim.memory import Elements
@@ -163,13 +163,12 @@ class Emitter(ABC):
         cols: AxisWindow,
         *,
         shadow: bool = False,
-        repeat: int = 1,
+        repeat: Times = ONCE,
     ) -> Access:
         """How a window of a view moves."""
         down, first = self._stream(cells.map.rows, rows)
         across, second = self._stream(cells.map.cols, cols)
-        if repeat > 1:
-            across = Stream((*across.digits, (repeat, 0)), across.start * repeat)
+        down, across = map(_repeated, (down, across), repeat)
         offset = self.number(cells.origin) + first + second
         return Access(self.pointer(cells, shadow=shadow), cells.dtype, down, across, offset)
 
@@ -197,10 +196,10 @@ class Emitter(ABC):
             access = self.access(source.cells, rows, cols, repeat=leaf.repeat)
             if known(rows.count, 1):
                 access.rows = _standing(access, access.rows)
-            if known(cols.count, 1) and leaf.repeat == 1:
+            if known(cols.count, 1):
                 access.cols = _standing(access, access.cols)
         elif isinstance(source, Known) and source.constant is None:
-            access = self._line(source, leaf.repeat)
+            access = self._line(source, max(leaf.repeat))
         elif isinstance(source, Positions):
             access = counters()[source.axis]
         else:
@@ -213,9 +212,7 @@ class Emitter(ABC):
         """A row or a column of known numbers, as narrow as they are."""
         codes = numbers.array.codes
         values = codes.astype(np.uint8) if numbers.dtype is BOOL else codes
-        line = Stream(((values.size, 1),))
-        if repeat > 1:
-            line = Stream((*line.digits, (repeat, 0)))
+        line = _repeated(Stream(((values.size, 1),)), repeat)
         pointer = self.table(np.ascontiguousarray(values.reshape(-1)))
         rows, cols = (line, STILL) if codes.shape[1] == 1 else (STILL, line)
         return Access(pointer, numbers.dtype, rows, cols)
@@ -226,6 +223,11 @@ class Emitter(ABC):
 
     def lanes(self, size: int) -> int:
         return max(4, self.host.width // size)
+
+
+def _repeated(line: Stream, times: int) -> Stream:
+    """Each place that many times in a row."""
+    return Stream((*line.digits, (times, 0)), line.start * times) if times > 1 else line
 
 
 def _standing(access: Access, line: Stream) -> Stream:

@@ -12,7 +12,7 @@ from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import row_major
-from ptokit.sim.kernels.lowering import Gather, Leaf, leaves
+from ptokit.sim.kernels.lowering import ONCE, Gather, Leaf, leaves
 from ptokit.sim.kernels.walk import STILL, Access, LanePositions, address, load_line
 from ptokit.sim.record.code import Int, Num
 from ptokit.sim.record.expressions import Apply, Known, Traced
@@ -233,7 +233,7 @@ class Runs:
 def _table(leaf: Leaf, size: int) -> str:
     """What the groups of a row of known numbers are."""
     source = leaf.source
-    if not isinstance(source, Known) or leaf.swap or leaf.repeat > 1:
+    if not isinstance(source, Known) or leaf.swap or leaf.repeat != ONCE:
         return ""
     if source.constant is not None:
         return "still"

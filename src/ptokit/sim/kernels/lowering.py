@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
@@ -31,13 +31,22 @@ from ptokit.sim.record.slices import parts
 IDEMPOTENT = ("max", "min", "and", "or")
 
 
-class Leaf(Traced):
-    """A leaf as the loops see it: `swap` exchanges its axes, `repeat` repeats its columns."""
+Times: TypeAlias = tuple[int, int]  # how often each row, and each column, is repeated
+ONCE: Times = (1, 1)
 
-    def __init__(self, source: Traced, swap: bool = False, repeat: int = 1) -> None:
-        rows, cols = source.rows, source.cols * repeat
+
+class Leaf(Traced):
+    """A leaf as the loops see it: repeated, and then, with `swap`, its axes exchanged.
+
+    An axis of one element is not repeated: it serves every index.
+    """
+
+    def __init__(self, source: Traced, swap: bool = False, repeat: Times = ONCE) -> None:
+        down = 1 if known(source.rows, 1) else repeat[0]
+        across = 1 if known(source.cols, 1) else repeat[1]
+        rows, cols = source.rows * down, source.cols * across
         super().__init__(source.dtype, *((cols, rows) if swap else (rows, cols)))
-        self.source, self.swap, self.repeat = source, swap, repeat
+        self.source, self.swap, self.repeat = source, swap, (down, across)
 
 
 class Gather(Traced):
@@ -87,7 +96,7 @@ class Preparation:
     made: dict[Traced, WindowRead]
 
     def __post_init__(self) -> None:
-        self.done: dict[tuple[Traced, bool, int], Traced] = {}
+        self.done: dict[tuple[Traced, bool, Times], Traced] = {}
 
     def stores(self, stores: Sequence[WindowStore]) -> list[WindowStore]:
         """The stores with lowered values; empty and dead ones are dropped."""
@@ -100,27 +109,32 @@ class Preparation:
             ready.append(store.mapped(self))
         return ready
 
-    def __call__(self, node: Traced, swap: bool = False, repeat: int = 1) -> Traced:
+    def __call__(self, node: Traced, swap: bool = False, repeat: Times = ONCE) -> Traced:
         """The prepared form of an expression in this orientation."""
         key = (node, swap, repeat)
         if key not in self.done:
             self.done[key] = self._prepared(node, swap, repeat)
         return self.done[key]
 
-    def _prepared(self, node: Traced, swap: bool, repeat: int) -> Traced:
+    def _prepared(self, node: Traced, swap: bool, repeat: Times) -> Traced:
+        if isinstance(node, Apply) and repeat != ONCE:  # computed once, not for each copy
+            return Leaf(self._temporary(node), swap, repeat)
         if isinstance(node, Apply):
-            args = [self(a, swap, repeat) for a in node.args]
+            args = [self(a, swap) for a in node.args]
             return Apply(node.word, args, node.parameters)
         if isinstance(node, Taken):
-            if swap or repeat > 1:
+            if swap or repeat != ONCE:
                 raise NotNative("a gather in another shape")
             where = None if node.where_ is None else self(node.where_)
             return Gather(node, self(node.index), where, self._table(node))
         if isinstance(node, Whole):
-            if node.word == "transpose" and repeat == 1:
-                return self(node.first, not swap)
-            if node.word == "repeat" and not swap:
-                return self(node.first, swap, repeat * node.parameters["count"])
+            down, across = repeat
+            if node.word == "transpose":
+                return self(node.first, not swap, (across, down))
+            if node.word == "repeat":
+                return self(node.first, swap, (down, across * node.parameters["count"]))
+            if node.word == "window" and _begins(node):
+                return self(node.first, swap, repeat)
             if node.word == "window":
                 return Leaf(self._part(node), swap, repeat)
             return Leaf(self._temporary(node), swap, repeat)
@@ -159,6 +173,16 @@ class Preparation:
         swap = swap or isinstance(store, ScatterStore)
         pointwise = relation is MUST_ALIAS and not swap and _pointwise(store, node)
         return relation is not NO_ALIAS and not pointwise
+
+
+def _begins(window: Whole) -> bool:
+    """A window of the first rows and columns: what is beyond them is just not asked for."""
+    whole = window.first.rows, window.first.cols
+    inner = zip(parts(whole, **window.parameters), whole, strict=True)
+    return all(
+        known(w.start, 0) and w.step == 1 and (known(n, 1) or not known(w.count, 1))
+        for w, n in inner
+    )
 
 
 def _within(outer: AxisWindow, inner: AxisWindow) -> AxisWindow:
@@ -201,4 +225,14 @@ def _unfolded(store: WindowStore) -> WindowStore:
     return WindowStore(cells, AxisWindow(0, x.rows), AxisWindow(0, x.cols), x)
 
 
-__all__ = ["IDEMPOTENT", "Gather", "Known", "Leaf", "Preparation", "gathers", "leaves"]
+__all__ = [
+    "IDEMPOTENT",
+    "ONCE",
+    "Gather",
+    "Known",
+    "Leaf",
+    "Preparation",
+    "Times",
+    "gathers",
+    "leaves",
+]
