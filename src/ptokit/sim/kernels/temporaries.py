@@ -47,6 +47,11 @@ def _by_eights(octets: Elements) -> Elements:
     return Elements(octets.memory, octets.address, t.u64, where)
 
 
+def _few(rows: Num) -> int:
+    """The rows of a product that has a function of its own for as many, or 0."""
+    return rows if isinstance(rows, int) and rows < FEW else 0
+
+
 class Temporaries:
     """Called with a product, a fold, a compaction or a window to copy: where the result is."""
 
@@ -122,22 +127,48 @@ class Temporaries:
         for value in start:
             store = WindowStore(out, *spans(node), value)
             self.function.store(*self.function.preparation(store).stores([store]))
-        kind = wide.name
-        few = node.rows if isinstance(node.rows, int) and node.rows < FEW else 0
-        name = f"product_{kind}{'_onto' if start else ''}{few or ''}"
-        self.function.kernels[name] = matmul.kernel(
-            name, kind, self.function.lanes(4), self.function.host.fma, bool(start), few
-        )
-        pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*packed, out))
-        sizes = (
-            self.function.number(node.rows),
-            self.function.number(node.cols),
-            self.function.number(a.cols),
-        )
-        lines = (c.map.rows.digits[0][1] for c in (*packed, out))
-        numbers = ", ".join(f"i64 {text(n)}" for n in (*sizes, *lines))
-        self.code.do(f"call void @{name}({pointers}, {numbers})")
+        sizes = (node.rows, node.cols, a.cols)
+        if wide is not t.f64 or _few(node.rows):
+            self._multiply(wide, packed, out, sizes, onto=bool(start))
+            return out
+        narrow = [self._narrowed(f, c) for f, c in zip((a, b), packed, strict=True)]
+        both = self.code.let(f"and i1 {narrow[0][1]}, {narrow[1][1]}")
+        other = self.code.let(f"xor i1 {both}, true")
+        with self.code.when(both):
+            self._multiply(total, [cells for cells, _ in narrow], out, sizes, onto=bool(start))
+        with self.code.when(other):
+            self._multiply(wide, packed, out, sizes, onto=bool(start))
         return out
+
+    def _narrowed(self, factor: Traced, cells: Elements) -> tuple[Elements, str]:
+        """f64 factors as f32, and whether these do."""
+        rows, (_, line) = self.function.number(factor.rows), cells.map.rows.digits[0]
+        narrow = self.scratch.room(factor.rows, line, t.f32)
+        self.function.kernels["narrowing"] = matmul.narrowing(self.function.lanes(8))
+        places = ", ".join(f"ptr {self.function.pointer(c)}" for c in (cells, narrow))
+        numbers = (rows, self.function.number(factor.cols), line)
+        sizes = ", ".join(f"i64 {text(n)}" for n in numbers)
+        return narrow, self.code.let(f"call i1 @narrowing({places}, {sizes})")
+
+    def _multiply(
+        self,
+        kind: DType,
+        factors: list[Elements],
+        out: Elements,
+        sizes: tuple[Num, Num, Num],
+        *,
+        onto: bool,
+    ) -> None:
+        """Call the function that multiplies elements of this type."""
+        few = _few(sizes[0])
+        name = f"product_{kind.name}{'_onto' if onto else ''}{few or ''}"
+        self.function.kernels[name] = matmul.kernel(
+            name, kind.name, self.function.lanes(4), self.function.host.fma, onto, few
+        )
+        pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*factors, out))
+        lines = (c.map.rows.digits[0][1] for c in (*factors, out))
+        numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *lines))
+        self.code.do(f"call void @{name}({pointers}, {numbers})")
 
     def _counted(self, node: Whole) -> Elements:
         total = node.first.cast(t.i32).fold("add", axis=1, start=0)
