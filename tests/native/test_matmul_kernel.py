@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.sim.kernels.matmul import PADDING, kernel
+from ptokit.sim.kernels.matmul import PADDING, kernel, narrowing
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
 Values = NDArray[Any]  # Any: float32 or int32
-Kernel = Callable[..., None]  # three addresses, six sizes
+Kernel = Callable[..., Any]  # Any: nothing or a truth value, of addresses and sizes
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,37 @@ define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %
 """
 
 
+NARROWING = """
+define i1 @run(ptr %from, ptr %to, i64 %rows, i64 %cols, i64 %line) {
+  %short = call i1 @narrowing(ptr %from, ptr %to, i64 %rows, i64 %cols, i64 %line)
+  ret i1 %short
+}
+"""
+
+
 @cache
 def host() -> dict[str, bool]:
     return llvm.get_host_cpu_features()
 
 
 @cache
-def compiled(machine: Machine, kind: str, onto: bool) -> Kernel:
+def compiled(machine: Machine, kind: str, onto: bool, few: int) -> Kernel:
+    code = kernel("product", kind, machine.lanes, machine.fma, onto, few) + WRAPPER
+    return function(machine, code, None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 6)
+
+
+@cache
+def narrow(machine: Machine) -> Kernel:
+    code = narrowing(machine.lanes // 2) + NARROWING
+    places = [ctypes.c_void_p] * 2
+    return function(machine, code, ctypes.c_bool, *places, *[ctypes.c_int64] * 3)
+
+
+def function(machine: Machine, code: str, *signature: Any) -> Kernel:  # Any: types of C
+    """The function `run` of a module."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    code = kernel("product", kind, machine.lanes, machine.fma, onto)
-    module = llvm.parse_assembly(code + WRAPPER)
+    module = llvm.parse_assembly(code)
     module.verify()
     cpu = machine.cpu or llvm.get_host_cpu_name()
     features = "" if machine.cpu else llvm.get_host_cpu_features().flatten()
@@ -73,11 +93,10 @@ def compiled(machine: Machine, kind: str, onto: bool) -> Kernel:
     target_machine = target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
     engine = llvm.create_mcjit_compiler(module, target_machine)
     engine.finalize_object()
-    parameters = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 6
-    run = ctypes.CFUNCTYPE(None, *parameters)(engine.get_function_address("run"))
+    run = ctypes.CFUNCTYPE(*signature)(engine.get_function_address("run"))
 
-    def call(*arguments: int, engine: Any = engine) -> None:  # Any: keeps the code alive
-        run(*arguments)
+    def call(*arguments: int, engine: Any = engine) -> Any:  # Any: keeps the code alive
+        return run(*arguments)
 
     return call
 
@@ -111,7 +130,8 @@ def product(machine: Machine, a: Values, b: Values, start: Values | None = None)
     if start is not None:
         out[:m, :n] = start
     places = (each.ctypes.data for each in (left, right, out))
-    compiled(machine, kind, start is not None)(*places, m, n, k, lda, ldb, ldb)
+    few = m if m < 4 else 0
+    compiled(machine, kind, start is not None, few)(*places, m, n, k, lda, ldb, ldb)
     padded = -(-n // PADDING) * PADDING
     assert np.array_equal(out[m:].view(np.uint32), around[m:].view(np.uint32))
     assert np.array_equal(out[:, padded:].view(np.uint32), around[:, padded:].view(np.uint32))
@@ -192,6 +212,43 @@ def test_the_sum_of_f64_products_rounds_to_f32_at_each_step(machine: Machine) ->
         for step in range(k):
             total = (total + a[:, step, None] * b[None, step]).astype(np.float32)
         assert np.array_equal(product(machine, a, b, start), total), (m, n, k)
+
+
+@np.errstate(all="ignore")
+def test_short_f64_factors_may_be_multiplied_as_f32(machine: Machine) -> None:
+    """12 bits, from denormals of f32 up to its largest: sums overflow, vanish and cancel."""
+    rng = np.random.default_rng(10)
+    for m, n, k in sizes(2):
+        a, b = (
+            rng.integers(-4095, 4096, s) * 2.0 ** rng.integers(-128, 117, s)
+            for s in ((m, k), (k, n))
+        )
+        start = (rng.standard_normal((m, n)) * 2.0 ** rng.integers(-149, 128, (m, n))).astype("f4")
+        total = start
+        for step in range(k):
+            total = (total + a[:, step, None] * b[None, step]).astype(np.float32)
+        (left, short), (right, also) = shortened(machine, a), shortened(machine, b)
+        assert short, (m, n, k)
+        assert also, (m, n, k)
+        codes = np.where(np.isnan(total), np.uint32(0x7FC00000), total.view(np.uint32))
+        assert np.array_equal(product(machine, left, right, start).view(np.uint32), codes)
+
+
+@pytest.mark.parametrize("number", [4097.0, 2.0**128, 2.0**-150, 1 / 3, float("nan")])
+def test_longer_f64_factors_are_seen(machine: Machine, number: float) -> None:
+    for place in ((0, 0), (2, 16), (6, 18)):
+        factors = np.ones((7, 19))
+        factors[place] = number
+        assert not shortened(machine, factors)[1]
+
+
+def shortened(machine: Machine, factors: Values) -> tuple[Values, bool]:
+    """The factors as f32, and whether that may be; rows are followed by noise."""
+    (rows, cols), line = factors.shape, factors.shape[1] + 5
+    wide, short = np.full((rows, line), 1 / 3), np.zeros((rows, line), np.float32)
+    wide[:, :cols] = factors
+    found = narrow(machine)(wide.ctypes.data, short.ctypes.data, rows, cols, line)
+    return short[:, :cols], found
 
 
 def test_i32_wraps(machine: Machine) -> None:
