@@ -136,15 +136,17 @@ def along_axes() -> Iterator[Spec]:
 
 
 def products() -> Iterator[Spec]:
-    for op, acc, pair, bias, rows in (
-        ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, 1),
-        ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, "f32 1x64 in bias", 1),
-        ("tmatmul.mx", SUMS, OCTETS, "f32 1x64 in bias", 64),
+    few = "f32 1x64 in bias"
+    turned = "our right tile lies in boxes, column by column, C's in rows"
+    for op, acc, pair, bias, shape, why in (
+        ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, (1, COLS), turned),
+        ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), turned),
+        ("tmatmul.mx", SUMS, OCTETS, few, (64, 64), ""),
     ):
-        shape, plain = (rows, int(acc.split()[1].split("x")[1])), op.replace(".", "_")
-        yield Spec(op, pair, acc, plain=plain, shape=shape)
-        yield Spec(f"{op}.acc", f"z, {pair}", acc, plain=f"{plain}_acc", shape=shape)
-        yield Spec(f"{op}.bias", f"{pair}, {bias}", acc, plain=f"{plain}_bias", shape=shape)
+        plain = op.replace(".", "_")
+        yield Spec(op, pair, acc, "", plain, shape, why=why)
+        yield Spec(f"{op}.acc", f"z, {pair}", acc, "", f"{plain}_acc", shape, why=why)
+        yield Spec(f"{op}.bias", f"{pair}, {bias}", acc, "", f"{plain}_bias", shape, why=why)
 
 
 def quantisations() -> Iterator[Spec]:

@@ -91,19 +91,28 @@ class Function(Emitter):
     @contextmanager
     def flagging(self) -> Generator[Callable[[Lanes, str], None]]:
         """Loops that look for a lane that is wrong; one leaves all to the reference."""
-        slot = self.slot("i1")
-        self.code.do(f"store i1 false, ptr {slot}")
+        slots, begin = dict[int, str](), len(self.code.lines)
 
         def flag(lanes: Lanes, wrong: str) -> None:
-            if lanes.count > 1:
-                name = f"vector.reduce.or.v{lanes.count}i1"
-                wrong = self.code.let(f"call i1 @llvm.{name}({lanes.type('i1')} {wrong})")
-            old = self.code.let(f"load i1, ptr {slot}")
-            self.code.do(f"store i1 {self.code.let(f'or i1 {old}, {wrong}')}, ptr {slot}")
+            kinds = lanes.type("i1")
+            if lanes.count not in slots:
+                slots[lanes.count] = self.slot(kinds)
+            old = self.code.let(f"load {kinds}, ptr {slots[lanes.count]}")
+            self.code.do(
+                f"store {kinds} {lanes.op('or', 'i1', old, wrong)}, ptr {slots[lanes.count]}"
+            )
 
         yield flag
         self.checks = True
-        self.code.fail(self.code.let(f"load i1, ptr {slot}"))
+        for count, slot in slots.items():
+            kinds = Lanes(self.code, count).type("i1")
+            none = "zeroinitializer" if count > 1 else "false"
+            self.code.lines.insert(begin, f"  store {kinds} {none}, ptr {slot}")
+            wrong = self.code.let(f"load {kinds}, ptr {slot}")
+            if count > 1:
+                name = f"vector.reduce.or.v{count}i1"
+                wrong = self.code.let(f"call i1 @llvm.{name}({kinds} {wrong})")
+            self.code.fail(wrong)
 
     def check_reads(self, recording: Recording) -> None:
         """Everything read from a tracked memory must have been written."""
