@@ -10,6 +10,7 @@ from ptokit.analysis.ranges import Range
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.lang.environment import call, environment, none_if_unknown
+from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
@@ -68,7 +69,7 @@ class Facts:
         refine = op.page.type_of
         if refine is not None and op.results:
             if _sources_known(op, env):
-                kind = call(refine, {k: _single(v) for k, v in env.items()})
+                kind = refine(**{name: _single(env[name]) for name in parameters(refine)})
                 if kind is not None:
                     self.types[op.results[0]] = kind
             if self.varies(op, env):

@@ -73,14 +73,16 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
     """
     last, met = None, True
     for rule in rules:
-        if rule.conditions:
-            outer = rule.conditions[0]
-            if outer is not last:
-                last, met = outer, outer.eval(env)
+        conditions = rule.conditions
+        if conditions:
+            if conditions[0] is not last:
+                last = conditions[0]
+                met = last.eval(env)
             if met is False or met is ABSENT:
                 continue
-        outcome = rule.holds(env)
-        if outcome is not True:
+        decided = not conditions or (met is True and len(conditions) == 1)
+        outcome = rule.formula.eval(env) if decided else rule.holds(env)
+        if outcome is not True and outcome is not ABSENT:
             yield rule, outcome
 
 
