@@ -73,15 +73,13 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
     """
     last, met = None, True
     for rule in rules:
-        conditions = rule.conditions
-        if conditions:
-            if conditions[0] is not last:
-                last = conditions[0]
-                met = last.eval(env)
+        if conditions := rule.conditions:
+            if (outer := conditions[0]) is not last:
+                last, met = outer, outer.eval(env)
             if met is False or met is ABSENT:
                 continue
-        decided = not conditions or (met is True and len(conditions) == 1)
-        outcome = rule.formula.eval(env) if decided else rule.holds(env)
+        known = not conditions or (met is True and len(conditions) == 1)
+        outcome = rule.formula.eval(env) if known else rule.holds(env)
         if outcome is not True and outcome is not ABSENT:
             yield rule, outcome
 
