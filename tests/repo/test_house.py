@@ -34,7 +34,7 @@ HOUSE = {
     "sim/record": 1_450,  # below analysis: effects come from recorded bodies
     "analysis": 2_300,
     "sim/reference": 310,
-    "sim/kernels": 3_260,  # sorts, merges, tallies, scatters; f64 factors that f32 can hold
+    "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_320,  # sessions run again
     "passes": 1_300,
     "api": 2_170,

@@ -141,47 +141,6 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool, few: int = 0
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])
 
 
-def narrowing(lanes: int) -> str:
-    """A function that writes f64 factors as f32; whether products of f32 come to the same.
-
-    They do where each factor is an f32 of 12 significant bits: their products have 24, and the f64
-    sum of two numbers of 24 bits, rounded to f32, is rounded as the exact sum.
-    """
-    code = Code()
-    code.do("%slot = alloca i1")
-    code.do("store i1 true, ptr %slot")
-    rows, cols, line = (Int(code, f"%{name}") for name in ("rows", "cols", "line"))
-    whole = cols & -lanes
-    with code.loop(rows, "rows") as row:
-        with code.loop(whole, f"{lanes} lanes", lanes) as col:
-            _narrowed(Lanes(code, lanes), row * line + col)
-        with code.loop(cols - whole, "what is left") as col:
-            _narrowed(Lanes(code, 1), row * line + whole + col)
-    code.do(f"ret i1 {code.let('load i1, ptr %slot')}")
-    head = "define internal i1 @narrowing(ptr noalias %from, ptr noalias %to,"
-    head += "\n    i64 %rows, i64 %cols, i64 %line)"
-    return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])
-
-
-def _narrowed(lanes: Lanes, place: Num) -> None:
-    code, wide = lanes.code, lanes.type("double")
-    source = code.let(f"getelementptr double, ptr %from, i64 {text(place)}")
-    value = code.let(f"load {wide}, ptr {source}, align 8")
-    narrow = lanes.convert("fptrunc", "double", value, "float")
-    target = code.let(f"getelementptr float, ptr %to, i64 {text(place)}")
-    code.do(f"store {lanes.type('float')} {narrow}, ptr {target}, align 4")
-    back = lanes.convert("fpext", "float", narrow, "double")
-    same = lanes.op("fcmp oeq", "double", back, value)
-    low = lanes.op("and", "i32", lanes.bits("float", narrow, "i32"), lanes.splat("i32", "4095"))
-    short = lanes.op("icmp eq", "i32", low, lanes.splat("i32", "0"))
-    good = lanes.op("and", "i1", same, short)
-    if lanes.count > 1:
-        name = f"llvm.vector.reduce.and.{lanes.mangled('i1')}"
-        good = code.let(f"call i1 @{name}({lanes.type('i1')} {good})")
-    before = code.let("load i1, ptr %slot")
-    code.do(f"store i1 {code.let(f'and i1 {before}, {good}')}, ptr %slot")
-
-
 def _emulated(lanes: Lanes, a: str, b: str, c: str) -> str:
     """The product is exact in f64, the sum is rounded to odd: then f32 is the one rounding."""
     wide, whole = "double", "i64"

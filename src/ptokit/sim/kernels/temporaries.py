@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
+from typing import Any
 
 from ptokit.isa.lang.arrays import BOOL, Array
 from ptokit.isa.model import dtypes as t
@@ -131,24 +132,27 @@ class Temporaries:
         if wide is not t.f64 or _few(node.rows):
             self._multiply(wide, packed, out, sizes, onto=bool(start))
             return out
-        narrow = [self._narrowed(f, c) for f, c in zip((a, b), packed, strict=True)]
-        both = self.code.let(f"and i1 {narrow[0][1]}, {narrow[1][1]}")
-        other = self.code.let(f"xor i1 {both}, true")
-        with self.code.when(both):
-            self._multiply(total, [cells for cells, _ in narrow], out, sizes, onto=bool(start))
-        with self.code.when(other):
-            self._multiply(wide, packed, out, sizes, onto=bool(start))
+        lines = [self._narrowed(f, c, n) for f, c, n in zip((a, b), packed, (1, 16), strict=True)]
+        short = self.code.let("and i1 {}, {}".format(*(found for _, found in lines)))
+        long = self.code.let(f"xor i1 {short}, true")
+        for met, kind, factors in ((short, total, [c for c, _ in lines]), (long, wide, packed)):
+            with self.code.when(met):
+                self._multiply(kind, factors, out, sizes, onto=bool(start))
         return out
 
-    def _narrowed(self, factor: Traced, cells: Elements) -> tuple[Elements, str]:
-        """f64 factors as f32, and whether these do."""
-        rows, (_, line) = self.function.number(factor.rows), cells.map.rows.digits[0]
-        narrow = self.scratch.room(factor.rows, line, t.f32)
-        self.function.kernels["narrowing"] = matmul.narrowing(self.function.lanes(8))
-        places = ", ".join(f"ptr {self.function.pointer(c)}" for c in (cells, narrow))
-        numbers = (rows, self.function.number(factor.cols), line)
-        sizes = ", ".join(f"i64 {text(n)}" for n in numbers)
-        return narrow, self.code.let(f"call i1 @narrowing({places}, {sizes})")
+    def _narrowed(self, factor: Traced, cells: Elements, line: int) -> tuple[Elements, str]:
+        """f64 factors as f32, and whether each is an f32 of 12 significant bits.
+
+        Then products have 24, and the f64 sum of two numbers of 24 bits, rounded to f32, is what
+        one rounding of the exact sum gives: f32 may be multiplied instead.
+        """
+        wide = WindowRead(cells, *spans(factor))
+        narrow, room = _as(wide, t.f32), self.scratch.room(factor.rows, factor.cols, t.f32, line)
+        self.fill(room, narrow)
+        short = (narrow.bitcast(t.i32) & 0xFFF).equals(0) & _as(narrow, t.f64).equals(wide)
+        every: Any = short.cast(t.i32).fold("min", 0).fold("min", 1)  # Any: a `Whole`
+        found = self.code.let(f"load i32, ptr {self.function.pointer(self._folded(every))}")
+        return room, self.code.let(f"icmp ne i32 {found}, 0")
 
     def _multiply(
         self,
