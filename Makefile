@@ -2,6 +2,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+# Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-all lint fuzz bench docs format clean
 

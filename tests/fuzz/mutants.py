@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from kernels import kernel
-from scale import scaled
 
 from ptokit.api.program import FORMS, Program, decoded, loads
 from ptokit.diagnostics.diagnostic import PtoError
@@ -45,7 +44,7 @@ SLOWEST = 5  # seconds for one tool and one mutant
 LIMIT = 1.0  # seconds for a run
 LARGEST = 1 << 30  # bytes of memory
 MOST_ELEMENTS = 1 << 20  # of an argument
-KERNELS = min(8, scaled(1))  # random programs, of instructions of all pages
+KERNELS = 2  # random programs, of instructions of all pages: the seeds of mutants name them
 LONGEST = 20_000  # characters of a program that is mutated: larger ones only cost time
 
 

@@ -38,7 +38,7 @@ def test_the_example_runs(page: type[Instr]) -> None:
     assert outputs or page.__name__ in ("TLoad", *WITHOUT_DATA)
 
 
-@pytest.mark.parametrize("name", sampled([*FUNCTIONS, *(p.__name__ for p in pages())], 6))
+@pytest.mark.parametrize("name", sampled([*FUNCTIONS, *(p.__name__ for p in pages())], 12))
 def test_the_example_runs_by_the_command_above_it(name: str, tmp_path: Path) -> None:
     """The last section of a manual page, pasted into a file."""
     page = next((p for p in pages() if p.__name__ == name), None)

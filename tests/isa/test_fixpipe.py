@@ -454,11 +454,11 @@ def test_the_saturation_bit_of_the_parameter_has_no_effect() -> None:
     assert one(math.inf, "f32", "f16", parameter(1, saturate=1)) == math.inf
 
 
-@pytest.mark.parametrize("shift", range(16))
 @pytest.mark.parametrize("x", [70000, -70000, 1, -1, 2**31 - 1, -(2**31)])
-def test_every_shift(x: int, shift: int) -> None:
-    wanted = min(max(x >> shift + 1, -32768), 32767)
-    assert one(x, "i32", "i16", parameter(0, shift=shift)) == wanted
+def test_every_shift(x: int) -> None:
+    for shift in range(16):
+        wanted = min(max(x >> shift + 1, -32768), 32767)
+        assert one(x, "i32", "i16", parameter(0, shift=shift)) == wanted
 
 
 def test_the_vector_form_takes_a_parameter_for_each_column() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
+from naming import named
 from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type, typed
 from oracles.storage import LAYOUTS, elements, lines, offsets
 from ptokit.isa.model.tiles import CustomPad
@@ -170,8 +172,13 @@ def rotated(layouts: Sequence[str], turn: int) -> list[str]:
 
 
 @pytest.mark.parametrize("layout", GLOBAL)
-@pytest.mark.parametrize("dtype", FORMATS)
-def test_a_load_moves_the_matrix_of_table_4_1(layout: str, dtype: str) -> None:
+def test_a_load_moves_the_matrix_of_table_4_1(layout: str) -> None:
+    for dtype in FORMATS:
+        with named(dtype):
+            check_load(layout, dtype)
+
+
+def check_load(layout: str, dtype: str) -> None:
     """Into every tile layout, bit for bit; everything else of the tile becomes the pad: zero."""
     turn = GLOBAL.index(layout) + [*FORMATS].index(dtype)
     rng = np.random.default_rng(100 * GLOBAL.index(layout) + [*FORMATS].index(dtype))
@@ -265,10 +272,11 @@ def pad_code(pad: str, dtype: str) -> int:
 
 
 @pytest.mark.parametrize("pad", ["null", "zero", "max", "min"])
-@pytest.mark.parametrize("dtype", [d for d in FORMATS if d != "i4"])
-@pytest.mark.parametrize("layout", ["nd", "nz"])
-def test_the_rest_of_the_tile_takes_the_pad(pad: str, dtype: str, layout: str) -> None:
-    check_pad(pad, pad_code(pad, dtype), dtype, layout)
+def test_the_rest_of_the_tile_takes_the_pad(pad: str) -> None:
+    for dtype, layout in itertools.product(FORMATS, ("nd", "nz")):
+        if dtype != "i4":
+            with named(dtype, layout):
+                check_pad(pad, pad_code(pad, dtype), dtype, layout)
 
 
 @pytest.mark.parametrize(
@@ -668,40 +676,44 @@ def verdict(target: str, row: Row, run: Callable[[], None]) -> None:
     assert all(d.targets == (target,) for d in problem.value.diagnostics)
 
 
-@pytest.mark.parametrize(("target", "row"), each(LOADS), ids=str)
-def test_legality_of_loads(target: str, row: Row) -> None:
-    with pto.target(target):
-        tile = made(row.tile)
-        verdict(target, row, lambda: pto.tload(tile, view_of(row, shape_of(row.tile).dtype)))
+def test_legality_of_loads() -> None:
+    for target, row in each(LOADS):
+        with named(target, row), pto.target(target):
+            tile, view = made(row.tile), view_of(row, shape_of(row.tile).dtype)
+            verdict(target, row, partial(pto.tload, tile, view))
 
 
-@pytest.mark.parametrize(("target", "row"), each(STORES), ids=str)
-def test_legality_of_stores(target: str, row: Row) -> None:
-    more = {k: v for k, v in row.how.items() if k in ("relu", "quant", "atomic")}
-    with pto.target(target):
-        tile = made(row.tile)
-        poke(tile, np.zeros_like(tile.storage()))
-        view = view_of(row, shape_of(row.tile).dtype)
-        verdict(target, row, lambda: pto.tstore(view, tile, **more))
+def test_legality_of_stores() -> None:
+    for target, row in each(STORES):
+        more = {k: v for k, v in row.how.items() if k in ("relu", "quant", "atomic")}
+        with named(target, row), pto.target(target):
+            tile = made(row.tile)
+            poke(tile, np.zeros_like(tile.storage()))
+            view = view_of(row, shape_of(row.tile).dtype)
+            verdict(target, row, partial(pto.tstore, view, tile, **more))
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize("vector", [False, True])
-@pytest.mark.parametrize(("src", "dst"), [*itertools.product(("f32", "i32"), RESULTS)])
-def test_element_types_of_quantising_stores(target: str, vector: bool, src: str, dst: str) -> None:
-    with pto.target(target):
-        acc = made(f"acc {src} 16x16 nz", np.zeros((16, 16), FORMATS[src][1]))
-        view = pto.tensor(np.zeros((16, 16), FORMATS[dst][1]), dtype=dst)
-        fp = made("scaling u64 1x16", np.full((1, 16), parameter(1), np.uint64))
+def test_element_types_of_quantising_stores(target: str, vector: bool) -> None:
+    for src, dst in itertools.product(("f32", "i32"), RESULTS):
+        with named(src, dst), pto.target(target):
+            check_quantising_store(target, vector, src, dst)
 
-        def run() -> None:
-            if vector:
-                pto.tstore_fp(view, acc, fp)
-            else:
-                pto.tstore(view, acc, quant=parameter(1))
 
-        slug = "" if dst in QUANT[target][src] else "element-type"
-        verdict(target, Row(target, slug, "", (), {}), run)
+def check_quantising_store(target: str, vector: bool, src: str, dst: str) -> None:
+    acc = made(f"acc {src} 16x16 nz", np.zeros((16, 16), FORMATS[src][1]))
+    view = pto.tensor(np.zeros((16, 16), FORMATS[dst][1]), dtype=dst)
+    fp = made("scaling u64 1x16", np.full((1, 16), parameter(1), np.uint64))
+
+    def run() -> None:
+        if vector:
+            pto.tstore_fp(view, acc, fp)
+        else:
+            pto.tstore(view, acc, quant=parameter(1))
+
+    slug = "" if dst in QUANT[target][src] else "element-type"
+    verdict(target, Row(target, slug, "", (), {}), run)
 
 
 FP = "scaling u64 1x16"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from tables import (
 
 import ptokit as pto
 from fuzz.scale import scaled
+from naming import named
 from oracles.formats import FORMATS, Array, bits_of, storage_type, typed
 from oracles.storage import elements, lines
 
@@ -130,15 +132,14 @@ FP_ROWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("target", "row"), [(t, row) for row in FP_ROWS for t in row.targets.split()], ids=str
-)
-def test_legality_of_the_fix_pipe_form(target: str, row: Fp) -> None:
-    with pto.target(target):
-        dst, src, fp = made(row.dst), made(row.src), made(row.fp)
-        for tile in (src, fp):
-            poke(tile, np.zeros_like(tile.storage()))
-        verdict(target, row.slug, lambda: pto.textract_fp(dst, src, fp, 0, row.col, **row.how))
+def test_legality_of_the_fix_pipe_form() -> None:
+    for target, row in [(t, r) for r in FP_ROWS for t in r.targets.split()]:
+        with named(target, row), pto.target(target):
+            dst, src, fp = made(row.dst), made(row.src), made(row.fp)
+            for tile in (src, fp):
+                poke(tile, np.zeros_like(tile.storage()))
+            extract = partial(pto.textract_fp, dst, src, fp, 0, row.col, **row.how)
+            verdict(target, row.slug, extract)
 
 
 def test_the_parameter_tile_is_required() -> None:

@@ -95,7 +95,8 @@ def varied(page: type[Instr], target: str, number: int, moves: int = 12) -> Stat
     another sample is a search.
     """
     kin, random = family(page, target), Random(f"{page.__name__} {target} varied {number}")
-    state, space = sample(page, target, number // 8), kin.space
+    walk = Walk.holding(kin.found, sample(page, target, number // 8), random)
+    state, space = walk.state, kin.space
     for _ in range(moves):
         name, word = random.choice(list(space.domains))
         if random.random() < 0.6:
@@ -108,11 +109,9 @@ def varied(page: type[Instr], target: str, number: int, moves: int = 12) -> Stat
         value = kin.choice(first, random)
         for some in (alike, [first]):
             taking = (k for k in some if k == first or has(space.domains[k], value))
-            moved = {**state, **dict.fromkeys(taking, value)}
-            if kin.found.meets(moved):
-                state = moved
+            if walk.stays(dict.fromkeys(taking, value)):
                 break
-    return state
+    return dict(state)
 
 
 def has(domain: tuple[Any, ...], value: Any) -> bool:  # Any: see State

@@ -203,6 +203,19 @@ class Walk:
                 self.touching[knob].append(number)
         self.recent: list[Knob] = []
 
+    @classmethod
+    def holding(cls, found: Search, state: State, random: Random) -> Walk:
+        """A walk from a state that meets every rule."""
+        return cls(found.space, [*found.keep.values(), *found.types], state, random, ())
+
+    def stays(self, move: Mapping[Knob, Any]) -> bool:
+        """Take a move if every rule still holds."""
+        env, _, costs = self._after(move, 0, 0)
+        held = not any(costs.values())
+        if held:
+            self._take(move, env, costs)
+        return held
+
     def run(self, steps: int) -> State | None:
         for _ in range(steps):
             broken = [i for i, cost in enumerate(self.costs) if cost]
@@ -216,11 +229,8 @@ class Walk:
         best: list[tuple[Mapping[Knob, Any], Env, dict[int, float]]] = []
         least = float("inf")
         for move in self._moves(self.goal[number]):
-            env, costs = self._after(move)
-            change = sum(self.weights[i] * (c - self.costs[i]) for i, c in costs.items())
-            if any(k in self.recent for k in move):
-                change += 0.6
-            change += 0.01 * len(move)
+            tabu = 0.6 if any(k in self.recent for k in move) else 0
+            env, change, costs = self._after(move, tabu + 0.01 * len(move), least)
             if change < least - 1e-9:
                 least, best = change, []
             if change <= least + 1e-9:
@@ -231,19 +241,36 @@ class Walk:
             for i, cost in enumerate(self.costs):
                 self.weights[i] += 1 if cost else 0
         move, env, costs = self.random.choice(best)
+        self._take(move, env, costs)
+        self.recent = [*self.recent, *move][-4:]
+
+    def _take(self, move: Mapping[Knob, Any], env: Env, costs: Mapping[int, float]) -> None:
         self.state.update(move)
         self.env = env
         for i, cost in costs.items():
             self.costs[i] = cost
-        self.recent = [*self.recent, *move][-4:]
 
-    def _after(self, move: Mapping[Knob, Any]) -> tuple[Env, dict[int, float]]:
+    def _after(
+        self, move: Mapping[Knob, Any], change: float, least: float
+    ) -> tuple[Env, float, dict[int, float]]:
+        """How much worse the goal is missed after a move; not to the end if more than `least`.
+
+        What is met now can only add, so it is asked last.
+        """
         changed = {**self.state, **move}
         env = self.env
         for name in dict.fromkeys(k[0] for k in move):
             env = self.space.rebuilt(env, name, changed)
         touched = dict.fromkeys(i for k in move for i in self.touching[k])
-        return env, {i: self.goal[i].cost(env) for i in touched}
+        after: dict[int, float] = {}
+        for met in (False, True):
+            for i in touched:
+                if (self.costs[i] == 0) is met:
+                    after[i] = self.goal[i].cost(env)
+                    change += self.weights[i] * (after[i] - self.costs[i])
+                    if met and change > least + 1e-9:
+                        return env, change, after
+        return env, change, after
 
     def _moves(self, constraint: Constraint) -> Iterator[dict[Knob, Any]]:
         for knob in constraint.knobs:

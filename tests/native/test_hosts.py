@@ -42,7 +42,7 @@ def missing(processor: Processor) -> str:
 
 # every page for every processor in test-all; in a sample they take turns
 TURNS = list(zip(DATA, cycle(OLDER), strict=False))
-PAIRS = TURNS[::3] if scaled(1) == 1 else list(product(DATA, OLDER))
+PAIRS = TURNS[::6] if scaled(1) == 1 else list(product(DATA, OLDER))
 
 
 @pytest.mark.parametrize(("page", "name"), PAIRS, ids=lambda v: getattr(v, "__name__", v))
@@ -66,7 +66,7 @@ def all_targets() -> None:
 
 
 @pytest.mark.usefixtures("all_targets")
-@pytest.mark.parametrize("page", sampled(DATA, 4), ids=lambda p: p.__name__)
+@pytest.mark.parametrize("page", sampled(DATA, 8), ids=lambda p: p.__name__)
 def test_arm_code_is_generated(page: type[Instr]) -> None:
     text = next(filter(None, (generated(page, number) for number in range(8))))
     assert ".x86." not in text

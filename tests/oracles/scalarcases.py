@@ -19,7 +19,8 @@ NUMBERS = (0, 1, 2, 3, 7, -1, -2, -7, 63, 64, 127, 128, -128, -129, 255, 256, 32
 LARGE = (2**31 - 1, -(2**31), 2**32, 2**63 - 1, -(2**63), 10**15, -(10**15) - 1)
 REALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -2.5, 3.0, inf, -inf, nan, 1e-40, -1e-6, 3e38, 60000)
 WIDTHS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
-TILE = "!pto.tile_buf<vec, 1x4xi64>"
+LINES = scaled(24)
+TILE = f"!pto.tile_buf<vec, 1x{LINES}xi64>"
 INTEGERS = (("i32", "i32"), ("i64", "i64"))
 FLOATS = (("f32", "f32"), ("f16", "f16"), ("bf16", "bf16"))
 
@@ -49,17 +50,17 @@ def check_numbers(page: type[Instr], what: Numbers) -> None:
     """Every result of one program, by type, in both engines."""
     random = Random(page.__name__)
     program = Scalars(page, what)
-    for _ in range(scaled(24)):
+    for _ in range(LINES):
         program.line(random)
     for engine in ("reference", "native"):
         done = pto.loads(program.text()).execute(program.arguments(), engine=engine)
-        found = [int(done.outputs[f"o{n}"][0, 0]) for n in range(len(program.wanted))]
+        found = [int(n) for n in done.outputs["o"][0]]
         apart = [abs(a - b) > what.ulp for a, b in zip(found, program.wanted, strict=True)]
         assert not any(apart), f"{engine}: {found}, not {program.wanted}\n{program.text()}"
 
 
 class Scalars:
-    """A program that computes numbers; each is added to a tile of zeros."""
+    """A program that computes numbers, the elements of its output."""
 
     def __init__(self, page: type[Instr], what: Numbers) -> None:
         self.page, self.what = page, what
@@ -104,7 +105,7 @@ class Scalars:
         self.store(number, to)
 
     def store(self, number: int, kind: str) -> None:
-        """The result as an i64 in a tile."""
+        """The result as an i64 into the output."""
         name = f"%r{number}"
         if kind in FORMATS and kind not in WIDTHS:
             bits = f"i{FORMATS[kind][0]}"
@@ -118,12 +119,12 @@ class Scalars:
         if widened is not None:
             self.lines.append(f"  %w{number} = {widened}")
             name = f"%w{number}"
-        self.lines.append(f"  pto.tadds ins(%z, {name} : {TILE}, i64) outs(%o{number} : {TILE})")
+        self.lines.append(f"  %i{number} = arith.constant {number} : index")
+        self.lines.append(f"  pto.tsetval ins(%i{number}, {name} : index, i64) outs(%o : {TILE})")
 
     def text(self) -> str:
         scalars = [f"%a{i}: {kind}" for i, (kind, _) in enumerate(self.numbers)]
-        outputs = [f"%o{i}: {TILE}" for i in range(len(self.wanted))]
-        head = ", ".join([f"%z: {TILE}", *scalars, *outputs])
+        head = ", ".join([*scalars, f"%o: {TILE}"])
         ends = "  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n"
         body = [f"func.func @f({head}) {{\n{ends}{self.unknown()}", *self.lines, "  return\n}\n"]
         return "\n".join(body)
@@ -140,10 +141,8 @@ class Scalars:
         return f"{head}  {results} = {loop} {{\n    scf.yield {passed} : {kinds}\n  }}\n"
 
     def arguments(self) -> dict[str, object]:
-        names = ("z", *(f"o{i}" for i in range(len(self.wanted))))
-        zeros = {n: np.zeros((1, 4), np.int64) for n in names}
         plain = {f"a{i}": _of_python(v) for i, (_, v) in enumerate(self.numbers)}
-        return {**zeros, **plain}
+        return {"o": np.zeros((1, LINES), np.int64), **plain}
 
 
 def _of_python(value: Any) -> float:  # Any: a number

@@ -11,6 +11,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from fuzz.scale import sampled
 from ptokit.api.bind import bind
 from ptokit.ir.module import Op
 from ptokit.isa.index import pages
@@ -62,12 +63,13 @@ def test_the_document_lists_what_the_reference_executes() -> None:
     names = re.findall(r"^- `([\w.]+)`$", listed, re.M)
     assert names == sorted(names)
     present, found = set[str](), set[str]()
-    for text in chain((example_program(p) for p in pages()), MORE.values()):
+    tried = {*sampled(pages(), 4), *(p for p in pages() if p.mnemonic() in names)}
+    for text in chain((example_program(p) for p in tried), MORE.values()):
         here, there = by_reference(text, "a5")
         present |= here
         found |= there
     assert found == set(names)
-    data = {p.mnemonic() for p in pages() if p.executes and TERMINATOR not in p.traits}
+    data = {p.mnemonic() for p in tried if p.executes and TERMINATOR not in p.traits}
     assert data - {"scf.for", "scf.if"} <= present, "add a program to MORE"
 
 

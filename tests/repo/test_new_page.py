@@ -64,7 +64,7 @@ def append(path: Path, text: str) -> None:
 
 def test_a_new_instruction_is_its_page_and_its_oracle(tmp_path: Path) -> None:
     for folder in ("src", "tests", "account"):
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        ignored = shutil.ignore_patterns("*.egg-info")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     pages = tmp_path / "src" / "ptokit" / "isa" / "pages"

@@ -49,7 +49,7 @@ def test_there_are_sections() -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    ignored = shutil.ignore_patterns("*.egg-info")
     for folder in COPIED:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     for file in ("pyproject.toml", "README.md"):
