@@ -135,9 +135,8 @@ class MulI(BinaryScalar, f=operator.mul, asm=infix("*")):
 class Division(BinaryScalar, abstract=True):
     """An integer division."""
 
-    example = extent("%n = NAME %a, %b : index")
-    result, lhs, rhs = BinaryScalar.result, BinaryScalar.lhs, BinaryScalar.rhs
-    rules = named("division-by-zero", rhs != 0, help="compare the divisor with 0 first")
+    nonzero = BinaryScalar.rhs != 0
+    rules = named("division-by-zero", nonzero, help="compare the divisor with 0 first")
 
 
 class DivSI(Division, f=quotient, asm=infix("/")):
@@ -158,8 +157,6 @@ class FloorDivSI(Division, f=quotient_down):
 
 class Unsigned(BinaryScalar, abstract=True):
     """What an operation gives on unsigned numbers of the type's width."""
-
-    result, lhs, rhs = BinaryScalar.result, BinaryScalar.lhs, BinaryScalar.rhs
 
     @classmethod
     def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
@@ -217,14 +214,10 @@ class XOrI(BinaryScalar, f=partial(bitwise, "xor"), asm=infix("^")):
 class Shift(BinaryScalar, abstract=True):
     """A shift by less than the width."""
 
-    result, lhs, rhs = BinaryScalar.result, BinaryScalar.lhs, BinaryScalar.rhs
-    kind = TypeOf(rhs)
+    kind = TypeOf(BinaryScalar.rhs)
     example = extent("%n = NAME %b, %b : index")
-    rules = named(
-        "shift-too-far",
-        both(rhs >= 0, rhs < kind.bits),
-        help="shift by 0 to the width of the type less one",
-    )
+    fits = both(BinaryScalar.rhs >= 0, BinaryScalar.rhs < kind.bits)
+    rules = named("shift-too-far", fits, help="shift by 0 to the width of the type less one")
 
 
 class ShLI(Shift, f=shifted_left, asm=infix("<<")):
@@ -242,26 +235,8 @@ class ShRUI(Shift, Unsigned, f=partial(bitwise, "lshr")):
 class Predicate(Word, mlir="cmpi_predicate"):
     """How `cmpi` compares; u: unsigned."""
 
-    EQ = "eq", "eq"
-    NE = "ne", "ne"
-    SLT = "slt", "slt"
-    SLE = "sle", "sle"
-    SGT = "sgt", "sgt"
-    SGE = "sge", "sge"
-    ULT = "ult", "ult"
-    ULE = "ule", "ule"
-    UGT = "ugt", "ugt"
-    UGE = "uge", "uge"
-
-
-COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-}
+    EQ, NE, SLT, SLE, SGT = ((word, word) for word in ("eq", "ne", "slt", "sle", "sgt"))
+    SGE, ULT, ULE, UGT, UGE = ((word, word) for word in ("sge", "ult", "ule", "ugt", "uge"))
 
 
 class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), pipe=S):
@@ -278,7 +253,7 @@ class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), pipe=S
         word = predicate.text
         if word.startswith("u"):
             lhs, rhs = wrapped(lhs + HALF, 64), wrapped(rhs + HALF, 64)
-        return truth(COMPARE[word[-2:]](lhs, rhs))
+        return truth(getattr(operator, word[-2:])(lhs, rhs))
 
 
 class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), pipe=S):

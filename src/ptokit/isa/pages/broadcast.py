@@ -55,7 +55,10 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     """The rules of an expand along rows."""
     dst, src0, src1, tmp = RowExpand.dst, RowExpand.src0, RowExpand.src1, RowExpand.tmp
     rows = dst.valid.rows
-    scratch = "256 bytes for each 8 rows, at most 7680"
+    narrow_dn = either(src0.layout == DN, src1.layout == DN)
+    column = named("layout", narrow_dn, help="the form with tmp takes a dn column")
+    few = when(rows < 256, tmp.nbytes >= (rows + 7) // 8 * 256)
+    room = (few, when(rows >= 256, tmp.nbytes >= 7680))
 
     def full(src: Operand) -> Expr:
         return both(src.layout == ND, src.valid.cols == dst.valid.cols)
@@ -72,27 +75,8 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
         named("shape", shapes, help=NARROW),
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst, src0, src1),
-        on(
-            HARDWARE,
-            when(
-                tmp.given,
-                in_vec(tmp),
-                named(
-                    "layout",
-                    either(src0.layout == DN, src1.layout == DN),
-                    help="the form with tmp takes a dn column",
-                ),
-            ),
-        ),
-        on(
-            A2A3,
-            named(
-                "shape",
-                when(rows < 256, tmp.nbytes >= (rows + 7) // 8 * 256),
-                when(rows >= 256, tmp.nbytes >= 7680),
-                help=scratch,
-            ),
-        ),
+        on(HARDWARE, when(tmp.given, in_vec(tmp), column)),
+        on(A2A3, named("shape", *room, help="256 bytes for each 8 rows, at most 7680")),
     )
 
 

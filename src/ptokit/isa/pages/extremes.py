@@ -3,14 +3,7 @@
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.reduction import (
-    OF_A_COLUMN,
-    OF_A_ROW,
-    RowReduce,
-    of_rows,
-    one_of_each_column,
-    one_of_each_row,
-)
+from ptokit.isa.pages.reduction import *
 from ptokit.isa.pages.samples import COUNT, VEC_F32
 
 INDEX = (i32, u32)
@@ -27,14 +20,23 @@ def where_extreme(x: Array, best: Array, place: Array, axis: int) -> Array:
     return found.equals(NO_INDEX).where(0, found)
 
 
+def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+    """The element types of an index of an extreme, and of where it is looked for."""
+    index = named("element-type", dst.dtype.isin(*INDEX), help="the index is i32 or u32")
+    return (index, elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5))
+
+
 class RowArg(RowReduce, abstract=True):
     """dst[i, 0] = the column of the extreme of row i."""
 
     word: ClassVar[str]
     dst, src, tmp = RowReduce.dst, RowReduce.src, RowReduce.tmp
+    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst": COUNT}
     elided = {"dst": Like(src, src.valid.rows, Const(1), dtype=lambda _: i32)}
+    rules = (arg_types(dst, src, VEC_A2A3, ARG_A5), one_of_each_row(dst), of_rows())
     recorded = {"idx": {}}
+    disputes = ("E2", "E39")
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -44,36 +46,24 @@ class RowArg(RowReduce, abstract=True):
         dst[:rows, : least(cols, 1)] = column.cast(dst.dtype)
 
 
-def arg_types(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The element types of an index of an extreme, and of where it is looked for."""
-    dst, src = RowArg.dst, RowArg.src
+class TRowArgMax(RowArg, word="max", form="index"):
+    """dst[i, 0] = the column of the largest element of row i, the first of equal ones."""
+
+
+class TRowArgMin(RowArg, word="min", form="index"):
+    """dst[i, 0] = the column of the smallest element of row i, the first of equal ones."""
+
+
+def value_types(
+    val: Operand, idx: Operand, src: Operand, a2a3: DTypes, a5: DTypes
+) -> tuple[Ruled, ...]:
+    """The element types where the value is wanted too; the targets are stricter."""
     return (
-        named("element-type", dst.dtype.isin(*INDEX), help="the index is i32 or u32"),
-        on(CPU, src.dtype.isin(*NUMBERS)),
-        on(A2A3, src.dtype.isin(*a2a3)),
-        on(A5, src.dtype.isin(*a5)),
+        one_type(val, src),
+        named("element-type", idx.dtype.isin(*ANY_INDEX), help="the index is an integer"),
+        elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5),
+        on(HARDWARE, when(src.size == 4, named("element-type", idx.size == 4))),
     )
-
-
-ROW_ARG = (arg_types(VEC_A2A3, ARG_A5), one_of_each_row(RowArg.dst), of_rows())
-
-
-class TRowArgMax(RowArg, word="max", form="index", rules=ROW_ARG):
-    """dst[i, 0] = the column of the largest element of row i, the first of equal ones.
-
-    NaN in first place stays the largest, column 0; later ones are skipped.
-    """
-
-    disputes = ("E2", "E39")
-
-
-class TRowArgMin(RowArg, word="min", form="index", rules=ROW_ARG):
-    """dst[i, 0] = the column of the smallest element of row i, the first of equal ones.
-
-    NaN in first place stays the smallest, column 0; later ones are skipped.
-    """
-
-    disputes = ("E2", "E39")
 
 
 class RowArgValue(Instr, abstract=True, pipe=V):
@@ -84,12 +74,18 @@ class RowArgValue(Instr, abstract=True, pipe=V):
     dst_idx = Out(Tile, cpp="dstIdx", doc="one valid column: where it is")
     src, tmp = RowReduce.src, RowReduce.tmp
 
+    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst_val": OF_A_ROW, "dst_idx": COUNT}
     elided = {
         "dst_val": Like(src, src.valid.rows, Const(1)),
         "dst_idx": Like(src, src.valid.rows, Const(1), dtype=lambda _: i32),
     }
+    rules = (
+        value_types(dst_val, dst_idx, src, VEC_A2A3, ARG_A5),
+        *(one_of_each_row(dst_val), one_of_each_row(dst_idx), of_rows()),
+    )
     recorded = {"val_idx": {}}
+    disputes = ("E2", "E20", "E39")
 
     @classmethod
     def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
@@ -101,46 +97,22 @@ class RowArgValue(Instr, abstract=True, pipe=V):
         dst_idx[:rows, : least(cols, 1)] = column.cast(dst_idx.dtype)
 
 
-def value_types(val: Operand, idx: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """The element types where the value is wanted too; the targets are stricter."""
+class TRowArgMaxValue(RowArgValue, name="trowargmax", word="max", form="value and index"):
+    """dst_val[i, 0] = the largest element of row i, dst_idx[i, 0] = its column, the first."""
+
+
+class TRowArgMinValue(RowArgValue, name="trowargmin", word="min", form="value and index"):
+    """dst_val[i, 0] = the smallest element of row i, dst_idx[i, 0] = its column, the first."""
+
+
+def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> tuple[Ruled, ...]:
+    """The tiles of the index of an extreme along columns."""
     return (
-        one_type(val, src),
-        named("element-type", idx.dtype.isin(*ANY_INDEX), help="the index is an integer"),
-        on(CPU, src.dtype.isin(*NUMBERS)),
-        on(HARDWARE, when(src.size == 4, named("element-type", idx.size == 4))),
+        tuple(one_of_each_column(dst, src) for dst in outs),
+        named("layout", both(*(dst.layout == ND for dst in outs)), help="store dst row-major"),
+        on(HARDWARE, named("layout", src.layout.isin(ND, DN))),
+        on(HARDWARE, when(tmp.given, in_vec(tmp))),
     )
-
-
-ROW_VALUE = (
-    value_types(RowArgValue.dst_val, RowArgValue.dst_idx, RowArgValue.src),
-    on(A2A3, RowArgValue.src.dtype.isin(*VEC_A2A3)),
-    on(A5, RowArgValue.src.dtype.isin(*ARG_A5)),
-    one_of_each_row(RowArgValue.dst_val),
-    one_of_each_row(RowArgValue.dst_idx),
-    of_rows(),
-)
-
-
-class TRowArgMaxValue(
-    RowArgValue, name="trowargmax", word="max", form="value and index", rules=ROW_VALUE
-):
-    """dst_val[i, 0] = the largest element of row i, dst_idx[i, 0] = its column, the first.
-
-    NaN in first place stays; later ones are skipped.
-    """
-
-    disputes = ("E2", "E20", "E39")
-
-
-class TRowArgMinValue(
-    RowArgValue, name="trowargmin", word="min", form="value and index", rules=ROW_VALUE
-):
-    """dst_val[i, 0] = the smallest element of row i, dst_idx[i, 0] = its column, the first.
-
-    NaN in first place stays; later ones are skipped.
-    """
-
-    disputes = ("E2", "E20", "E39")
 
 
 class ColArg(Instr, abstract=True, pipe=V):
@@ -151,9 +123,12 @@ class ColArg(Instr, abstract=True, pipe=V):
     src = In(Tile, doc="the columns to look through")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
+    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst": OF_A_COLUMN.replace("f32", "i32")}
     elided = {"dst": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32)}
+    rules = (arg_types(dst, src, ARG_COL_A2A3, ARG_COL_A5), of_columns(src, tmp, dst))
     recorded = {"idx": {}}
+    disputes = ("E2",)
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -163,37 +138,12 @@ class ColArg(Instr, abstract=True, pipe=V):
         dst[: least(rows, 1), :cols] = row.cast(dst.dtype)
 
 
-def of_columns(*outs: Operand) -> tuple[Ruled, ...]:
-    """The tiles of the index of an extreme along columns."""
-    src, tmp = ColArg.src, ColArg.tmp
-    results = tuple(one_of_each_column(dst) for dst in outs)
-    return (
-        results,
-        named("layout", both(*(dst.layout == ND for dst in outs)), help="store dst row-major"),
-        on(HARDWARE, named("layout", src.layout.isin(ND, DN))),
-        on(HARDWARE, when(tmp.given, in_vec(tmp))),
-    )
+class TColArgMax(ColArg, word="max", form="index"):
+    """dst[0, j] = the row of the largest element of column j, the first of equal ones."""
 
 
-COL_ARG = (arg_types(ARG_COL_A2A3, ARG_COL_A5), of_columns(ColArg.dst))
-
-
-class TColArgMax(ColArg, word="max", form="index", rules=COL_ARG):
-    """dst[0, j] = the row of the largest element of column j, the first of equal ones.
-
-    NaN in first place stays the largest, row 0; later ones are skipped.
-    """
-
-    disputes = ("E2",)
-
-
-class TColArgMin(ColArg, word="min", form="index", rules=COL_ARG):
-    """dst[0, j] = the row of the smallest element of column j, the first of equal ones.
-
-    NaN in first place stays the smallest, row 0; later ones are skipped.
-    """
-
-    disputes = ("E2",)
+class TColArgMin(ColArg, word="min", form="index"):
+    """dst[0, j] = the row of the smallest element of column j, the first of equal ones."""
 
 
 class ColArgValue(Instr, abstract=True, pipe=V):
@@ -204,12 +154,19 @@ class ColArgValue(Instr, abstract=True, pipe=V):
     dst_idx = Out(Tile, cpp="dstIdx", doc="one valid row: where it is")
     src, tmp = ColArg.src, ColArg.tmp
 
+    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst_val": OF_A_COLUMN, "dst_idx": OF_A_COLUMN.replace("f32", "i32")}
     elided = {
         "dst_val": Like(src, Const(1), src.valid.cols),
         "dst_idx": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32),
     }
+    rules = (
+        value_types(dst_val, dst_idx, src, ARG_COL_A2A3, ARG_A5),
+        on(HARDWARE, named("element-type", dst_idx.size == src.size)),
+        of_columns(src, tmp, dst_val, dst_idx),
+    )
     recorded = {"val_idx": {}}
+    disputes = ("E2", "E20")
 
     @classmethod
     def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
@@ -221,32 +178,9 @@ class ColArgValue(Instr, abstract=True, pipe=V):
         dst_idx[: least(rows, 1), :cols] = row.cast(dst_idx.dtype)
 
 
-COL_VALUE = (
-    value_types(ColArgValue.dst_val, ColArgValue.dst_idx, ColArgValue.src),
-    on(HARDWARE, named("element-type", ColArgValue.dst_idx.size == ColArgValue.src.size)),
-    on(A2A3, ColArgValue.src.dtype.isin(*ARG_COL_A2A3)),
-    on(A5, ColArgValue.src.dtype.isin(*ARG_A5)),
-    of_columns(ColArgValue.dst_val, ColArgValue.dst_idx),
-)
+class TColArgMaxValue(ColArgValue, name="tcolargmax", word="max", form="value and index"):
+    """dst_val[0, j] = the largest element of column j, dst_idx[0, j] = its row, the first."""
 
 
-class TColArgMaxValue(
-    ColArgValue, name="tcolargmax", word="max", form="value and index", rules=COL_VALUE
-):
-    """dst_val[0, j] = the largest element of column j, dst_idx[0, j] = its row, the first.
-
-    NaN in first place stays; later ones are skipped.
-    """
-
-    disputes = ("E2", "E20")
-
-
-class TColArgMinValue(
-    ColArgValue, name="tcolargmin", word="min", form="value and index", rules=COL_VALUE
-):
-    """dst_val[0, j] = the smallest element of column j, dst_idx[0, j] = its row, the first.
-
-    NaN in first place stays; later ones are skipped.
-    """
-
-    disputes = ("E2", "E20")
+class TColArgMinValue(ColArgValue, name="tcolargmin", word="min", form="value and index"):
+    """dst_val[0, j] = the smallest element of column j, dst_idx[0, j] = its row, the first."""

@@ -24,6 +24,7 @@ class Partial(Instr, abstract=True, pipe=V):
     example = {"src1": SHORTER}
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
     recorded = {"plain": {}}
+    disputes = ("E26",)
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -71,16 +72,12 @@ class TPartAdd(Partial, f=operator.add, rules=partial(VEC_A5)):
     Integers wrap.
     """
 
-    disputes = ("E26",)
-
 
 class TPartMul(Partial, f=operator.mul, rules=partial(MUL_A5)):
     """dst[i, j] = src0[i, j] * src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
 
     Integers wrap.
     """
-
-    disputes = ("E26",)
 
 
 class TPartMax(Partial, f=Array.maximum, rules=partial(VEC_A5)):

@@ -100,12 +100,8 @@ class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric"):
         order=("src", "scale", "offset", "tmp"),  # C++ has tmp before offset
         cpp_text="TQUANT<QuantType::INT8_ASYM>({dst}, {src}, {scale}[, {tmp}], &{offset});",
     )
-    example = {
-        "scale": ONE_OF_EACH_ROW,
-        "offset": ONE_OF_EACH_ROW,
-        "dst": VEC_U8,
-        "quant_type": Asymmetric.INT8,
-    }
+    each = dict.fromkeys(("scale", "offset"), ONE_OF_EACH_ROW)
+    example = {**each, "dst": VEC_U8, "quant_type": Asymmetric.INT8}
     rules = quantising(u8, Quantisation.scale, offset)
     elided = {"dst": same_extents(u8)}
     recorded = {"int8_asym": {}}
@@ -165,11 +161,8 @@ class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
     interleave = Attr(bool, False)
 
     example = {
-        "dst": VEC_I8,
-        "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x1>",
-        "max": NOTES,
-        "scaling": NOTES,
-        "format": MxFormat.FP8,
+        **{"dst": VEC_I8, "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x1>"},
+        **{"max": NOTES, "scaling": NOTES, "format": MxFormat.FP8},
     }
     disputes = ("E19", "E50", "E51")
 
@@ -179,14 +172,13 @@ def grouping() -> tuple[Ruled, ...]:
     page = MxQuantisation
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     fp4 = page.format == MxFormat.FP4
+    pairs_of_4 = dst.dtype == f4e2m1x2
     on_a5 = (f32, (i8,)), *((t, (i8, f4e2m1x2)) for t in (f16, bf16))
     tiles = (dst, src, exp, *notes)
     return (
         on(CPU, src.dtype.isin(*FLOATS), dst.dtype.isin(i8, f8e4m3, f4e2m1x2)),
         on(A5, pairs(dst, src, *on_a5)),
-        named(
-            "attribute", either(both(fp4, dst.dtype == f4e2m1x2), both(~fp4, dst.dtype != f4e2m1x2))
-        ),
+        named("attribute", either(both(fp4, pairs_of_4), both(~fp4, dst.dtype != f4e2m1x2))),
         exp.dtype.isin(u8, f8e8m0),
         both(*(note.dtype == src.dtype for note in notes)),
         same_region(dst, src),
@@ -214,26 +206,23 @@ def room(along: bool) -> tuple[Ruled, ...]:
     if along:
         why = "rows of groups down the columns are interleaved"
         return (*common, named("attribute", ~page.interleave, help=why))
-    return (
-        *common,
-        when(
-            page.interleave,
-            named("shape", rows % (2 * GROUP) == 0, help="rows of groups go in pairs"),
-            named("shape", in_pairs, help=EACH),
-        ),
-    )
+    even = named("shape", rows % (2 * GROUP) == 0, help="rows of groups go in pairs")
+    return (*common, when(page.interleave, even, named("shape", in_pairs, help=EACH)))
 
 
 def quantise_groups(
-    outs: tuple[Cells, Cells, Cells, Cells],
+    dst: Cells,
     src: Cells,
-    fp4: bool,
-    nv: bool,
-    along: bool,
+    exp: Cells,
+    max: Cells,
+    scaling: Cells,
+    format: MxFormat,
+    scale: MxScale,
+    axis: GroupAxis,
     interleave: bool,
 ) -> None:
-    """What both instructions do: `outs` are dst, exp, max and scaling."""
-    dst, exp, largest, scaling = outs
+    """The body of both instructions."""
+    fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
     rows, cols = src.valid
     m = largest_magnitudes(src, fp4, fp4 and not nv, along)
     e = shared_exponents(m, fp4, nv)
@@ -252,7 +241,7 @@ def quantise_groups(
         exp[0, : down * across] = codes.reshaped(1, down * across)
     else:
         exp[:down, :across] = codes
-    for cells, values in ((largest, m.bitcast(f32)), (scaling, factor)):
+    for cells, values in ((max, m.bitcast(f32)), (scaling, factor)):
         line = values.cast(cells.dtype).reshaped(1, down * across)
         cells.flat()[0, : down * across] = line
 
@@ -356,21 +345,7 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
         when(axis == GroupAxis.DOWN, room(along=False)),
     )
     recorded = dict.fromkeys(MX_FORMS, MX_RECORDED | {"axis": "grp_axis"})
-
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        exp: Cells,
-        max: Cells,
-        scaling: Cells,
-        format: MxFormat,
-        scale: MxScale,
-        axis: GroupAxis,
-        interleave: bool,
-    ) -> None:
-        fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
-        quantise_groups((dst, exp, max, scaling), src, fp4, nv, along, interleave)
+    run = staticmethod(quantise_groups)
 
 
 class TQuantDn(MxQuantisation, name="tquant_dn"):
@@ -406,5 +381,5 @@ class TQuantDn(MxQuantisation, name="tquant_dn"):
         scale: MxScale,
         interleave: bool,
     ) -> None:
-        fp4, nv = format is MxFormat.FP4, scale is MxScale.NV
-        quantise_groups((dst, exp, max, scaling), src, fp4, nv, False, interleave)
+        tiles, down = (dst, src, exp, max, scaling), GroupAxis.DOWN
+        quantise_groups(*tiles, format, scale, down, interleave)

@@ -173,22 +173,12 @@ class AbsI(Instr, asm=Asm(dialect="math", shape="same"), pipe=S):
 class FloatPredicate(Word, mlir="cmpf_predicate"):
     """How `cmpf` compares: o is false where one is NaN, u is true there."""
 
-    FALSE = "false", "false"
-    OEQ = "oeq", "oeq"
-    OGT = "ogt", "ogt"
-    OGE = "oge", "oge"
-    OLT = "olt", "olt"
-    OLE = "ole", "ole"
-    ONE = "one", "one"
-    ORD = "ord", "ord"
-    UEQ = "ueq", "ueq"
-    UGT = "ugt", "ugt"
-    UGE = "uge", "uge"
-    ULT = "ult", "ult"
-    ULE = "ule", "ule"
-    UNE = "une", "une"
-    UNO = "uno", "uno"
-    TRUE = "true", "true"
+    FALSE, OEQ, OGT, OGE, OLT, OLE, ONE, ORD = (
+        (word, word) for word in ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord")
+    )
+    UEQ, UGT, UGE, ULT, ULE, UNE, UNO, TRUE = (
+        (word, word) for word in ("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")
+    )
 
 
 RELATIONS: dict[str, Callable[[Array, Array], Array]] = {

@@ -12,6 +12,7 @@ MAX_A5 = (*SUM_A5, i8, u8)
 PROD_COL_A5 = tuple(t for t in VEC_A5 if t not in (i8, u8))
 WIDENING = ((f16, (f16, f32)), (bf16, (bf16, f32)), (f32, (f32,)))  # sums of the CPU simulator
 OF_A_ROW = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+NAN_IN_FRONT = "NaN in first place stays the extreme; later ones are skipped."
 OF_A_COLUMN = "!pto.tile_buf<vec, 1x32xf32>"
 
 Fold = Callable[[Array], Array]
@@ -140,22 +141,19 @@ class TRowProd(RowFold, f=product, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
     disputes = ("E33", "E39")
 
 
-class TRowMax(RowFold, f=largest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
-    """dst[i, 0] = the largest of src[i, 0], src[i, 1], ..., the first of equal ones.
+class RowExtreme(RowFold, abstract=True, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
+    """dst[i, 0] = an extreme of row i."""
 
-    NaN in first place stays; later ones are skipped.
-    """
-
+    specials = NAN_IN_FRONT
     disputes = ("E2", "E39")
 
 
-class TRowMin(RowFold, f=smallest, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
-    """dst[i, 0] = the smallest of src[i, 0], src[i, 1], ..., the first of equal ones.
+class TRowMax(RowExtreme, f=largest):
+    """dst[i, 0] = the largest of src[i, 0], src[i, 1], ..., the first of equal ones."""
 
-    NaN in first place stays; later ones are skipped.
-    """
 
-    disputes = ("E2", "E39")
+class TRowMin(RowExtreme, f=smallest):
+    """dst[i, 0] = the smallest of src[i, 0], src[i, 1], ..., the first of equal ones."""
 
 
 class ColReduce(Instr, abstract=True, pipe=V):
@@ -181,9 +179,8 @@ class ColFold(ColReduce, abstract=True):
         dst[: least(rows, 1), :cols] = cls.f(src[:rows, :cols].cast(dst.dtype))
 
 
-def one_of_each_column(dst: Operand) -> tuple[Ruled, ...]:
+def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     """A tile with a result for each column of the source."""
-    src = ColReduce.src
     return (
         named("shape", dst.valid.rows == 1, help="dst has one valid row"),
         named("shape", dst.valid.cols == src.valid.cols, help="one result for each column"),
@@ -201,7 +198,7 @@ def by_column(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
         on(HARDWARE, one_type(dst, src)),
         on(A2A3, dst.dtype.isin(*a2a3)),
         on(A5, dst.dtype.isin(*a5)),
-        one_of_each_column(dst),
+        one_of_each_column(dst, src),
         named("layout", stored, help="store both row-major"),
     )
 
@@ -256,22 +253,25 @@ class TColProd(ColFold, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)
     disputes = ("E29", "E33")
 
 
-class TColMax(ColFold, f=down("max"), rules=by_column(VEC_A2A3, VEC_A5)):
+class ColExtreme(ColFold, abstract=True, rules=by_column(VEC_A2A3, VEC_A5)):
+    """dst[0, j] = an extreme of column j."""
+
+    specials = NAN_IN_FRONT
+    disputes = ("E2", "E29")
+
+
+class TColMax(ColExtreme, f=down("max")):
     """dst[0, j] = the largest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    NaN in first place stays; later ones are skipped. A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` as it is.
     """
 
-    disputes = ("E2", "E29")
 
-
-class TColMin(ColFold, f=down("min"), rules=by_column(VEC_A2A3, VEC_A5)):
+class TColMin(ColExtreme, f=down("min")):
     """dst[0, j] = the smallest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    NaN in first place stays; later ones are skipped. A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` as it is.
     """
-
-    disputes = ("E2", "E29")
 
 
 class TPairReduceSum(Instr, pipe=V):

@@ -1,5 +1,6 @@
 """Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
 
+from collections.abc import Callable
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import PARAMETERS
+from ptokit.isa.pages.windows import parameters
 from ptokit.numerics.formats import encode
 
 SIDES = Many((255, 255, 255, 255))
@@ -81,61 +83,47 @@ def fits_registers(src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
-    """What the registers of the unroll have in common: they follow from a feature map."""
-
-    src = In(Conv, doc="the feature map")
-    mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
-
-    example = {"src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
-    rules = fits_registers(src)
-
-
 class RegisterFile(Protocol):
     """The registers by name."""
 
     def __setitem__(self, name: str, value: int) -> None: ...
 
 
-class SetFmatrix(SetOfMap):
+class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
+    """A register of the unroll, which follows from a feature map by `f`."""
+
+    register: ClassVar[str]
+    f: ClassVar[Callable[[Images], int]]
+    src = In(Conv, doc="the feature map")
+    mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
+
+    example = {"src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
+    rules = fits_registers(src)
+
+    @classmethod
+    def run(cls, registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
+        registers[f"{cls.register}_{mode.bank}"] = cls.f(src)
+
+
+class SetFmatrix(SetOfMap, register="FMATRIX", f=fmatrix):
     """Tell the unroll the size and padding of `src`: register FMATRIX of the mode's bank.
 
     Width is bits 0-15, height 16-31; padding left 32-39, right 40-47, top 48-55, bottom 56-63.
     """
 
-    src, mode = SetOfMap.src, SetOfMap.mode
 
-    @staticmethod
-    def run(registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
-        registers[f"FMATRIX_{mode.bank}"] = fmatrix(src)
-
-
-class SetPadding(SetOfMap, name="set_img2col_padding"):
+class SetPadding(SetOfMap, name="set_img2col_padding", register="PADDING", f=padding):
     """Tell the unroll the value outside of `src`; an 8-bit value stands twice."""
 
-    src, mode = SetOfMap.src, SetOfMap.mode
 
-    @staticmethod
-    def run(registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
-        registers[f"PADDING_{mode.bank}"] = padding(src)
-
-
-class SetRepeat(SetOfMap, name="set_img2col_rpt"):
+class SetRepeat(SetOfMap, name="set_img2col_rpt", register="RPT", f=repeat):
     """Tell the unroll how often it repeats: stride bits 0-15, times 16-23, mode 24.
 
     On A5 also where in dst: stride bits 32-47, first row 48-63.
     """
 
-    src, mode = SetOfMap.src, SetOfMap.mode
-
-    rules = (
-        *fits_registers(src),
-        on(A2A3, named("attribute", src.into == (0, 0), help="A2/A3 has no such fields")),
-    )
-
-    @staticmethod
-    def run(registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
-        registers[f"RPT_{mode.bank}"] = repeat(src)
+    nothing = named("attribute", SetOfMap.src.into == (0, 0), help="A2/A3 has no such fields")
+    rules = (*SetOfMap.rules, on(A2A3, nothing))
 
 
 class QuantOut(Word, mlir="quant_out"):
@@ -176,8 +164,7 @@ class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
 
     example = {"fp": PARAMETERS}
     rules = (
-        fp.dtype.isin(u64, i64),
-        both(fp.rows == 1, fp.layout == ND),
+        parameters(fp),
         on(HARDWARE, named("address-misaligned", fp.address % 128 == 0, help="128-byte granules")),
     )
 
@@ -196,6 +183,7 @@ class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     enable = Attr(bool)
     mode = Attr(RoundMode, RoundMode.ROUND)
 
+    example = "NAME {enable = true}"
     disputes = ("D9",)
 
     @classmethod
@@ -210,7 +198,6 @@ class SetHf32Mode(SetShortF32, register="HF32"):
     """
 
     asm = Asm(spellings=("tsethf32mode",), cpp_text="SETHF32MODE<{enable}, RoundMode::{mode}>();")
-    example = "NAME {enable = true}"
 
 
 class SetTf32Mode(SetShortF32, register="TF32"):
@@ -220,4 +207,3 @@ class SetTf32Mode(SetShortF32, register="TF32"):
     """
 
     asm = Asm(spellings=("tsettf32mode",), cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();")
-    example = "NAME {enable = true}"

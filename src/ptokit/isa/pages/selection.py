@@ -1,6 +1,6 @@
 """Compare and select: a bit for each element, and elements chosen by bits (spec 3.22)."""
 
-from collections.abc import Callable
+import operator
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import VEC_F32
@@ -10,15 +10,9 @@ BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
 
 def compared(x: Array, mode: CmpMode, y: Term) -> Array:
     """Whether each element compares so; NaN is unordered, only NE holds for it."""
-    words: dict[CmpMode, Callable[[], Array]] = {
-        CmpMode.EQ: lambda: x.equals(y),
-        CmpMode.NE: lambda: x.equals(y) ^ 1,
-        CmpMode.LT: lambda: x < y,
-        CmpMode.LE: lambda: x <= y,
-        CmpMode.GT: lambda: x > y,
-        CmpMode.GE: lambda: x >= y,
-    }
-    return words[mode]()
+    if mode in (CmpMode.EQ, CmpMode.NE):
+        return x.equals(y) if mode is CmpMode.EQ else x.equals(y) ^ 1
+    return getattr(operator, mode.text)(x, y)
 
 
 class Compare(Instr, abstract=True, pipe=V):

@@ -4,8 +4,9 @@ ptokit executes in text order, so no data depends on them. What is checked: the 
 wait for, and that each flag goes up and down in turn.
 """
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.index import lookup
@@ -17,14 +18,9 @@ ALL = Pipe.ALL
 class EventId(Word, mlir="event", cpp_type="event_t"):
     """One of the eight flags of a pair of pipes."""
 
-    ID0 = "EVENT_ID0", "EVENT_ID0", "0"
-    ID1 = "EVENT_ID1", "EVENT_ID1", "1"
-    ID2 = "EVENT_ID2", "EVENT_ID2", "2"
-    ID3 = "EVENT_ID3", "EVENT_ID3", "3"
-    ID4 = "EVENT_ID4", "EVENT_ID4", "4"
-    ID5 = "EVENT_ID5", "EVENT_ID5", "5"
-    ID6 = "EVENT_ID6", "EVENT_ID6", "6"
-    ID7 = "EVENT_ID7", "EVENT_ID7", "7"
+    ID0, ID1, ID2, ID3, ID4, ID5, ID6, ID7 = (
+        (f"EVENT_ID{n}", f"EVENT_ID{n}", str(n)) for n in range(8)
+    )
 
     @property
     def number(self) -> int:
@@ -128,7 +124,17 @@ class CoreFlags(Protocol):
     def join(self, event: object) -> None: ...
 
 
-class OfPipes(Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(shape="bracketed")):
+class Flag(Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(shape="bracketed")):
+    """A flag that goes `up`, or that is waited for and lowered."""
+
+    up: ClassVar[bool]
+
+    @classmethod
+    def moved(cls, flags: CoreFlags) -> Callable[[Pipe | str, Pipe | str, int], None]:
+        return flags.set if cls.up else flags.wait
+
+
+class OfPipes(Flag, abstract=True):
     """A flag between two pipes."""
 
     source = Attr(Pipe, key="src_pipe")
@@ -141,109 +147,95 @@ class OfPipes(Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(shape="bracke
     )
 
 
-class SetFlag(OfPipes, name="set_flag"):
+class KnownFlag(OfPipes, abstract=True):
+    """A flag between two pipes that the text names."""
+
+    example = FLAGS_EXAMPLE
+    event = Attr(EventId, key="event_id")
+    disputes = ("X13", "X14")
+
+    @classmethod
+    def run(cls, flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
+        cls.moved(flags)(source, target, event.number)
+
+
+class SetFlag(KnownFlag, name="set_flag", up=True):
     """Raise a flag when all that `source` has to do so far is done."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, {event});")
-    example = FLAGS_EXAMPLE
-    source, target = OfPipes.source, OfPipes.target
-    event = Attr(EventId, key="event_id")
-    disputes = ("X13", "X14")
-
-    @staticmethod
-    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
-        flags.set(source, target, event.number)
 
 
-class WaitFlag(OfPipes, name="wait_flag"):
+class WaitFlag(KnownFlag, name="wait_flag", up=False):
     """Let `target` go on only when the flag is up, and lower it."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
-    example = FLAGS_EXAMPLE
-    source, target = OfPipes.source, OfPipes.target
-    event = Attr(EventId, key="event_id")
-    disputes = ("X13", "X14")
-
-    @staticmethod
-    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
-        flags.wait(source, target, event.number)
 
 
-def eight(event: Field) -> tuple[Ruled, ...]:
-    return named("operand-value", event >= 0, event <= 7, help="each pair of pipes has eight ids")
+class ComputedFlag(OfPipes, abstract=True):
+    """A flag between two pipes whose number the program computes."""
+
+    example = DYNAMIC
+    event = In(Index, doc="the id, 0 to 7")
+    eight = "each pair of pipes has eight ids"
+    rules = (*OfPipes.rules, named("operand-value", event >= 0, event <= 7, help=eight))
+
+    @classmethod
+    def run(cls, flags: CoreFlags, source: Pipe, target: Pipe, event: int) -> None:
+        cls.moved(flags)(source, target, event)
 
 
-class SetFlagDyn(OfPipes, name="set_flag_dyn"):
+class SetFlagDyn(ComputedFlag, name="set_flag_dyn", up=True):
     """Raise a flag whose id is known when the program runs."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, (event_t){event});")
-    example = DYNAMIC
-    source, target = OfPipes.source, OfPipes.target
-    event = In(Index, doc="the id, 0 to 7")
-    rules = (*OfPipes.rules, eight(event))
-
-    @staticmethod
-    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: int) -> None:
-        flags.set(source, target, event)
 
 
-class WaitFlagDyn(OfPipes, name="wait_flag_dyn"):
+class WaitFlagDyn(ComputedFlag, name="wait_flag_dyn", up=False):
     """Wait for a flag whose id is known when the program runs."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, (event_t){event});")
-    example = DYNAMIC
-    source, target = OfPipes.source, OfPipes.target
-    event = In(Index, doc="the id, 0 to 7")
-    rules = (*OfPipes.rules, eight(event))
-
-    @staticmethod
-    def run(flags: CoreFlags, source: Pipe, target: Pipe, event: int) -> None:
-        flags.wait(source, target, event)
 
 
-class RecordEvent(Instr, name="record_event", uses=(FLAGS,), pipe=S):
+class OfOperations(Flag, abstract=True):
+    """A flag between the pipes of two operations."""
+
+    example = EVENTS
+    source = Attr(str, key="src_op")
+    target = Attr(str, key="dst_op")
+    event = Attr(EventId, key="event_id")
+    rules = known(source, target)
+    disputes = ("X13", "X14")
+
+    @classmethod
+    def run(cls, flags: CoreFlags, source: str, target: str, event: EventId) -> None:
+        cls.moved(flags)(order(source), order(target), event.number)
+
+
+class RecordEvent(OfOperations, name="record_event", up=True):
     """Raise the flag between the pipes of two operations when the first is done."""
 
-    asm = Asm(
-        shape="bracketed",
-        cpp_text="Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();",
-    )
-    example = EVENTS
-    source = Attr(str, key="src_op")
-    target = Attr(str, key="dst_op")
-    event = Attr(EventId, key="event_id")
-    rules = known(source, target)
-    disputes = ("X13", "X14")
-
-    @staticmethod
-    def run(flags: CoreFlags, source: str, target: str, event: EventId) -> None:
-        flags.set(order(source), order(target), event.number)
+    asm = Asm(cpp_text="Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();")
 
 
-class WaitEvent(Instr, name="wait_event", uses=(FLAGS,), pipe=S):
+class WaitEvent(OfOperations, name="wait_event", up=False):
     """Let the second operation's pipe go on only when the flag is up, and lower it."""
 
-    asm = Asm(
-        shape="bracketed", cpp_text="Event<Op::{source}, Op::{target}, false, {event}>().Wait();"
-    )
-    example = EVENTS
-    source = Attr(str, key="src_op")
-    target = Attr(str, key="dst_op")
-    event = Attr(EventId, key="event_id")
-    rules = known(source, target)
-    disputes = ("X13", "X14")
-
-    @staticmethod
-    def run(flags: CoreFlags, source: str, target: str, event: EventId) -> None:
-        flags.wait(order(source), order(target), event.number)
+    asm = Asm(cpp_text="Event<Op::{source}, Op::{target}, false, {event}>().Wait();")
 
 
 A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in order by itself"
-
 UNSURE = "sources disagree whether A5 has barriers for M and FIX (X12): ALL is safe"
 
 
-class Barrier(Instr, pipe=S):
+class Waiting(Instr, abstract=True, pipe=S):
+    """A wait for what was to do before: in text order that is done already."""
+
+    @staticmethod
+    def run() -> None:
+        """Everything before is done already."""
+
+
+class Barrier(Waiting):
     """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
 
     asm = Asm(shape="angled", cpp_text="pipe_barrier({of});")
@@ -255,26 +247,21 @@ class Barrier(Instr, pipe=S):
     )
     disputes = ("X12",)
 
-    @staticmethod
-    def run() -> None:
-        """Everything before is done already."""
+
+class OfOperation(Waiting, abstract=True):
+    """A wait for the pipe of an operation."""
+
+    asm = Asm(cpp_text="TSYNC<Op::{op}>();")
+    op = Attr(str, key="op_type")
 
 
-class BarrierSync(Instr, name="barrier_sync", pipe=S):
+class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed")):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
-    asm = Asm(shape="bracketed", cpp_text="TSYNC<Op::{op}>();")
     example = "NAME[<TVEC>]"
-    op = Attr(str, key="op_type")
-    rules = (
-        known(op),
-        on(A5, named("attribute", PipeOf(op).isin(V, M, MTE2, MTE3, FIX), help=A5_PIPES)),
-    )
+    here = PipeOf(OfOperation.op).isin(V, M, MTE2, MTE3, FIX)
+    rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))
     disputes = ("X12",)
-
-    @staticmethod
-    def run() -> None:
-        """Everything before is done already."""
 
 
 class TSync(Instr, uses=(FLAGS,), pipe=S):
@@ -284,22 +271,15 @@ class TSync(Instr, uses=(FLAGS,), pipe=S):
     events = In(Any_, (), many=True, doc="what was recorded")
 
     @staticmethod
-    def run(
-        flags: CoreFlags, events: tuple[Any, ...]
-    ) -> None:  # Any: events, or values of the text
+    def run(flags: CoreFlags, events: tuple[Any, ...]) -> None:  # Any: events, or values of text
         for event in events:
             flags.join(event)
 
 
-class TSyncOp(Instr, name="tsync.op", pipe=S):
+class TSyncOp(OfOperation, name="tsync.op", asm=Asm(shape="angled")):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
-    asm = Asm(shape="angled", cpp_text="TSYNC<Op::{op}>();")
     example = "tsync.op #pto.op<TLOAD>"
-    op = Attr(str, key="op_type")
-    rules = (known(op), on(A5, named("attribute", PipeOf(op).isin(MTE2, MTE3, ALL), help=A5_PIPES)))
+    here = PipeOf(OfOperation.op).isin(MTE2, MTE3, ALL)
+    rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))
     disputes = ("X11",)
-
-    @staticmethod
-    def run() -> None:
-        """Everything before is done already."""

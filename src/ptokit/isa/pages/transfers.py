@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.samples import L0C, PARAMETERS, VEC_F32, VIEW_OF_X
-from ptokit.isa.pages.windows import ON_A2A3
+from ptokit.isa.pages.windows import ON_A2A3, parameters
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 G = GlobalLayout
@@ -28,12 +28,22 @@ class TLoad(Instr):
     src = In(Global, doc="the global tensor view to read")
 
     example = f"{LOADED}  return\n}}"
-    same = (
+    same = either(
         both(src.layout == G.ND, dst.layout == ND),
         both(src.layout == G.DN, dst.layout == DN),
         both(src.layout == G.NZ, dst.layout == NZ),
     )
     one_matrix = both(src.outer == 1, dst.fractal == 512)
+    transposed = both(src.layout == G.DN, dst.layout == ZN, one_matrix)
+    into_l1_a2a3 = either(same, both(src.layout == G.ND, dst.layout == NZ, one_matrix), transposed)
+    into_l1_a5 = either(
+        *(same, both(src.layout.isin(G.ND, G.DN), dst.layout == NZ, one_matrix), transposed),
+        both(src.layout.isin(*MX_A), dst.layout == ZZ, dst.fractal == 32),
+        both(src.layout.isin(*MX_B), dst.layout == NN, dst.fractal == 32),
+    )
+    mx_pairs = both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)
+    zero = named("attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero")
+    cells = named("shape", src.n3 == 16, help="cells of 16x2")
     pipe = MTE2
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
@@ -42,40 +52,14 @@ class TLoad(Instr):
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3)),
         on(A5, dst.dtype.isin(*WIDE)),
-        on(HARDWARE, when(dst.loc == VEC, named("layout", either(*same)))),
+        on(HARDWARE, when(dst.loc == VEC, named("layout", same))),
         on(
             A2A3,
-            when(
-                dst.loc == MAT,
-                named(
-                    "layout",
-                    either(
-                        *same,
-                        both(src.layout == G.ND, dst.layout == NZ, one_matrix),
-                        both(src.layout == G.DN, dst.layout == ZN, one_matrix),
-                    ),
-                ),
-                dst.rows <= 16384,
-            ),
+            when(dst.loc == MAT, named("layout", into_l1_a2a3), dst.rows <= 16384),
             when(dst.loc == VEC, dst.rows < 4096),
             when(both(dst.size == 8), dst.layout.isin(ND, DN)),
         ),
-        on(
-            A5,
-            when(
-                dst.loc == MAT,
-                named(
-                    "layout",
-                    either(
-                        *same,
-                        both(src.layout.isin(G.ND, G.DN), dst.layout == NZ, one_matrix),
-                        both(src.layout == G.DN, dst.layout == ZN, one_matrix),
-                        both(src.layout.isin(*MX_A), dst.layout == ZZ, dst.fractal == 32),
-                        both(src.layout.isin(*MX_B), dst.layout == NN, dst.fractal == 32),
-                    ),
-                ),
-            ),
-        ),
+        on(A5, when(dst.loc == MAT, named("layout", into_l1_a5))),
         on(
             HARDWARE,
             when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
@@ -90,30 +74,13 @@ class TLoad(Instr):
         ),
         on(
             A5,
-            when(
-                dst.size == 8,
-                named(
-                    "attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero"
-                ),
-            ),
-            when(
-                src.layout.isin(*MX_A, *MX_B),
-                dst.dtype == f8e8m0,
-                named("shape", both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)),
-            ),
-            when(
-                src.layout.isin(G.MX_A_ZZ, G.MX_B_NN),
-                named("shape", src.n3 == 16, help="cells of 16x2"),
-            ),
+            when(dst.size == 8, zero),
+            when(src.layout.isin(*MX_A, *MX_B), dst.dtype == f8e8m0, named("shape", mx_pairs)),
+            when(src.layout.isin(G.MX_A_ZZ, G.MX_B_NN), cells),
         ),
     )
-    recorded = {
-        form: {}
-        for form in (
-            *("nd_vec", "dn_vec", "nz_vec", "nd_mat", "nz_mat"),
-            *("nd2nz_mat", "dn2zn_mat", "dn2nz_mat", "mx_mat"),
-        )
-    }
+    forms = "nd_vec dn_vec nz_vec nd_mat nz_mat nd2nz_mat dn2zn_mat dn2nz_mat mx_mat"
+    recorded = {form: {} for form in forms.split()}
     disputes = ("D2", "D3", "D14")
 
     @staticmethod
@@ -134,6 +101,12 @@ class StoreFamily(Instr, abstract=True):
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
 
     pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
+    blocks = either(
+        both(dst.size != 4, dst.n4 * dst.size == 32),
+        both(dst.size == 4, dst.n4 == 16),
+        both(dst.dtype == f32, dst.n4 == 8),
+    )
+    of_blocks = "blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else"
     transfer = (
         named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
         named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
@@ -149,15 +122,7 @@ class StoreFamily(Instr, abstract=True):
                 when(
                     dst.layout == G.NZ,
                     both(src.valid.cols % 16 == 0, dst.n3 == 16),
-                    named(
-                        "shape",
-                        either(
-                            both(dst.size != 4, dst.n4 * dst.size == 32),
-                            both(dst.size == 4, dst.n4 == 16),
-                            both(dst.dtype == f32, dst.n4 == 8),
-                        ),
-                        help="blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else",
-                    ),
+                    named("shape", blocks, help=of_blocks),
                 ),
             ),
         ),
@@ -184,6 +149,12 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
 {LOADED}  pto.tstore ins(%t : {VEC_F32}) outs(%view : !pto.tensor_view<16x32xf32>)
   return
 }}"""
+    same = either(
+        both(dst.layout == G.ND, src.layout == ND),
+        both(dst.layout == G.DN, src.layout == DN),
+        both(dst.layout == G.NZ, src.layout == NZ),
+        *(src.valid.rows == 1, src.valid.cols == 1),
+    )
     rules = (
         StoreFamily.transfer,
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
@@ -199,16 +170,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
             ),
             when(
                 src.loc != ACC,
-                named(
-                    "layout",
-                    either(
-                        both(dst.layout == G.ND, src.layout == ND),
-                        both(dst.layout == G.DN, src.layout == DN),
-                        both(dst.layout == G.NZ, src.layout == NZ),
-                        src.valid.rows == 1,
-                        src.valid.cols == 1,
-                    ),
-                ),
+                named("layout", same),
                 named("attribute", ~quant.given, help="only acc can be quantised"),
                 named("attribute", relu != NORMAL_RELU, help="only acc has relu"),
             ),
@@ -216,11 +178,8 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
         on(A2A3, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a2a3)),
         on(A5, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a5)),
     )
-    recorded = {
-        **{form: {} for form in ("nd_vec", "dn_vec", "nz_vec", "nd_acc", "nz_acc", "relu_acc")},
-        "scalar_acc": {"quant": "pre_quant_scalar"},
-        "atomic_add": {},
-    }
+    forms = "nd_vec dn_vec nz_vec nd_acc nz_acc relu_acc atomic_add"
+    recorded = {form: {} for form in forms.split()} | {"scalar_acc": {"quant": "pre_quant_scalar"}}
 
     @staticmethod
     def run(
@@ -260,8 +219,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
 }}"""
     rules = (
         StoreFamily.transfer,
-        fp.dtype.isin(u64, i64),
-        both(fp.rows == 1, fp.layout == ND),
+        parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         on(HARDWARE, src.loc == ACC),
         on(A2A3, StoreFamily.quant_a2a3),

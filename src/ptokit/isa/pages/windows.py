@@ -41,17 +41,31 @@ def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple
     )
 
 
+def on_boxes(row: Operand, col: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """A window that starts on a box of an nz tile."""
+    return named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES)
+
+
+def between_vec_a2a3(
+    row: Operand, col: Operand, window: Operand, src: Operand, several: Expr
+) -> tuple[Ruled, ...]:
+    """Where windows of vector tiles start on A2/A3; `several`: it has more than one element."""
+    line = named("offset-misaligned", col * src.size % 32 == 0, help=LINES)
+    free = when(both(window.layout == ND, several), line)
+    return on(A2A3, free, when(window.layout == NZ, on_boxes(row, col, src)))
+
+
+def parameters(fp: Operand) -> tuple[Ruled, ...]:
+    """A row of parameters of the fix-pipe."""
+    return (fp.dtype.isin(u64, i64), both(fp.rows == 1, fp.layout == ND))
+
+
 def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
     """On hardware the declared shape must fit too; said only where the valid region does."""
     why = "hardware moves the whole declared shape, not only the valid region"
-    rows_fit = row + window.valid.rows <= whole.valid.rows
-    cols_fit = col + window.valid.cols <= whole.valid.cols
-    return named(
-        "window-out-of-bounds",
-        on(HARDWARE, when(rows_fit, row + window.rows <= whole.rows)),
-        on(HARDWARE, when(cols_fit, col + window.cols <= whole.cols)),
-        help=why,
-    )
+    rows = when(row + window.valid.rows <= whole.valid.rows, row + window.rows <= whole.rows)
+    cols = when(col + window.valid.cols <= whole.valid.cols, col + window.cols <= whole.cols)
+    return named("window-out-of-bounds", on(HARDWARE, rows), on(HARDWARE, cols), help=why)
 
 
 def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:

@@ -115,26 +115,18 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
 {GATHERED}  pto.mscatter ins(%t, %i : {T}, {IDX}) outs(%view : !pto.tensor_view<16x32xf32>)
   return
 }}"""
+    no_last = either(atomic == AtomicOp.NONE, conflict == ScatterConflict.DEFAULT)
+    extreme = atomic.isin(AtomicOp.MAX, AtomicOp.MIN)
     rules = (
         accessed(src, dst, indices, coalesce),
-        named(
-            "attribute",
-            either(atomic == AtomicOp.NONE, conflict == ScatterConflict.DEFAULT),
-            help="every addition counts, in any order: no last one wins",
-        ),
+        named("attribute", no_last, help="every addition counts, in any order: no last one wins"),
         on(A2A3, named("attribute", atomic.isin(AtomicOp.NONE, AtomicOp.ADD))),
         when(
             atomic == AtomicOp.ADD,
             on(A2A3, named("element-type", src.dtype.isin(i8, i16, i32, f16, bf16, f32))),
             on(A5, named("element-type", src.dtype.isin(i32, u32, f16, bf16, f32))),
         ),
-        on(
-            A5,
-            when(
-                atomic.isin(AtomicOp.MAX, AtomicOp.MIN),
-                named("element-type", src.dtype.isin(i32, u32, f32)),
-            ),
-        ),
+        on(A5, when(extreme, named("element-type", src.dtype.isin(i32, u32, f32)))),
     )
     recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
     disputes = ("D5", "D6", "D7")

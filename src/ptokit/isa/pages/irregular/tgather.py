@@ -4,6 +4,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.pages.samples import COUNT, VEC_I32, WIDE
 
 ROW_MAJOR = BLayout.ROW_MAJOR
+EVERY = "dst must hold all that is selected"
 CONTIGUOUS = "make dst's valid columns its declared columns"
 MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
 MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
@@ -29,6 +30,7 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
 
     example = {"indices": VEC_I32, "tmp": VEC_I32}
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
+    as_large = both(tmp.rows == indices.valid.rows, tmp.cols == indices.valid.cols)
     rules = (
         dst.dtype == src0.dtype,
         named("element-type", indices.dtype.isin(i16, u16, i32, u32), help="indices are integers"),
@@ -39,11 +41,7 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
             named("element-type", dst.size.isin(2, 4), indices.size == 4),
             named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
             tmp.dtype == indices.dtype,
-            named(
-                "shape",
-                both(tmp.rows == indices.valid.rows, tmp.cols == indices.valid.cols),
-                help="tmp is as large as the indices",
-            ),
+            named("shape", as_large, help="tmp is as large as the indices"),
             named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS),
         ),
         on(
@@ -65,6 +63,11 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
         dst[:rows, :cols] = src0.take(index, outside or gathers)
 
 
+def matching(count: Expr, pattern: Attr) -> Expr:
+    """How many of so many indices a pattern selects."""
+    return (count - pattern.first + pattern.period - 1) // pattern.period
+
+
 class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
@@ -79,6 +82,7 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
 
     example = {"src": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
+    kept = matching(src.valid.cols, pattern)
     rules = (
         named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
         named("element-type", dst.size == src.size),
@@ -86,29 +90,17 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
         each_in_vec(dst, src),
         on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
         on(A5, src.dtype.isin(*MASK_A5), dst.dtype.isin(*MASK_A5)),
-        when(axis == GatherAxis.ROW, named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS)),
         when(
             axis == GatherAxis.ROW,
-            named(
-                "shape",
-                src.valid.rows
-                * ((src.valid.cols - pattern.first + pattern.period - 1) // pattern.period)
-                <= dst.numel,
-                help="dst must hold every selected element",
-            ),
+            named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS),
+            named("shape", src.valid.rows * kept <= dst.numel, help=EVERY),
         ),
         when(
             axis == GatherAxis.COL,
-            named(
-                "shape",
-                (src.valid.rows - pattern.first + pattern.period - 1) // pattern.period
-                <= dst.valid.rows,
-                src.valid.cols <= dst.cols,
-                help="dst must hold every selected row",
-            ),
+            named("shape", matching(src.valid.rows, pattern) <= dst.valid.rows, help=EVERY),
+            named("shape", src.valid.cols <= dst.cols, help=EVERY),
         ),
     )
-    kept = (src.valid.cols - pattern.first + pattern.period - 1) // pattern.period
     elided = {"dst": Like(src, src.valid.rows, kept)}
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
     disputes = ("C17", "C31")
@@ -158,6 +150,7 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
         "tmp": "!pto.tile_buf<vec, 16x64xu32>",
         "cmp": CmpMode.GT,
     }
+    equal = either(src0.dtype != i32, cmp == CmpMode.EQ)
     scratch = tmp.numel + src0.numel * dst.size + src0.rows * src0.size
     rules = (
         named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
@@ -170,9 +163,7 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
         on(
             A2A3,
             named("element-type", src0.dtype.isin(f32, f16, i32), k_value.dtype.isin(i32, u32)),
-            named(
-                "attribute", either(src0.dtype != i32, cmp == CmpMode.EQ), help="i32 compares eq"
-            ),
+            named("attribute", equal, help="i32 compares eq"),
             named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
             named("shape", tmp.numel * tmp.size >= scratch, help="bitmap, indices, thresholds"),
         ),
@@ -216,17 +207,14 @@ class TGatherB(Instr, pipe=V):
     src = In(Tile, doc="the bytes")
     offsets = In(Tile, cpp="offset", doc="a byte offset for each block")
 
+    enough = offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1)
     example = {"offsets": "!pto.tile_buf<vec, 16x8xu32, valid=16x4>"}
     rules = (
         named("element-type", offsets.size == 4, help="offsets are u32"),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         named("layout", dst.layout == ND, help="store dst row-major, without boxes"),
         named("shape", offsets.valid.rows >= dst.valid.rows),
-        named(
-            "shape",
-            offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1),
-            help="give an offset for each block",
-        ),
+        named("shape", enough, help="give an offset for each block"),
         each_in_vec(dst, src, offsets),
         on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
     )

@@ -1,6 +1,7 @@
 """TSCATTER by index and by mask (spec C1.3)."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.pages.irregular.tgather import matching
 from ptokit.isa.pages.samples import VEC_I32, WIDE
 
 EXACT = "dst takes every selected row or column, and nothing else does"
@@ -28,6 +29,7 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
     indexes = In(Tile, doc="where they go, each an element of dst's storage")
 
     example = {"indexes": VEC_I32}
+    enough = both(indexes.valid.rows <= src.valid.rows, indexes.valid.cols <= src.valid.cols)
     width = either(
         both(dst.size.isin(4, 8), indexes.dtype.isin(i32, u32)),
         both(dst.size.isin(1, 2), indexes.dtype.isin(i16, u16)),
@@ -36,11 +38,7 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
         scattered(dst, src, indexes),
         on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
         on(HARDWARE, named("element-type", width, help="indices of 32 bits for 4 bytes, else 16")),
-        named(
-            "shape",
-            both(indexes.valid.rows <= src.valid.rows, indexes.valid.cols <= src.valid.cols),
-            help="an element for each index",
-        ),
+        named("shape", enough, help="an element for each index"),
     )
     recorded = {"index": {"indexes": "indices"}}
     disputes = ("X5", "X7")
@@ -52,6 +50,12 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
         if chip:
             dst.fill(0)
         dst.flat().scatter(index, x)
+
+
+def spread(given: Expr, wanted: Expr, pattern: Attr) -> tuple[Ruled, ...]:
+    """How many rows or columns become how many."""
+    exact = named("shape", given == matching(wanted, pattern), help=EXACT)
+    return on(CPU, exact), on(HARDWARE, named("shape", wanted == given * pattern.period))
 
 
 class TScatterMask(Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V):
@@ -74,30 +78,12 @@ class TScatterMask(Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V):
         when(
             axis == ScatterAxis.ROW,
             named("shape", dst.valid.rows == src.valid.rows),
-            on(
-                CPU,
-                named(
-                    "shape",
-                    src.valid.cols
-                    == (dst.valid.cols - pattern.first + pattern.period - 1) // pattern.period,
-                    help=EXACT,
-                ),
-            ),
-            on(HARDWARE, named("shape", dst.valid.cols == src.valid.cols * pattern.period)),
+            spread(src.valid.cols, dst.valid.cols, pattern),
         ),
         when(
             axis == ScatterAxis.COL,
             named("shape", dst.valid.cols == src.valid.cols),
-            on(
-                CPU,
-                named(
-                    "shape",
-                    src.valid.rows
-                    == (dst.valid.rows - pattern.first + pattern.period - 1) // pattern.period,
-                    help=EXACT,
-                ),
-            ),
-            on(HARDWARE, named("shape", dst.valid.rows == src.valid.rows * pattern.period)),
+            spread(src.valid.rows, dst.valid.rows, pattern),
         ),
     )
     elided = {"dst": Like(src, src.valid.rows, src.valid.cols * pattern.period)}

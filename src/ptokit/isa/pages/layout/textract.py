@@ -10,6 +10,8 @@ from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
+BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each of them"
+GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
 
 
 class Extract(Instr, abstract=True):
@@ -52,7 +54,7 @@ class TExtract(Extract, uses=(FIXPIPE,)):
             straight & ~gemv,
             both(src.rows % 16 == 0, src.cols % src.c0 == 0),
             both(dst.rows % 16 == 0, dst.cols % dst.c0 == 0),
-            named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES),
+            on_boxes(row, col, src),
         ),
         when(~straight & ~gemv, transposing),
         when(
@@ -76,17 +78,7 @@ class TExtract(Extract, uses=(FIXPIPE,)):
         both(dst.layout.isin(ND, NZ), dst.layout == src.layout),
         on(A2A3, dst.dtype.isin(*WINDOW_A2A3)),
         on(A5, dst.dtype.isin(*WINDOW_A5)),
-        on(
-            A2A3,
-            when(
-                both(dst.layout == ND, dst.valid.rows * dst.valid.cols != 1),
-                named("offset-misaligned", col * src.size % 32 == 0, help=LINES),
-            ),
-            when(
-                dst.layout == NZ,
-                named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES),
-            ),
-        ),
+        between_vec_a2a3(row, col, dst, src, dst.valid.rows * dst.valid.cols != 1),
         on(
             A5,
             when(dst.layout == ND, dst.rows <= src.rows, dst.cols <= src.cols),
@@ -120,19 +112,8 @@ class TExtract(Extract, uses=(FIXPIPE,)):
     )
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = (
-        "C3",
-        "C6",
-        "C7",
-        "C8",
-        "C9",
-        "C10",
-        "C11",
-        "C28",
-        "C34",
-        "C44",
-        "C45",
-        "C46",
-        "C47",
+        *("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28"),
+        *("C34", "C44", "C45", "C46", "C47"),
     )
 
     @staticmethod
@@ -172,9 +153,7 @@ class TExtractFp(
 
     uses = (FIXPIPE,)
     dst, src = Extract.dst, Extract.src
-    fp = In(
-        Tile, loc=SCALING, doc="quantisation parameters, one u64 for each source column (3.1.3)"
-    )
+    fp = In(Tile, loc=SCALING, doc="parameters, one u64 for each source column (3.1.3)")
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
 
@@ -182,21 +161,9 @@ class TExtractFp(
     rules = (
         inside(row, col, dst, src),
         inside_static(row, col, dst, src),
-        fp.dtype.isin(u64, i64),
-        both(fp.rows == 1, fp.layout == ND),
-        named(
-            "window-out-of-bounds",
-            col + dst.valid.cols <= fp.valid.cols,
-            help="fp is indexed by the source column: it needs a parameter for each of them",
-        ),
-        on(
-            HARDWARE,
-            named(
-                "offset-misaligned",
-                col % 16 == 0,
-                help="the fix-pipe fetches its parameters in granules of 128 bytes",
-            ),
-        ),
+        parameters(fp),
+        named("window-out-of-bounds", col + dst.valid.cols <= fp.valid.cols, help=BY_COLUMN),
+        on(HARDWARE, named("offset-misaligned", col % 16 == 0, help=GRANULES)),
         quantising(dst, src),
         quantising_modes(dst, src, mode),
     )
@@ -232,6 +199,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
     asm = Asm(brackets=("row0", "col0", "row1", "col1"))
 
     plain = CompactMode.NULL
+    compact = both(dst0.compact == plain, dst1.compact == plain)
     rules = (
         inside(row0, col0, dst0, src),
         inside(row1, col1, dst1, src),
@@ -239,10 +207,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
         both(src.layout == ND, dst0.layout == NZ, dst1.layout == NZ),
         on(HARDWARE, both(dst0.cols % dst0.c0 == 0, dst1.cols % dst1.c0 == 0)),
         on(A2A3, src.dtype.isin(*CUBE_A2A3, i32)),
-        on(
-            A2A3,
-            named("layout", both(dst0.compact == plain, dst1.compact == plain), help="no NZ+1"),
-        ),
+        on(A2A3, named("layout", compact, help="no NZ+1")),
         on(A5, src.dtype.isin(*WINDOW_A5)),
     )
 
@@ -281,18 +246,14 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
         "row": 16,
         "col": 0,
     }
+    fits = (row + dst.valid.rows <= src.matrix.rows, col + dst.valid.cols <= src.matrix.cols)
     rules = (
         src.layout.isin(ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D),
         named("element-type", dst.dtype.size == src.dtype.size),
         dst.layout == ZN,
         when(src.rank == 4, named("shape", both(src.inner.rows == 16, src.inner.cols == src.c0))),
         named("window-out-of-bounds", row >= 0, col >= 0, help="offsets count from 0"),
-        named(
-            "window-out-of-bounds",
-            row + dst.valid.rows <= src.matrix.rows,
-            col + dst.valid.cols <= src.matrix.cols,
-            help="move the window or make it smaller",
-        ),
+        named("window-out-of-bounds", *fits, help="move the window or make it smaller"),
         on(HARDWARE, named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
     )
 

@@ -44,17 +44,7 @@ class TInsert(Insert, uses=(FIXPIPE,)):
             *(VEC, VEC, V, both(dst.layout.isin(ND, NZ), dst.layout == src.layout)),
             on(A2A3, dst.dtype.isin(*WINDOW_A2A3)),
             on(A5, dst.dtype.isin(*WINDOW_A5)),
-            on(
-                A2A3,
-                when(
-                    both(src.layout == ND, src.numel != 1),
-                    named("offset-misaligned", col * src.size % 32 == 0, help=LINES),
-                ),
-                when(
-                    src.layout == NZ,
-                    named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES),
-                ),
-            ),
+            between_vec_a2a3(row, col, src, src, src.numel != 1),
             on(
                 A5,
                 when(src.layout == ND, both(src.rows <= dst.rows, src.cols <= dst.cols)),
@@ -73,20 +63,14 @@ class TInsert(Insert, uses=(FIXPIPE,)):
         ),
         *from_acc(dst, src, mode),
     )
+    into_nz = either(~split.given, both(src.loc == VEC, dst.loc == MAT, dst.layout == NZ))
     rules = (
         inside(row, col, src, dst),
         Insert.in_acc,
         casting(dst, src, quant.given),
         fix_pipe(dst, src, relu, mode, quant.given),
         on(A2A3, named("attribute", ~split.given, help="split inserts are A5's")),
-        on(
-            A5,
-            named(
-                "attribute",
-                either(~split.given, both(src.loc == VEC, dst.loc == MAT, dst.layout == NZ)),
-                help="split inserts go from vec to an nz mat tile",
-            ),
-        ),
+        on(A5, named("attribute", into_nz, help="split inserts go from vec to an nz mat tile")),
     )
     recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = ("C22", "C23", "C44", "C47")
@@ -127,8 +111,7 @@ class TInsertFp(Insert, uses=(FIXPIPE,), name="tinsert_fp", recorded_op="tinsert
     rules = (
         inside(row, col, src, dst),
         Insert.in_acc,
-        fp.dtype.isin(u64, i64),
-        both(fp.rows == 1, fp.layout == ND),
+        parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         quantising(dst, src),
         quantising_modes(dst, src, mode),

@@ -170,8 +170,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op
     paths = moves_from_acc(dst, src, quantises(dst, src))
     rules = (
         whole(dst, src),
-        fp.dtype.isin(u64, i64),
-        both(fp.rows == 1, fp.layout == ND),
+        parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         quantising_modes(dst, src, mode),
     )
