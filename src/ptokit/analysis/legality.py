@@ -78,7 +78,7 @@ def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
     together: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in (d for verdict in found for d in verdict.diagnostics):
         d = diagnostic
-        key = (d.slug, d.message, str(d.span), d.rule, d.seen)
+        key = (d.slug, d.message, d.span, d.rule, d.seen)
         if key in together:
             both = dict.fromkeys((*together[key].targets, *d.targets))
             d = replace(d, targets=tuple(both))

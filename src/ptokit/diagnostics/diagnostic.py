@@ -6,7 +6,7 @@ wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, Self
@@ -24,6 +24,9 @@ class Note(NamedTuple):
 
     message: str
     span: Span | None = None
+
+    def __str__(self) -> str:
+        return self.message if self.span is None else f"{self.message}: {self.span}"
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,17 @@ class Diagnostic:
         for label, text in facts.items():
             if text:
                 lines.append(f"  = {label}: {text}{targets if label == 'rule' else ''}")
-        for note in self.notes:
+        for note in self.explained():
             lines.append(f"  = note: {note.message}")
             if note.span is not None:
                 lines += [f"  --> {note.span}", *note.span.picture()]
         return "\n".join(lines)
+
+    def explained(self) -> Iterator[Note]:
+        """The notes, and where the function was called that the place is inside of."""
+        yield from self.notes
+        for call in self.span.callers() if self.span else ():
+            yield Note("called here", call)
 
     def to_json(self) -> dict[str, object]:
         """The same facts for other tools."""
@@ -78,7 +87,7 @@ class Diagnostic:
             "seen": self.seen,
             "help": self.help,
             "targets": list(self.targets),
-            "notes": [n.message for n in self.notes],
+            "notes": [str(n) for n in self.explained()],
         }
 
 

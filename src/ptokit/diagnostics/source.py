@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -41,15 +42,25 @@ class Source:
 
 
 class Span(NamedTuple):
-    """The half-open range [start, end) of a source."""
+    """The half-open range [start, end) of a source; `caller` called the function it is inside of.
+
+    Only of ops that were inlined.
+    """
 
     source: Source
     start: int
     end: int
+    caller: Span | None = None
 
     def __str__(self) -> str:
         line, column = self.source.position(self.start)
         return f"{self.source.name}:{line}:{column}"
+
+    def callers(self) -> Iterator[Span]:
+        """The calls it was inlined by, the innermost first."""
+        if self.caller is not None:
+            yield self.caller
+            yield from self.caller.callers()
 
     def to_json(self) -> dict[str, object]:
         """Where it starts, for other tools."""

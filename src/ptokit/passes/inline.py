@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
+from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.types import Elided
@@ -69,7 +70,7 @@ class _Inlining:
         """The body of the function that is called."""
         name = str(op.attrs[op.page.attrs[0].name])
         given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
-        callee = deepcopy(self._callee(op, name, given, path))
+        callee = _called_from(op.span, deepcopy(self._callee(op, name, given, path)))
         inner: Names = dict(zip(callee.args, given, strict=True))
         for value in callee.named():
             if value not in inner:
@@ -109,6 +110,16 @@ class _Inlining:
             if one != other and not isinstance(other, Elided) and not isinstance(one, Elided):
                 message = f"@{name} {verb} {one}, not {other}"
                 raise error("type-mismatch", message, op.span)
+
+
+def _called_from(call: Span | None, callee: Func) -> Func:
+    """The function, whose ops know the call."""
+    for op in callee.body.walk():
+        if isinstance(op, Op):
+            op.spans = {name: span._replace(caller=call) for name, span in op.spans.items()}
+        else:
+            op.span = op.span._replace(caller=call)
+    return callee
 
 
 def _mapped(binding: Binding, now: Names) -> Binding:
