@@ -214,8 +214,10 @@ class Elements:
         return 0xF if self.dtype.packed else (1 << self.dtype.bits) - 1
 
     def write(self, rows: range, cols: range, codes: Codes) -> None:
-        """Store the codes of a window and mark them written."""
+        """Store the codes of a window, or one for all of a row or column, and mark them written."""
         part, memory = self.part(rows, cols), self.memory
+        if codes.shape != part.shape:
+            codes = np.broadcast_to(codes, part.shape)
         self._write(memory.data, part, codes)
         if part.solid:
             memory.shadow[part.first : part.last] = WRITTEN

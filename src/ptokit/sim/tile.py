@@ -76,7 +76,8 @@ class Matrix:
         if rows.step > 1 or cols.step > 1:
             return self._sampled(rows, cols)
         elements = self.elements
-        self._require_written(elements.unwritten(rows, cols))
+        if (missing := elements.unwritten(rows, cols)) is not None:
+            self._require_written(missing)
         return NumpyArray(elements.read(rows, cols), elements.dtype)
 
     def _sampled(self, rows: range, cols: range) -> Array:
@@ -207,10 +208,7 @@ class Matrix:
 
     def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
         rows, cols = self._window(window)
-        codes, shape = self._codes(value), self.elements.part(rows, cols).shape
-        if codes.shape != shape:
-            codes = np.broadcast_to(codes, shape)
-        self.elements.write(rows, cols, codes)
+        self.elements.write(rows, cols, self._codes(value))
 
     def _codes(self, value: Term) -> Codes:
         if isinstance(value, NumpyArray):

@@ -143,7 +143,7 @@ def mark(shadow: Codes, cells: Elements, rows: range, cols: range) -> bool:
     if elements is None or not _within(elements, rows, cols):
         return False
     codes = np.zeros((1, 1), cells.dtype.storage)
-    elements.write(rows, cols, np.broadcast_to(codes, (len(rows), len(cols))))
+    elements.write(rows, cols, codes)
     return True
 
 
