@@ -15,7 +15,7 @@ from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, h
 from ptokit.api.settings import current_core, current_target
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.model.dtypes import DType, dtype_named
+from ptokit.isa.model.dtypes import DTYPES, DType, dtype_named
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import ADDRESS_RULES
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
@@ -57,10 +57,11 @@ def word(kind: type[N], given: N | str, what: str) -> N:
 
 
 def dtype_of(given: DType | str) -> DType:
-    """An element type from itself or any spelling."""
+    """An element type from itself or any spelling; ValueError lists them."""
     found = given if isinstance(given, DType) else dtype_named(str(given))
     if found is None:
-        raise ValueError(f"no element type {given!r}")
+        options = ", ".join(dtype.name for dtype in DTYPES)
+        raise ValueError(f"element type {given!r}: choose one of {options}")
     return found
 
 

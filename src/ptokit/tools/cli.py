@@ -375,8 +375,9 @@ def explain(name: str | None) -> None:
     page = contents() if name is None else manual(name)
     if page is None:
         assert name is not None
-        near = suggestions(name)
-        usage(f"nothing is called {name!r}" + (f"; near: {', '.join(near)}" if near else ""))
+        near = ", ".join(suggestions(name))
+        where = f"near: {near}" if near else "`ptokit explain` lists everything"
+        usage(f"nothing is called {name!r}; {where}")
     click.echo(page)
 
 
