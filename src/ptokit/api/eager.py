@@ -84,7 +84,7 @@ def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: wh
     if isinstance(value, wanted or HostArray) and operand.kind in (*HANDLES, Kind.ANY):
         return value.handle
     if wanted is not None:
-        raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {value!r}")
+        raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {_shown(value)}")
     return value if operand.kind is Kind.ANY else _number(operand, value, name)
 
 
@@ -106,8 +106,17 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
     try:
         return _in_range(operand, operator.index(value), name)
     except TypeError:
+        if real and hasattr(value, "__float__") and getattr(value, "shape", ()) == ():
+            return float(value)  # NumPy's other floats
         what = "a number" if real else "an integer"
-        raise TypeError(f"{name}: {operand.name} is {what}, not {value!r}") from None
+        raise TypeError(f"{name}: {operand.name} is {what}, not {_shown(value)}") from None
+
+
+def _shown(value: Any) -> str:  # Any: what a user passed
+    """A wrong argument in few words."""
+    text = repr(value)
+    short = len(text) < 40 and "\n" not in text
+    return text if short else f"a value of type {type(value).__name__}"
 
 
 def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words

@@ -1,0 +1,57 @@
+"""What an eager call takes for a number, and how it says that something else was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+
+def tile(value: float = 1) -> pto.Tile:
+    return pto.tile("vec", "f32", 16, 32, data=np.full((16, 32), value, np.float32))
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        1.5,
+        np.float64(1.5),
+        np.float32(1.5),
+        np.float16(1.5),
+        ml_dtypes.bfloat16(1.5),
+        np.array(1.5),
+    ],
+    ids=lambda n: type(n).__name__,
+)
+def test_any_float_is_a_number(number: Any) -> None:
+    out = tile()
+    pto.tmuls(out, tile(2), number)
+    assert out[0, 0] == 3
+
+
+@pytest.mark.parametrize("number", [3, np.int8(3), np.array(3)], ids=lambda n: type(n).__name__)
+def test_any_integer_is_a_number(number: Any) -> None:
+    out = tile()
+    pto.tmuls(out, tile(2), number)
+    assert out[0, 0] == 6
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("3", "'3'"), (None, "None"), (1j, "1j"), (tile(), "a value of type Tile")],
+    ids=["a string", "nothing", "a complex number", "a tile"],
+)
+def test_what_is_no_number_is_shown_in_few_words(given: Any, shown: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        pto.tmuls(tile(), tile(), given)
+    assert str(raised.value) == f"tmuls: scalar is a number, not {shown}"
+
+
+def test_an_array_is_no_tile() -> None:
+    array: Any = np.ones((16, 32))
+    with pytest.raises(TypeError, match=r"^tadd: src1 is a tile, not a value of type ndarray$"):
+        pto.tadd(tile(), tile(), array)
