@@ -73,6 +73,17 @@ GatherOOBWord = Literal[
     "zero",
     "error",
 ]
+GlobalLayoutWord = Literal[
+    "nd",
+    "dn",
+    "nz",
+    "mx_a_zz",
+    "mx_a_nd",
+    "mx_a_dn",
+    "mx_b_nn",
+    "mx_b_nd",
+    "mx_b_dn",
+]
 GroupAxisWord = Literal[
     "axis0",
     "axis1",
@@ -1682,11 +1693,13 @@ def set_quant_scalar(
     scale: float,
     *,
     out: QuantOutWord = ...,
+    number: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def set_quant_vector(
     fp: Tile,
     *,
+    number: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def sethf32mode(
@@ -1809,6 +1822,7 @@ def tload(
     dst: Tile,
     src: Tensor,
     *,
+    layout: GlobalLayoutWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore(
@@ -1819,6 +1833,7 @@ def tstore(
     phase: PhaseWord = ...,
     atomic: AtomicTypeWord = ...,
     relu: ReluPreModeWord = ...,
+    layout: GlobalLayoutWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore_fp(
@@ -1828,6 +1843,7 @@ def tstore_fp(
     *,
     atomic: AtomicTypeWord = ...,
     relu: ReluPreModeWord = ...,
+    layout: GlobalLayoutWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def talias(

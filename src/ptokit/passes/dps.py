@@ -16,12 +16,8 @@ from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
 from ptokit.passes.content import keeps, written
 from ptokit.passes.defuse import DefUse, ProgramPoint
-from ptokit.passes.shared import (
-    allocation,
-    is_dynamic,
-    is_tile,
-    refuse,
-)
+from ptokit.passes.shared import is_dynamic, is_tile, refuse
+from ptokit.text.read.names import allocation
 
 
 def is_dps(func: Func) -> bool:

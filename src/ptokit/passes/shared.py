@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from functools import cache
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
-
-
-@cache
-def allocation() -> type[Instr]:
-    """The page whose result is a new tile."""
-    makers = (page for page in walk() if ALLOCATES in page.traits)
-    return next(page for page in makers if page.results()[0].kind is Kind.TILE)
 
 
 def terminator_of(op: Op) -> type[Instr]:

@@ -19,6 +19,7 @@ class Asm:
     order: tuple[str, ...] = ()  # operands as text orders them, where C++ has another order
     brackets: tuple[str, ...] = ()  # operands that PTO-AS writes in brackets
     typed: tuple[str, ...] | None = None  # operands whose types are listed; None: all
+    selected: tuple[str, str] | None = None  # an attribute, and its word that means this form
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
     attrs_inside: bool = False  # attributes stand inside `ins(...)`, after the operands
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes

@@ -89,13 +89,19 @@ class Attr(Field):
     """A compile-time choice: one word of an enumeration, a bool, an int or a string.
 
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
-    must be given.
+    must be given. `cpp`: whether it is an argument of the C++ template.
     """
 
     def __init__(
-        self, kind: type[Word | int | str], default: object = REQUIRED, *, key: str | None = None
+        self,
+        kind: type[Word | int | str],
+        default: object = REQUIRED,
+        *,
+        key: str | None = None,
+        cpp: bool = True,
     ) -> None:
         super().__init__("?")
+        self.cpp = cpp
         self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key
 

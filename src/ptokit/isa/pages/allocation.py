@@ -136,6 +136,13 @@ class SubView(
         dst.alias(src, row, col)
 
 
+def left(size: int | None, valid: int | None, start: int | None) -> int | None:
+    """What is valid of a window, along an axis."""
+    if size is None or valid is None or start is None:
+        return None
+    return least(size, most(valid - start, 0))
+
+
 class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
     """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
 
@@ -147,6 +154,14 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
     row = In(Index, doc="first row")
     col = In(Index, doc="first column")
     sizes = In(Index, many=True, key="sizes", equals=False, doc="rows and columns of the window")
+    valid = In(
+        Index,
+        (),
+        many=True,
+        key="valid",
+        equals=False,
+        doc="of them valid; else what src has there",
+    )
     asm = Asm(spellings=("subview",), brackets=("row", "col"), typed=("src",))
 
     example = f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {VEC_F32}"
@@ -156,7 +171,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
         named("location", dst.loc == src.loc, help="a window lives where its source lives"),
         named("element-type", dst.dtype == src.dtype),
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
-        named("shape", sizes.count == 2, help="give rows and columns"),
+        named("shape", sizes.count == 2, valid.count.isin(0, 2), help="give rows and columns"),
         named("shape", both(dst.valid.rows <= sizes.first, dst.valid.cols <= sizes.last)),
         named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
         named(
@@ -178,8 +193,19 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
     disputes = ("C18",)
 
     @staticmethod
-    def type_of(dst: TileType | None, src: TileType, sizes: tuple[int | None, ...]) -> TileType:
-        return dst or replace(src, valid=Shape(*sizes))
+    def type_of(
+        dst: TileType | None,
+        src: TileType,
+        row: int | None,
+        col: int | None,
+        sizes: tuple[int | None, ...],
+        valid: tuple[int | None, ...],
+    ) -> TileType:
+        kind = dst or replace(src, valid=Shape(*sizes))
+        if kind.valid.static:
+            return kind
+        inside = zip(sizes, src.valid, (row, col), strict=True)
+        return replace(kind, valid=Shape(*(valid or (left(*numbers) for numbers in inside))))
 
     @staticmethod
     def run(src: Any, dst: TileType, row: int, col: int) -> Any:  # Any: the executor's

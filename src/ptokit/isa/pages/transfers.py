@@ -17,6 +17,12 @@ LOADED = f"""\
 """
 
 
+def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
+    """What the text says of a view once more."""
+    help = "state the layout where the view is made"
+    return when(layout.given, named("layout", layout == view.layout, help=help))
+
+
 class TLoad(Instr):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
@@ -26,6 +32,7 @@ class TLoad(Instr):
     specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
+    layout = Attr(G, None, cpp=False)
 
     example = f"{LOADED}  return\n}}"
     same = either(
@@ -47,6 +54,7 @@ class TLoad(Instr):
     pipe = MTE2
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
+        restated(layout, src),
         named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
         named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
@@ -99,6 +107,7 @@ class StoreFamily(Instr, abstract=True):
     src = In(Tile, doc="the tile to store")
     atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
+    layout = Attr(G, None, cpp=False)
 
     pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
     blocks = either(
@@ -108,6 +117,7 @@ class StoreFamily(Instr, abstract=True):
     )
     of_blocks = "blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else"
     transfer = (
+        restated(layout, dst),
         named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
         named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
         on(
@@ -143,7 +153,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
     dst, src = StoreFamily.dst, StoreFamily.src
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
-    atomic, relu = StoreFamily.atomic, StoreFamily.relu
+    atomic, relu, layout = StoreFamily.atomic, StoreFamily.relu, StoreFamily.layout
 
     example = f"""\
 {LOADED}  pto.tstore ins(%t : {VEC_F32}) outs(%view : !pto.tensor_view<16x32xf32>)
@@ -201,12 +211,18 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
         dst[:rows, :cols] = value
 
 
-class TStoreFp(StoreFamily, uses=(FIXPIPE,), name="tstore_fp", recorded_op="tstore"):
+class TStoreFp(
+    StoreFamily,
+    uses=(FIXPIPE,),
+    name="tstore_fp",
+    asm=Asm(spellings=("tstore",)),
+    recorded_op="tstore",
+):
     """Write an accumulator to memory through the fix-pipe, one parameter for each column."""
 
     dst, src = StoreFamily.dst, StoreFamily.src
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
-    atomic, relu = StoreFamily.atomic, StoreFamily.relu
+    atomic, relu, layout = StoreFamily.atomic, StoreFamily.relu, StoreFamily.layout
 
     example = f"""\
 func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{

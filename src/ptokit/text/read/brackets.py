@@ -103,6 +103,7 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
             break  # the type of the handle says it
         p.names.agree(op.bound(name)[0], p.type(), p.i - 1)
     for name in typed:
+        p.names.serve(op.bound(name)[0], page.operand(name))
         p.names.require(op.bound(name)[0], page.operand(name), places[name])
     if page.results():
         kind = p.type() if p.accept("->") else INDEX

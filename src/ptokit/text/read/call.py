@@ -13,6 +13,7 @@ from ptokit.ir.module import Block, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Type
+from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, attached, dictionary, numeral, read_value
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.names import Names
@@ -68,7 +69,7 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
             continue
         elif text in ("ins", "outs") and texts[cursor.i + 1] == "(":
             cursor.i += 1
-            group = _group(cursor, names, call)
+            group = _group(cursor, names, call, forms)
             if text == "outs":
                 call.outs = [*(call.outs or ()), *group]
             else:
@@ -85,7 +86,7 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
             call.attrs.append(attached(cursor))
             comma = False
         elif text == "(" and not call.items and call.outs is None:
-            call.items += _group(cursor, names, call)
+            call.items += _group(cursor, names, call, forms)
             comma = False
         elif texts[cursor.i + 1] == "[" and first.isalpha() and _is_keyword(cursor, forms):
             _keyword(cursor, names, call, width=1)
@@ -195,8 +196,26 @@ def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
         call.attrs.append(Given(key, at, value, value_at, cursor.i - 1))
 
 
-def _group(cursor: Cursor, names: Names, call: Call) -> list[Item]:
-    """`(%a, %b[%r, %c], {attr = 1} : T, U)`, or a type after each operand."""
+def _clause(word: str, forms: Sequence[type[Instr]]) -> str:
+    """The operand that a word before it names: `pre_quant` is short for preQuantScalar."""
+    flat = word.replace("_", "")
+    operands = (o for page in forms for o in page.ins())
+    return next((o.name for o in operands if (o.cpp_name or "").lower().startswith(flat)), word)
+
+
+def _quoted(cursor: Cursor, forms: Sequence[type[Instr]]) -> Given:
+    """`"row"`: the word alone says which attribute it is."""
+    at, word = cursor.i, cursor.texts[cursor.i].strip('"')
+    attrs = (a for page in forms for a in page.attrs if issubclass(a.kind, Word))
+    key = next((a.key for a in attrs if a.kind.named(word) is not None), None)
+    if key is None:
+        cursor.fail("expected an operand or ')'")
+    cursor.i += 1
+    return Given(key, at, word, at, at)
+
+
+def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> list[Item]:
+    """`(%a, %b[%r, %c], {attr = 1} : T, U)`, or a type after each operand; `fp %c : T` is named."""
     opened = cursor.i
     cursor.expect("(")
     found: list[Item] = []
@@ -210,6 +229,12 @@ def _group(cursor: Cursor, names: Names, call: Call) -> list[Item]:
             call.attrs.append(attached(cursor))
         elif text[:1].isalpha() and cursor.texts[cursor.i + 1] == "=":
             _keyword(cursor, names, call)
+        elif text[:1] == '"':
+            call.attrs.append(_quoted(cursor, forms))
+        elif text[:1].isalpha() and cursor.texts[cursor.i + 1][:1] == "%":
+            cursor.i += 1
+            found.append(read_item(cursor, names))
+            call.keyed[_clause(text, forms)] = [found[-1]]
         else:
             if text[:1] not in ("%", "@", "-") and text[:1] not in DIGITS:
                 cursor.fail("expected an operand or ')'", opened)
@@ -223,7 +248,8 @@ def _group(cursor: Cursor, names: Names, call: Call) -> list[Item]:
         if not cursor.accept(",") and cursor.texts[cursor.i] != ")":
             cursor.fail("expected ',' or ')'", opened)
     call.index += index
-    return found
+    named = [item for items in call.keyed.values() for item in items]
+    return [item for item in found if item not in named]
 
 
 def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: int) -> int:

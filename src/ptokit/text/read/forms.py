@@ -41,10 +41,16 @@ def bind(
     meant, if another one fits.
     """
     fitting: tuple[Signature, Pairs] | None = None
+    own = forms[0].mnemonic()
     if len(forms) > 1 and call.attrs:
         forms = sorted(forms, key=lambda page: not all(spelled(page, g) for g in call.attrs))
+    chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
+    if not call.keyed:  # nothing is named that only a page of another name has
+        forms = chosen or [p for p in forms if p.mnemonic() == own]
     for page in forms:
         sig = signature(page)
+        if chosen:
+            call.attrs = [g for g in call.attrs if g.key != page.asm.selected[0]]
         if call.attrs:
             as_operands(sig, call)
             if not all(known(page, g.key) for g in call.attrs):
@@ -64,6 +70,11 @@ def bind(
     if fitting is not None:
         return fitting
     raise _misfit(cursor, forms, call, results)
+
+
+def _selected(page: type[Instr], call: Call) -> bool:
+    """Whether the text has the attribute that means this form."""
+    return any((g.key, str(g.value).strip('"')) == page.asm.selected for g in call.attrs)
 
 
 def _gives(sig: Signature, call: Call) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import (
     ELISIONS,
@@ -42,6 +44,13 @@ def constant_page() -> type[Instr]:
         if page.asm.shape == "constant":
             return page
     raise error("unknown-op", "no instruction defines a number", help="name a value instead")
+
+
+@cache
+def allocation() -> type[Instr]:
+    """The page whose result is a new tile."""
+    makers = (page for page in walk() if ALLOCATES in page.traits)
+    return next(page for page in makers if page.results()[0].kind is Kind.TILE)
 
 
 class Names:

@@ -18,6 +18,7 @@ from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary,
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, read_call, read_item, read_signature
+from ptokit.text.read.names import allocation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_condition, read_for, read_if, read_while
 from ptokit.text.types.parts import BadType
@@ -63,6 +64,11 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     value_at = p.i
     text = p.texts[value_at]
     p.i += 1
+    if text[:6] == "dense<" and p.accept(":") and isinstance(kind := p.type(), TileType):
+        op = Op(allocation(), spans={"": p.span(at)})  # a merge overwrites what it holds
+        expect_results(p, op.page, 1, results)
+        op.results = [p.names.define(n, kind, i) for n, i in results]
+        return op
     number = int(text == "true") if text in ("true", "false") else numeral(text)
     if number is None:
         p.i = value_at

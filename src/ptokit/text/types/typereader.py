@@ -11,10 +11,10 @@ from dataclasses import fields
 from math import prod
 from typing import Any
 
-from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
+from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, tile_type
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
-from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc
+from ptokit.isa.model.words import VEC, ConvLayout, GlobalLayout, Loc
 from ptokit.text.types.parts import (
     BadType,
     Parts,
@@ -33,6 +33,7 @@ FOREIGN = re.compile(
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
 CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
+COUNTS = "vector<4xi16>"  # of the records that a merge takes of each list: a tile of one line
 # memref<16x16xf16, strided<[16, 1]>, #pto.address_space<vec>>
 BUFFER = re.compile(
     r"memref<([^<,]+),\s*(?:strided<\[([0-9?, ]+)\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
@@ -66,6 +67,8 @@ def _read(spelling: str) -> Type:
     buffer = BUFFER.match(spelling)
     if buffer is not None and (kind := _memref(buffer)) is not None:
         return kind
+    if spelling == COUNTS:
+        return tile_type(VEC, i16, 1, 16, valid=(1, 4))
     if FOREIGN.match(spelling):
         return OpaqueType(spelling)
     problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")

@@ -122,7 +122,9 @@ class Printer:
             for o, g in zip(bound, given, strict=True)
             if o.kind.name in ("TILE", "CONV", "GLOBAL") and not page.asm.deduced
         ]
-        chosen = [self._word(a, op.attrs[a.name]) for a in page.attrs if a.name in op.attrs]
+        chosen = [
+            self._word(a, op.attrs[a.name]) for a in page.attrs if a.cpp and a.name in op.attrs
+        ]
         templates = f"<{', '.join((*tiles, *chosen))}>" if chosen else ""
         return f"{page.cpp}{templates}({', '.join(given)});"
 

@@ -139,7 +139,7 @@ class TExtractFp(
     Extract,
     uses=(FIXPIPE,),
     name="textract_fp",
-    asm=Asm(name="textract.fp"),
+    asm=Asm(name="textract.fp", spellings=("textract",)),
     recorded_op="textract",
 ):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.

@@ -43,14 +43,19 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
         dst[rows:, :] = pad
 
 
-class TFillPad(FillPad, recorded={"normal": {}}):
+class TFillPad(FillPad, asm=Asm(selected=("mode", "normal")), recorded={"normal": {}}):
     """dst = src where src is valid, the pad value elsewhere; equal declared shapes."""
 
     dst, src = FillPad.dst, FillPad.src
     rules = (FillPad.rules, both(dst.rows == src.rows, dst.cols == src.cols))
 
 
-class TFillPadInplace(FillPad, name="tfillpad_inplace", recorded_op="tfillpad"):
+class TFillPadInplace(
+    FillPad,
+    name="tfillpad_inplace",
+    asm=Asm(spellings=("tfillpad",), selected=("mode", "inplace")),
+    recorded_op="tfillpad",
+):
     """tfillpad where dst and src share their storage."""
 
     dst, src = FillPad.dst, FillPad.src
@@ -58,7 +63,12 @@ class TFillPadInplace(FillPad, name="tfillpad_inplace", recorded_op="tfillpad"):
     recorded = {"inplace": {}}
 
 
-class TFillPadExpand(FillPad, name="tfillpad_expand", recorded_op="tfillpad"):
+class TFillPadExpand(
+    FillPad,
+    name="tfillpad_expand",
+    asm=Asm(spellings=("tfillpad",), selected=("mode", "expand")),
+    recorded_op="tfillpad",
+):
     """tfillpad into a dst whose declared shape may be larger."""
 
     dst, src = FillPad.dst, FillPad.src

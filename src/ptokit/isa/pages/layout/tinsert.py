@@ -94,7 +94,13 @@ class TInsert(Insert, uses=(FIXPIPE,)):
         dst[row : row + rows, col : col + cols] = y
 
 
-class TInsertFp(Insert, uses=(FIXPIPE,), name="tinsert_fp", recorded_op="tinsert"):
+class TInsertFp(
+    Insert,
+    uses=(FIXPIPE,),
+    name="tinsert_fp",
+    asm=Asm(spellings=("tinsert",)),
+    recorded_op="tinsert",
+):
     """Insert an accumulator tile through the fix-pipe, one parameter for each of its columns.
 
     dst[row + i, col + j] = convert(src[i, j]; fp[0, j]): unlike textract_fp, `col` does not index

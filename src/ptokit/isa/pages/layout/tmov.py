@@ -152,7 +152,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
         dst[:rows, :cols] = y
 
 
-class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp",)), recorded_op="tmov"):
+class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), recorded_op="tmov"):
     """Move an accumulator through the fix-pipe, one parameter for each column.
 
     dst[i, j] = convert(src[i, j]; fp[0, j]).

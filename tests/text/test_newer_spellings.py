@@ -1,0 +1,94 @@
+"""Newer and older text of one instruction is read as the same program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+L0C, L1 = "!pto.tile_buf<acc, 16x16xf32>", "!pto.tile_buf<mat, 16x16xi8>"
+FB, UB = "!pto.tile_buf<scaling, 1x16xu64>", "!pto.tile_buf<vec, 16x32xf32>"
+GATHER = f"pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : {UB}"
+MERGE = f"pto.tmrgsort ins(%a, %b, %t {{exhausted = true}} : {UB}, {UB}, {UB})"
+OPEN = "!pto.tile_buf<vec, 16x32xf32, valid=?x?>"
+P, V = "!pto.partition_tensor_view<16x16xi8>", "vector<4xi16>"
+CELL = "!pto.tile_buf<vec, 1x16xi16, valid=1x4>"
+SAME = {
+    f"pto.textract ins(%a, %r, %c : {L0C}, index, index, fp %f : {FB}) outs(%d : {L1})":
+    f"pto.textract_fp ins(%a, %f, %r, %c : {L0C}, {FB}, index, index) outs(%d : {L1})",
+    f"pto.tinsert ins(%a, fp %f, %r, %c : {L0C}, {FB}, index, index) outs(%d : {L1})":
+    f"pto.tinsert_fp ins(%a, %f, %r, %c : {L0C}, {FB}, index, index) outs(%d : {L1})",
+    f"pto.tmov ins(%a : {L0C}, fp %f : {FB}) outs(%d : {L1})":
+    f"pto.tmov.fp ins(%a, %f : {L0C}, {FB}) outs(%d : {L1})",
+    f"pto.tstore ins(%a, fp %f : {L0C}, {FB}) outs(%p : {P})":
+    f"pto.tstore_fp ins(%a, %f : {L0C}, {FB}) outs(%p : {P})",
+    f"pto.tstore ins(%a : {L0C}, pre_quant %q : i64) outs(%p : {P})":
+    f"pto.tstore ins(%a, %q : {L0C}, i64) outs(%p : {P})",
+    f"pto.tmov ins(%a : {L0C}, pre_quant %q : i64) outs(%d : {L1})":
+    f"pto.tmov ins(%a, %q : {L0C}, i64) outs(%d : {L1})",
+    f'pto.tfillpad ins(%a : {UB}) outs(%b : {UB}) {{mode = "expand"}}':
+    f"pto.tfillpad_expand ins(%a : {UB}) outs(%b : {UB})",
+    f'pto.tfillpad ins(%a : {UB}) outs(%a : {UB}) {{mode = "inplace"}}':
+    f"pto.tfillpad_inplace ins(%a : {UB}) outs(%a : {UB})",
+    f'{GATHER}, "col") outs(%b : {UB})':
+    f"pto.tgather ins(%a : {UB}) outs(%b : {UB}) {{maskPattern = P0101, gatherAxis = col}}",
+    f"{MERGE} outs(%d, %e : {UB}, {V})": f"{MERGE} outs(%d, %e : {UB}, {CELL})",
+    f"%e = arith.constant dense<0> : {V}": f"%e = pto.alloc_tile : {CELL}",
+    "pto.set_quant_scalar(%q : f32) {id = 0}": "pto.set_quant_scalar %q : f32",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("newer", "older"), SAME.items())
+def test_one_instruction(newer: str, older: str) -> None:
+    found = pto.loads(f"{newer}\n").text("dps")
+    assert found == pto.loads(f"{older}\n").text("dps")
+    assert pto.loads(found).text("dps") == found
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("clause", "kind", "shape"),
+    [
+        ("sizes [8, 8] valid [%one, %n]", OPEN, [1, 5]),
+        ("sizes [8, 8]", OPEN, [3, 3]),  # what is valid of the tile there
+        ("sizes [2, 8]", OPEN, [2, 3]),  # and of the window
+        ("sizes [2, 8]", UB.replace(">", ", valid=2x6>"), [2, 6]),
+    ],
+)
+def test_a_window_says_what_of_it_is_valid(
+    clause: str, kind: str, shape: list[int], engine: str
+) -> None:
+    text = f"""\
+func.func @f(%g: !pto.ptr<i32>, %n: index) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %four = arith.constant 4 : index
+  %t = pto.alloc_tile valid_row = %four valid_col = %n : {OPEN}
+  %s = pto.subview %t[%one, %two] {clause} : {OPEN} -> {kind}
+  %r, %c = pto.get_validshape %s : {kind}
+  %i = arith.index_cast %r : index to i32
+  %j = arith.index_cast %c : index to i32
+  pto.store_scalar %i, %g[%zero] : !pto.ptr<i32>, i32
+  pto.store_scalar %j, %g[%one] : !pto.ptr<i32>, i32
+  return
+}}
+"""
+    printed = pto.loads(text).text("dps")
+    assert pto.loads(printed).text("dps") == printed
+    done = pto.loads(text).execute({"g": np.zeros(2, np.int32), "n": 5}, engine=engine)
+    assert np.asarray(done.outputs["g"]).tolist() == shape
+
+
+def test_what_a_load_says_of_its_view_must_hold() -> None:
+    text = "pto.tload ins(%v : !pto.tensor_view<16x32xf32, stride=32x1>) outs(%t : {})"
+    text = text.format(UB) + " {{layout = #pto.layout<{}>, pto.inferred_layout = true}}\n"
+    assert [d.slug for d in pto.loads(text.format("nd")).check("cpu")] == []
+    assert [d.slug for d in pto.loads(text.format("dn")).check("cpu")] == ["layout"]
+    assert "TLOAD(" in pto.loads(text.format("nd")).text("cpp")
+
+
+def test_parameters_have_one_set() -> None:
+    found = pto.loads("pto.set_quant_scalar(%q : f32) {id = 3}\n").check("cpu")
+    assert [d.slug for d in found] == ["attribute"]
