@@ -144,3 +144,43 @@ def test_a_left_tile_has_the_layout_of_its_target(name: str, written: str) -> No
     assert isinstance(kind, TileType)
     assert target.resolve(kind).layout is layout
     assert f"In text a left tile is {layout}" in target_page(target)
+
+
+TILE, NEW = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile<vec, 16x32xf32>"
+LITERALS = {
+    f"%r = pto.tsetval 3, 1.5 : f32 -> {NEW}": "2 operands, but 1 type",
+    f"%r = pto.tsetval 3, 1.5 : ({NEW}) -> {NEW}": "2 operands, but 1 type",
+    f"pto.tsetval ins(3, 1.5 : f32) outs(%t : {TILE})": "2 operands, but 1 type",
+    f"%r = tsetval 3, 1.5 : index, f32, f32 -> {NEW}": "2 operands, but 3 types",
+    "pto.tsetval 3, 1.5 : index, f32": (
+        "pto.tsetval writes dst: name a result, or give outs(%dst : T)"
+    ),
+    f"%r = pto.tsetval 3, 1.5 : (index, f32) -> {NEW}": "",
+    f"%r = pto.tsetval 3, 1 : (index, f32) -> {NEW}": "",
+    f"%r = pto.tsetval 3.5, 1.5 : (f32, f32) -> {NEW}": (
+        "pto.tsetval takes an index as offset; 3.5 is f32"
+    ),
+    f"%r = pto.texpands 1.5 : f32, f32 -> {NEW}": "1 operand, but 2 types",
+    f"%r = pto.tadds %t, 1.5 : f32 -> {NEW}": "%t is vec f32 16x32 nd, here it is used as f32",
+    f"%r = pto.tadds %t, 1.5 : {TILE} -> {NEW}": "",
+    f"pto.tadds ins(%t, 1.5 : {TILE}, i32) outs(%t : {TILE})": "1.5 is not a number of type i32",
+    "%r = arith.addf 1.5, 2 : f32": "",
+    "%r = math.sqrt 2 : f32": "",
+    "%r = arith.addi 1, 2 : f32": "arith.addi takes a whole number as lhs; 1 is f32",
+    "%r = arith.addi 1, 2.5 : index": "2.5 is not a number of type index",
+    "pto.store_scalar 1, %p[3] : !pto.ptr<f32>, f32": "",
+    "pto.store_scalar 1.5, %p[3] : !pto.ptr<f32>, i32": "1.5 is not a number of type i32",
+    "pto.store_scalar 1.5, %p[3] : !pto.ptr<f32>": "",
+}
+
+
+@pytest.mark.parametrize(("statement", "message"), LITERALS.items())
+def test_numbers_have_the_types_that_are_written(statement: str, message: str) -> None:
+    text = f"func.func @f(%t: {TILE}, %p: !pto.ptr<f32>) {{\n  {statement}\n  return\n}}\n"
+    try:
+        program = pto.loads(text)
+        found = [d.slug for d in program.check("cpu")]
+        assert pto.loads(program.text("ssa")).text("ssa") == program.text("ssa")
+    except pto.PtoError as problem:
+        found = [d.message for d in problem.diagnostics]
+    assert found == ([message] if message else [])

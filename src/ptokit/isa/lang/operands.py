@@ -77,6 +77,11 @@ class Operand(Field):
         return "whole number" if self.whole else "float" if self.real else self.kind.value
 
     @property
+    def wanted(self) -> str:
+        """The same with an article."""
+        return f"{'an' if self.kind_name[0] in 'aei' else 'a'} {self.kind_name}"
+
+    @property
     def read(self) -> bool:
         return self.role in (Role.IN, Role.INOUT)
 

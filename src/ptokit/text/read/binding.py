@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import F32
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import INDEX, Elided, Kind, Type
+from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member
-from ptokit.text.read.call import Call, Item
+from ptokit.text.read.call import Call, Item, counted
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot
 
@@ -104,9 +104,13 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
         return
     elif call.results is None and 0 < results == len(types) - len(items) and not call.index:
         types, call.results = types[: len(items)], types[len(items) :]  # `: T, U` has them too
-    if len(types) > len(items) and len(types) != len(every):
-        message = f"{len(every)} operands, but {len(types)} types"
-        raise cursor.wrong("operand-count", message, types[0][1] - 1)
+    named = [item for item in items if item.value is not None]
+    if len(types) < len(items) > len(named) == len(types):
+        items = named  # numbers are of the type that their places want
+    numbers = len(types) < len(items) > len(named) and sig.page.asm.typed is None
+    if numbers or (len(types) > len(items) and len(types) != len(every)):
+        message = f"{counted(len(every), 'operand')}, but {counted(len(types), 'type')}"
+        raise cursor.wrong("operand-count", message, call.at)
     chosen = every if len(types) == len(every) else items
     for item, (kind, at) in zip(chosen, types, strict=False):
         item.type, item.type_at = kind, at
@@ -214,6 +218,7 @@ def accepts(slot: Slot, item: Item) -> bool:
 def item_type(item: Item) -> Type:
     """The type of an item as far as one knows."""
     if item.value is None:
-        return F32 if isinstance(item.number, float) else INDEX
+        usual = F32 if isinstance(item.number, float) else INDEX
+        return item.type if isinstance(item.type, ScalarType) else usual
     known = item.value.type
     return item.type if isinstance(known, Elided) and item.type is not None else known

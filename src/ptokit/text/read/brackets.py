@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
-from ptokit.isa.model.types import INDEX
+from ptokit.isa.model.types import INDEX, Type
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, read_value
 from ptokit.text.read.build import Named, expect_results
-from ptokit.text.read.call import read_item
+from ptokit.text.read.call import Item, read_item
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 
@@ -84,27 +84,34 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     """`op %a[%i] : T -> U`, `op %x, %a[%i] : T, U`, `op %a[%i], %x : T, U`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    places: dict[str, int] = {}
+    items: dict[str, Item] = {}
     for name in page.asm.order:
         indexed, operand = name in page.asm.brackets, page.operand(name)
-        p.expect("[") if indexed else p.expect(",") if op.operands else None
-        item = read_item(p, p.names)
-        value = item.value
-        if value is None:
-            value = p.names.literal(item.number, type_of(operand, item.number), item.at)
-        p.names.serve(value, operand, item.at) if indexed else None
-        op.operands[name], op.spans[name] = value, p.span(item.at)
-        places[name] = item.at
+        p.expect("[") if indexed else p.expect(",") if items else None
+        items[name] = item = read_item(p, p.names)
+        op.spans[name] = p.span(item.at)
+        if item.value is None and indexed:
+            item.value = p.names.literal(item.number, type_of(operand, item.number), item.at)
+        p.names.serve(item.value, operand, item.at) if indexed and item.value else None
         p.expect("]") if indexed else None
     p.expect(":")
     typed = with_types(page)
+    kinds: dict[str, tuple[Type, int]] = {}
     for number, name in enumerate(typed):
         if number and not p.accept(","):
             break  # the type of the handle says it
-        p.names.agree(op.bound(name)[0], p.type(), p.i - 1)
+        kinds[name] = p.type(), p.i - 1
+    for name, item in items.items():
+        kind = kinds.get(name)
+        if item.value is None:
+            kind = kind or (type_of(page.operand(name), item.number), item.at)
+            item.value = p.names.literal(item.number, kind[0], item.at)
+        elif kind is not None:
+            p.names.agree(item.value, *kind)
+        op.operands[name] = item.value
     for name in typed:
         p.names.serve(op.bound(name)[0], page.operand(name))
-        p.names.require(op.bound(name)[0], page.operand(name), places[name])
+        p.names.require(op.bound(name)[0], page.operand(name), items[name].at)
     if page.results():
         kind = p.type() if p.accept("->") else INDEX
         expect_results(p, page, 1, results) if results else None

@@ -263,7 +263,7 @@ def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: in
         given.append((cursor.type(), cursor.i - 1))
     few = len(found) - typed
     if len(given) not in (few, len(waiting)):
-        message = f"{_count(few, 'operand')}, but {_count(len(given), 'type')}"
+        message = f"{counted(few, 'operand')}, but {counted(len(given), 'type')}"
         raise cursor.wrong("operand-count", message, colon)
     for item, (kind, at) in zip(waiting, given, strict=False):
         item.type, item.type_at = kind, at
@@ -277,5 +277,6 @@ def _type_follows(cursor: Cursor) -> bool:
     return follows
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """`2 types`."""
     return f"{number} {what}{'' if number == 1 else 's'}"

@@ -113,7 +113,11 @@ def _misfit(
 
 
 def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> PtoError:
-    name = forms[0].mnemonic()
+    name, first = forms[0].mnemonic(), signature(forms[0])
+    if call.outs is None and first.fresh and len(call.items) in (len(first.ssa), len(first.bare)):
+        outs = ", ".join(s.name for s in first.fresh)
+        message = f"{name} writes {outs}: name a result, or give outs(%{first.fresh[0].name} : T)"
+        return cursor.wrong("operand-count", message, call.at)
     if call.outs is not None:
         takes = " or ".join(
             dict.fromkeys(
@@ -158,6 +162,6 @@ def _by_number(reading: Reading, call: Call) -> Pairs:
 
 
 def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
-    wanted = f"takes a {slot.operand.kind_name} as {slot.name}"
+    wanted = f"takes {slot.operand.wanted} as {slot.name}"
     message = f"{page.mnemonic()} {wanted}; {cursor.texts[item.at]} is {item_type(item)}"
     return cursor.wrong("type-mismatch", message, item.at)

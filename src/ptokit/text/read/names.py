@@ -127,7 +127,7 @@ class Names:
     def literal(self, number: float | None, kind: Type, at: int) -> Value:
         """The value of a number in operand position: one constant at the function's start."""
         floats = isinstance(kind, ScalarType) and kind.is_float
-        if isinstance(number, float) and not floats:
+        if not isinstance(kind, ScalarType) or (isinstance(number, float) and not floats):
             message = f"{number} is not a number of type {kind}"
             raise self.cursor.wrong("type-mismatch", message, at)
         number = float(number) if floats and number is not None else number
@@ -169,7 +169,7 @@ class Names:
     def require(self, value: Value, operand: Operand, at: int) -> None:
         """The value must be of the operand's kind."""
         if not operand.accepts(value.type):
-            message = f"%{value.name} is {value.type}, here a {operand.kind_name} is expected"
+            message = f"%{value.name} is {value.type}, here {operand.wanted} is expected"
             raise self.cursor.wrong("type-mismatch", message, at)
 
     def finish(self, body: Block) -> None:

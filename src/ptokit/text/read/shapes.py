@@ -186,7 +186,7 @@ def finish(
         op.operands[slot.name] = value
         op.spans[slot.name] = p.span(at)
         if not slot.accepts(value.type):
-            wanted = f"takes a {slot.kind_name} as {slot.name}"
+            wanted = f"takes {slot.wanted} as {slot.name}"
             message = f"{page.mnemonic()} {wanted}, not {value.type}"
             raise p.wrong("type-mismatch", message, at)
     expect_results(p, page, len(types), results) if results else None
