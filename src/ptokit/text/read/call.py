@@ -206,8 +206,8 @@ def _clause(word: str, forms: Sequence[type[Instr]]) -> str:
 def _quoted(cursor: Cursor, forms: Sequence[type[Instr]]) -> Given:
     """`"row"`: the word alone says which attribute it is."""
     at, word = cursor.i, cursor.texts[cursor.i].strip('"')
-    attrs = (a for page in forms for a in page.attrs if issubclass(a.kind, Word))
-    key = next((a.key for a in attrs if a.kind.named(word) is not None), None)
+    attrs = ((a.key, a.kind) for page in forms for a in page.attrs)
+    key = next((k for k, kind in attrs if issubclass(kind, Word) and kind.named(word)), None)
     if key is None:
         cursor.fail("expected an operand or ')'")
     cursor.i += 1

@@ -49,7 +49,7 @@ def bind(
         forms = chosen or [p for p in forms if p.mnemonic() == own]
     for page in forms:
         sig = signature(page)
-        if chosen:
+        if chosen and page.asm.selected:
             call.attrs = [g for g in call.attrs if g.key != page.asm.selected[0]]
         if call.attrs:
             as_operands(sig, call)
