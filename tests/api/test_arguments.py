@@ -55,3 +55,22 @@ def test_an_array_is_no_tile() -> None:
     array: Any = np.ones((16, 32))
     with pytest.raises(TypeError, match=r"^tadd: src1 is a tile, not a value of type ndarray$"):
         pto.tadd(tile(), tile(), array)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [(np.float32, "f32"), (np.dtype("uint8"), "u8"), (ml_dtypes.bfloat16, "bf16"), ("f16", "f16")],
+)
+def test_an_element_type_is_a_name_or_a_type_of_numpy(given: Any, meant: str) -> None:
+    assert pto.tile("vec", given, 16, 32).type.dtype.name == meant
+
+
+def test_an_unknown_element_type_is_told_what_there_is() -> None:
+    with pytest.raises(ValueError, match=r"^element type 'f99': choose one of f32, f16, bf16, "):
+        pto.tile("vec", "f99", 16, 32)
+
+
+@pytest.mark.parametrize("given", [b"pto.tadd", 3, None])
+def test_a_program_is_text(given: Any) -> None:
+    with pytest.raises(TypeError, match=f"^a program is a str, not {type(given).__name__}$"):
+        pto.loads(given)

@@ -224,6 +224,8 @@ def _without_dps(module: Module) -> Iterator[Diagnostic]:
 
 def loads(text: str, name: str = "<text>") -> Program:
     """Read a program from text; PtoError if it cannot be read."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a program is a str, not {type(text).__name__}")
     return Program(read(text, name))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ptokit.analysis.checker import tile_type_errors
 from ptokit.analysis.violation import broken
@@ -39,6 +39,7 @@ from ptokit.sim.memory import Elements, Memory
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 Data: TypeAlias = "ArrayLike | SupportsDLPack"
+ElementType: TypeAlias = "DType | str | DTypeLike"
 LARGEST = 1 << 30  # bytes: far above any on-chip memory
 
 
@@ -56,9 +57,10 @@ def word(kind: type[N], given: N | str, what: str) -> N:
     return found
 
 
-def dtype_of(given: DType | str) -> DType:
-    """An element type from itself or any spelling; ValueError lists them."""
-    found = given if isinstance(given, DType) else dtype_named(str(given))
+def dtype_of(given: ElementType) -> DType:
+    """An element type from itself, any spelling or NumPy's type; ValueError lists them."""
+    name = given if isinstance(given, DType | str) else np.dtype(given).name
+    found = name if isinstance(name, DType) else dtype_named(name)
     if found is None:
         options = ", ".join(dtype.name for dtype in DTYPES)
         raise ValueError(f"element type {given!r}: choose one of {options}")
@@ -67,7 +69,7 @@ def dtype_of(given: DType | str) -> DType:
 
 def tile(
     loc: Loc | str,
-    dtype: DType | str,
+    dtype: ElementType,
     rows: int,
     cols: int,
     *,
@@ -126,7 +128,7 @@ class TileMaker(Protocol):
 
     def __call__(
         self,
-        dtype: DType | str,
+        dtype: ElementType,
         rows: int,
         cols: int,
         *,
@@ -137,7 +139,7 @@ class TileMaker(Protocol):
 
 def _alias(loc: Loc, name: str) -> TileMaker:
     def make(
-        dtype: DType | str,
+        dtype: ElementType,
         rows: int,
         cols: int,
         *,
@@ -178,7 +180,7 @@ def place_at(tile: Tile, address: int) -> None:
 def tensor(
     array: AnyArray,
     *,
-    dtype: DType | str | None = None,
+    dtype: ElementType | None = None,
     shape: tuple[int, ...] | None = None,
     stride: tuple[int, ...] | None = None,
     offset: int = 0,
@@ -204,7 +206,7 @@ def tensor(
     return tensor_of(GlobalType(element, extents, steps, stated), offset, array)
 
 
-def _element(array: AnyArray, dtype: DType | str | None) -> DType:
+def _element(array: AnyArray, dtype: ElementType | None) -> DType:
     from ptokit.isa.model.dtypes import DTYPES
 
     if dtype is not None:
@@ -224,7 +226,7 @@ Pair: TypeAlias = "int | tuple[int, int]"
 
 
 def conv_tile(
-    dtype: DType | str,
+    dtype: ElementType,
     shape: tuple[int, ...],
     *,
     layout: ConvLayout | str = "fractal_z",
