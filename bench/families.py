@@ -148,6 +148,12 @@ def products() -> Iterator[Spec]:
         yield Spec(f"{op}.acc", f"z, {pair}", acc, "", f"{plain}_acc", shape, why=why)
         yield Spec(f"{op}.bias", f"{pair}, {bias}", acc, "", f"{plain}_bias", shape, why=why)
 
+    left, right = "f4e1m2x2 64x64 of codes in left", "f4e1m2x2 64x64 of codes in right"
+    scales = "u8 64x4 of scales in scaleleft", "u8 4x64 of scales in scaleright"
+    factors = f"{left}, {scales[0]}, {right}, {scales[1]}"
+    why = "bytes of scales are looked up for each element"
+    yield Spec("tmatmul_mx_hif4", factors, SUMS, shape=(64, 64), why=why)
+
 
 def quantisations() -> Iterator[Spec]:
     to_i8 = "quant_type = #pto<quant_type INT8_{}>"
@@ -163,6 +169,10 @@ def quantisations() -> Iterator[Spec]:
     ):
         outs = f"i8 {ROWS}x{COLS}, {groups}, {notes}, {notes}"
         yield Spec(op, F, outs, attrs=MX, plain=op.replace(".", "_"))
+
+    outs = f"f4e1m2x2 {ROWS}x{COLS}, u8 {ROWS}x32 valid {ROWS}x8, bf16 {ROWS}x48, bf16 {ROWS}x32"
+    why = "lines of 2 and 4 elements leave most lanes empty"
+    yield Spec("tquant_hif4", f"bf16 {ROWS}x{COLS}", outs, why=why)
 
 
 def irregular() -> Iterator[Spec]:
@@ -257,7 +267,9 @@ def array(kind: Any, shape: tuple[int, int], what: str) -> Any:  # Any: of NumPy
         return runs(size // 2).reshape(shape)
     if np.issubdtype(kind, np.integer):
         found = random(kind, *shape)
-        return found % 31 if what == "amounts" else found
+        limits = {"amounts": (0, 31), "codes": (0, 16), "scales": (180, 20)}
+        first, count = limits.get(what, (0, 0))
+        return first + found % count if count else found
     return (np.abs(random(np.float32, *shape)) + 0.5).astype(kind)
 
 

@@ -21,6 +21,7 @@ KINDS: dict[str, Any] = {  # Any: NumPy's types
     "f32": np.float32,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
+    "f4e1m2x2": np.uint8,  # codes
     "f8e4m3": ml_dtypes.float8_e4m3fn,
     "f8e8m0": ml_dtypes.float8_e8m0fnu,
     "i8": np.int8,

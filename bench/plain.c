@@ -308,6 +308,70 @@ static void scaled(float *a, float *b, void **p, long rows, long cols) {
 PRODUCTS(tmatmul_mx, 5, SCALED)
 PRODUCTS(tgemv_mx, 5, SCALED)
 
+// HiFloat4: 64 elements share four bytes, a number and bits that double eighths and sixteenths;
+// elements come as codes in bytes
+static float number(int code) { return ldexpf(4 + code % 4, code / 4 - 50); }
+static float doubled(uint8_t *four, long step, long k) {
+  int eighth = four[step] >> k / 8 & 1, sixteenth = four[(2 + k / 32) * step] >> k / 4 % 8 & 1;
+  return number(four[0]) * (1 << (eighth + sixteenth));
+}
+static float quarters(uint8_t code) { return (code & 8 ? -0.25f : 0.25f) * (code & 7); }
+void tmatmul_mx_hif4(void **p, long rows, long cols) {  // of 64 columns: one group along k
+  float a[rows * cols], b[cols * cols];
+  uint8_t *x = p[1], *of_x = p[2], *y = p[3], *of_y = p[4];
+  ROWS for (long k = 0; k < cols; k += 4) {
+    float scale = doubled(of_x + 4 * i, 1, k);
+    for (long n = k; n < k + 4; n++) a[i * cols + n] = quarters(x[i * cols + n]) * scale;
+  }
+  for (long k = 0; k < cols; k += 4) {
+    float scale[cols];
+    COLS scale[j] = doubled(of_y + j, cols, k);
+    for (long n = k; n < k + 4; n++) COLS b[n * cols + j] = quarters(y[n * cols + j]) * scale[j];
+  }
+  memset(p[0], 0, rows * cols * sizeof(float));
+  product(p[0], a, b, rows, cols, cols);
+}
+
+static float wide(uint16_t code) {  // bf16
+  uint32_t bits = (uint32_t)code << 16;
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+static uint16_t narrow(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
+static float rounded(float x) { return wide(narrow(x)); }
+void tquant_hif4(void **p, long rows, long cols) {
+  uint8_t *d = p[0], *four = p[2];
+  uint16_t *a = p[1], *most = p[3], *scaling = p[4];
+  for (long at = 0; at < rows * cols; at += 64, four += at % cols ? 4 : 36 - cols / 16) {
+    float of_4[16] = {0}, of_8[8] = {0}, whole = 0;
+    for (long n = 0; n < 64; n++) of_4[n / 4] = larger(of_4[n / 4], fabsf(wide(a[at + n])));
+    for (long n = 0; n < 16; n++) of_8[n / 2] = larger(of_8[n / 2], of_4[n]);
+    for (long n = 0; n < 8; n++) whole = larger(whole, of_8[n]);
+    uint32_t bits = (uint32_t)narrow(whole * rounded(1 / 7.0f)) << 16;
+    int code = (int)((bits + 0xFFFFF + (bits >> 21 & 1)) >> 21) - 316;
+    four[0] = code < 0 ? 0 : code > 254 ? 254 : code, four[1] = four[2] = four[3] = 0;
+    float inverse = rounded(1 / number(four[0]));
+    for (long n = 0; n < 16; n++) {
+      int eighth = rounded(of_8[n / 2] * inverse) >= 4;
+      float half = inverse * (eighth ? 0.5f : 1);
+      int sixteenth = rounded(of_4[n] * half) >= 2;
+      float factor = half * (sixteenth ? 0.5f : 1);
+      four[1] |= eighth << n / 2, four[2 + n / 8] |= sixteenth << n % 8;
+      most[at / 4 + n] = narrow(of_4[n]), scaling[at / 4 + n] = narrow(factor);
+      for (long m = at + 4 * n; m < at + 4 * n + 4; m++) {
+        float x = rounded(wide(a[m]) * factor);
+        d[m] = (x < 0 ? 8 : 0) | (int)rintf(smaller(fabsf(x), 1.75f) * 4);
+      }
+    }
+    for (long n = 0; n < 8; n++) most[rows * cols / 4 + at / 8 + n] = narrow(of_8[n]);
+  }
+}
+
 // quantisation
 FUNCTION(tquant, float, int8_t, ROWS COLS {
   float x = rintf(a[i * cols + j] * b[i]);

@@ -16,6 +16,8 @@ from clock import Measure
 from rows import Row
 
 import ptokit as pto
+from ptokit.isa.model.dtypes import dtype_named
+from ptokit.numerics.formats import decode
 
 SOURCE = Path(__file__).with_name("plain.c")
 ROUNDS = "-ffp-contract=off"  # products are rounded before they are added, as pages say
@@ -63,6 +65,9 @@ class Plain:
         for name, found in ours.items():
             rows, cols = found.shape
             wanted = self.arrays[name][:rows, :cols]
+            kind = dtype_named(kernel.types[name].partition("dtype=")[2].partition(",")[0])
+            if kind is not None and kind.packed:
+                wanted = decode(wanted, kind)
             same = found.tobytes() == wanted.tobytes()
             same |= self.row.close > 0 and np.allclose(found, wanted, self.row.close, 0)
             assert same, f"{self.row.op}: %{name} differs from what the C gives"
