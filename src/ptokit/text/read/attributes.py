@@ -44,7 +44,7 @@ def dictionary(cursor: Cursor) -> list[Given]:
     opened = cursor.i
     cursor.expect("{")
     found: list[Given] = []
-    while not cursor.accept("}"):
+    for _ in cursor.elements("}", opened):
         at = cursor.i
         text = cursor.texts[at]
         if text[:1] == '"' and len(text) > 1:
@@ -60,8 +60,6 @@ def dictionary(cursor: Cursor) -> list[Given]:
             value_at = cursor.i
             value = read_value(cursor)
         found.append(Given(key, at, value, value_at, cursor.i - 1))
-        if not cursor.accept(",") and cursor.texts[cursor.i] != "}":
-            cursor.fail("expected ',' or '}'", opened)
     return found
 
 

@@ -123,16 +123,9 @@ def read_signature(cursor: Cursor, call: Call) -> None:
 
 def _types(cursor: Cursor) -> list[tuple[Type, int]]:
     """One type, several, or several in parentheses."""
-    found: list[tuple[Type, int]] = []
-    opened = cursor.i
-    if cursor.accept("("):
-        while cursor.texts[cursor.i] != ")":
-            found.append((cursor.type(), cursor.i - 1))
-            if not cursor.accept(",") and cursor.texts[cursor.i] != ")":
-                cursor.fail("expected ',' or ')'", opened)
-        cursor.i += 1
-        return found
-    found.append((cursor.type(), cursor.i - 1))
+    if cursor.texts[cursor.i] == "(":
+        return cursor.types()
+    found = [(cursor.type(), cursor.i - 1)]
     while cursor.accept(","):
         found.append((cursor.type(), cursor.i - 1))
     return found
@@ -168,12 +161,7 @@ def _list(cursor: Cursor, names: Names) -> list[Item]:
     """`[%a, 4]`."""
     opened = cursor.i
     cursor.expect("[")
-    found: list[Item] = []
-    while not cursor.accept("]"):
-        found.append(read_item(cursor, names))
-        if not cursor.accept(",") and cursor.texts[cursor.i] != "]":
-            cursor.fail("expected ',' or ']'", opened)
-    return found
+    return [read_item(cursor, names) for _ in cursor.elements("]", opened)]
 
 
 def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
@@ -221,7 +209,7 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
     found: list[Item] = []
     index: list[Item] = []
     typed = 0  # how many of `found` have their types
-    while not cursor.accept(")"):
+    for _ in cursor.elements(")", opened):
         text = cursor.texts[cursor.i]
         if text == "{":
             call.attrs += dictionary(cursor)
@@ -245,8 +233,6 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
                 call.attrs += dictionary(cursor)
         if cursor.texts[cursor.i] == ":":
             typed = _group_types(cursor, found, index, typed)
-        if not cursor.accept(",") and cursor.texts[cursor.i] != ")":
-            cursor.fail("expected ',' or ')'", opened)
     call.index += index
     named = [item for items in call.keyed.values() for item in items]
     return [item for item in found if item not in named]

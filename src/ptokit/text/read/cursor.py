@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NoReturn
 
@@ -59,6 +60,20 @@ class Cursor:
         if self.texts[self.i] != text:
             self.fail(f"expected {text!r}", opened)
         self.i += 1
+
+    def elements(self, closing: str, opened: int) -> Iterator[None]:
+        """A turn for each element of a list with commas, until the bracket that closes it."""
+        while not self.accept(closing):
+            yield
+            if not self.accept(",") and self.texts[self.i] != closing:
+                self.fail(f"expected ',' or {closing!r}", opened)
+
+    def types(self) -> list[tuple[Type, int]]:
+        """`(T, U)` or `T`, each with the place where it ends."""
+        opened = self.i
+        if not self.accept("("):
+            return [(self.type(), self.i - 1)]
+        return [(self.type(), self.i - 1) for _ in self.elements(")", opened)]
 
     def word(self, what: str) -> str:
         """Step over a token that starts with a letter and return it."""

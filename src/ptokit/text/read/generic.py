@@ -22,10 +22,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     call = Call(at, generic=True)
     opened = p.i
     p.expect("(")
-    while not p.accept(")"):
-        call.items.append(read_item(p, p.names))
-        if not p.accept(",") and p.texts[p.i] != ")":
-            p.fail("expected ',' or ')'", opened)
+    call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
     if p.texts[p.i] == "<":
         opened = p.i
         p.i += 1
@@ -34,10 +31,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     if p.texts[p.i] == "(":
         opened = p.i
         p.i += 1
-        while not p.accept(")"):
-            call.regions.append(p.region([]))
-            if not p.accept(",") and p.texts[p.i] != ")":
-                p.fail("expected ',' or ')'", opened)
+        call.regions += [p.region([]) for _ in p.elements(")", opened)]
     if p.texts[p.i] == "{":
         call.attrs += dictionary(p)
     read_signature(p, call)

@@ -100,14 +100,12 @@ class Parser(Cursor):
         self.i += 1
         if self.accept("("):
             opened = self.i - 1
-            while not self.accept(")"):
+            for _ in self.elements(")", opened):
                 at = self.i
                 self.i += 1
                 self.expect(":")
                 kind = self.type()
                 values.append(self.names.define(self.texts[at][1:], kind, at))
-                if not self.accept(",") and self.texts[self.i] != ")":
-                    self.fail("expected ',' or ')'", opened)
         self.expect(":")
         return values
 

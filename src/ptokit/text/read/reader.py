@@ -189,7 +189,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     func = Func(name[1:].strip('"'), Block(), span=p.span(symbol), visibility=visibility)
     named = _arguments(p, func)
     if p.accept("->"):
-        func.results = _result_types(p)
+        func.results = tuple(kind for kind, _ in p.types())
     if p.accept("attributes"):
         func.attrs = generic(dictionary(p))
     func.comments = Comments(tuple(before))
@@ -212,7 +212,7 @@ def _arguments(p: Parser, func: Func) -> bool:
     opened = p.i
     p.expect("(")
     named = p.texts[p.i][:1] == "%"
-    while not p.accept(")"):
+    for _ in p.elements(")", opened):
         at = p.i
         if named:
             if p.texts[at][:1] != "%" or len(p.texts[at]) == 1:
@@ -225,21 +225,7 @@ def _arguments(p: Parser, func: Func) -> bool:
         if p.texts[p.i] == "{":
             func.arg_attrs[len(func.args) - 1] = generic(dictionary(p))
         p.skip_location()
-        if not p.accept(",") and p.texts[p.i] != ")":
-            p.fail("expected ',' or ')'", opened)
     return named
-
-
-def _result_types(p: Parser) -> tuple[Type, ...]:
-    opened = p.i
-    if not p.accept("("):
-        return (p.type(),)
-    found: list[Type] = []
-    while not p.accept(")"):
-        found.append(p.type())
-        if not p.accept(",") and p.texts[p.i] != ")":
-            p.fail("expected ',' or ')'", opened)
-    return tuple(found)
 
 
 def _body(p: Parser, func: Func) -> None:

@@ -57,7 +57,7 @@ def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     op = Op(page, spans={"": p.span(at)})
     names, inits, places = _carried(p, "") if p.texts[p.i] == "(" else ([], [], [])
     p.expect(":")
-    taken, given = _type_list(p), _arrow_types(p)
+    taken, given = p.types(), _arrow_types(p)
     if len(taken) != len(inits):
         message = f"{len(inits)} values, but {len(taken)} types"
         raise p.wrong("operand-count", message, p.i - 1)
@@ -164,34 +164,19 @@ def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Valu
     if not word or p.accept(word):
         opened = p.i
         p.expect("(")
-        while not p.accept(")"):
+        for _ in p.elements(")", opened):
             names.append(_name(p))
             p.expect("=")
             item = read_item(p, p.names)
             value = item.value
             places.append(item.at)
             inits.append(p.names.literal(item.number, I64, item.at) if value is None else value)
-            if not p.accept(",") and p.texts[p.i] != ")":
-                p.fail("expected ',' or ')'", opened)
     return names, inits, places
 
 
 def _arrow_types(p: Parser) -> list[tuple[Type, int]]:
     """`-> (T, U)`, or nothing."""
-    return _type_list(p) if p.accept("->") else []
-
-
-def _type_list(p: Parser) -> list[tuple[Type, int]]:
-    """`(T, U)` or `T`."""
-    opened = p.i
-    if not p.accept("("):
-        return [(p.type(), p.i - 1)]
-    found: list[tuple[Type, int]] = []
-    while not p.accept(")"):
-        found.append((p.type(), p.i - 1))
-        if not p.accept(",") and p.texts[p.i] != ")":
-            p.fail("expected ',' or ')'", opened)
-    return found
+    return p.types() if p.accept("->") else []
 
 
 def _check_yield(

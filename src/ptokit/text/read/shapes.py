@@ -207,10 +207,7 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     call = Call(at)
     opened = p.i
     p.expect("(")
-    while not p.accept(")"):
-        call.items.append(read_item(p, p.names))
-        if not p.accept(",") and p.texts[p.i] != ")":
-            p.fail("expected ',' or ')'", opened)
+    call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
     if p.texts[p.i] == ":":
         read_signature(p, call)
     values = [item.value for item in call.items if item.value is not None]
