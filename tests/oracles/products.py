@@ -168,5 +168,5 @@ def hf32(enable: bool, mode: str) -> dict[str, int]:
 
 
 @meaning("SetTf32Mode")
-def tf32(enable: bool, mode: str) -> dict[str, int]:
-    return {"TF32": precision(enable, mode)}
+def tf32(enable: bool, mode: str, target: str) -> dict[str, int]:
+    return {} if target == "a2a3" else {"TF32": precision(enable, mode)}

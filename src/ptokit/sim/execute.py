@@ -10,7 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Operand, Role
-from ptokit.isa.lang.traits import ALIASES, CHIP, CORE, FIXPIPE, GATHERS, ORDER, PRINTS, Resource
+from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, PRINTS, Resource
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind, ScalarType
@@ -62,8 +62,8 @@ class Core:
     def readings(self) -> dict[Resource, Any]:
         """What decides how bodies compute."""
         target = self.target
-        facts = {GATHERS: target.gathers, ORDER: target.order, CHIP: target.chip}
-        return {FIXPIPE: self.fixpipe, **facts}
+        facts = (Resource.GATHERS, Resource.ORDER, Resource.CHIP, Resource.TF32)
+        return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in facts}}
 
     def offer(self) -> Offer:
         """What a body may use."""

@@ -39,6 +39,7 @@ class Resource(Enum):
     GATHERS = "gathers"  # what an index out of range gives on the target
     ORDER = "order"  # in which order the target adds
     CHIP = "chip"  # whether the target does as chips do where the CPU simulator does otherwise
+    TF32 = "tf32"  # whether the target has the mode of that name
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
@@ -48,4 +49,5 @@ class Resource(Enum):
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, CHIP, REGISTERS, PRINTS, FLAGS, CORE, MACHINE, REGIONS, FLOW = Resource
+FIXPIPE, GATHERS, ORDER, CHIP, TF32, REGISTERS = list(Resource)[:6]
+PRINTS, FLAGS, CORE, MACHINE, REGIONS, FLOW = list(Resource)[6:]

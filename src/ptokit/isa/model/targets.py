@@ -58,6 +58,7 @@ DEFAULTS: dict[str, Any] = {
     "registers": True,
     "every_pair": False,
     "chip": True,
+    "tf32": True,
 }
 
 
@@ -86,6 +87,7 @@ class Target:
     pinned_left: bool = INHERITED  # a boxed Left tile has the alias's layout, whatever text says
     registers: bool = INHERITED  # instructions read what others wrote to registers
     chip: bool = INHERITED  # does as chips do where the CPU simulator does otherwise
+    tf32: bool = INHERITED  # has the mode that shortens f32 to TF32
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
 
     def __post_init__(self) -> None:
@@ -211,6 +213,7 @@ A2A3_TARGET = Target(
     usable={"UB": 184 * KIB},
     left=ZZ,
     order=Order.A2A3,
+    tf32=False,
 )
 A5_TARGET = Target(
     A5,

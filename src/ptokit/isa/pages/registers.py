@@ -188,19 +188,18 @@ class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     ptokit keeps the register and computes with whole f32.
     """
 
-    register: ClassVar[str]
     enable = Attr(bool)
     mode = Attr(RoundMode, RoundMode.ROUND)
 
     example = "NAME {enable = true}"
     disputes = ("D9",)
 
-    @classmethod
-    def run(cls, registers: RegisterFile, enable: bool, mode: RoundMode) -> None:
-        registers[cls.register] = packed((int(enable), 0), ([*RoundMode].index(mode), 1))
+
+def shortening(enable: bool, mode: RoundMode) -> int:
+    return packed((int(enable), 0), ([*RoundMode].index(mode), 1))
 
 
-class SetHf32Mode(SetShortF32, register="HF32"):
+class SetHf32Mode(SetShortF32):
     """Say whether later products may shorten f32 to HF32: enabled bit 0, rounding bits 1 to 3.
 
     ptokit keeps the register and computes with whole f32.
@@ -208,11 +207,20 @@ class SetHf32Mode(SetShortF32, register="HF32"):
 
     asm = Asm(spellings=("tsethf32mode",), cpp_text="SETHF32MODE<{enable}, RoundMode::{mode}>();")
 
+    @staticmethod
+    def run(registers: RegisterFile, enable: bool, mode: RoundMode) -> None:
+        registers["HF32"] = shortening(enable, mode)
 
-class SetTf32Mode(SetShortF32, register="TF32"):
+
+class SetTf32Mode(SetShortF32, uses=(REGISTERS, TF32)):
     """Say whether later products may shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
 
-    ptokit keeps the register and computes with whole f32. A2/A3 has no such mode: nothing changes.
+    ptokit keeps the register and computes with whole f32. On A2/A3 nothing happens.
     """
 
     asm = Asm(spellings=("tsettf32mode",), cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();")
+
+    @staticmethod
+    def run(registers: RegisterFile, enable: bool, mode: RoundMode, tf32: bool) -> None:
+        if tf32:
+            registers["TF32"] = shortening(enable, mode)
