@@ -94,3 +94,26 @@ def test_a_configuration_is_read(config: str, slug: str) -> None:
     body = f"%t = pto.alloc_tile : {kind}\n  %u = pto.bind_tile %t {{config = {config}}}"
     with pytest.raises(pto.PtoError, match=slug):
         pto.loads(program(f"{body} : {kind} -> {kind}"))
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(("index", "result"), [(1, [6, 5]), (9, [5, 6])])
+def test_a_tile_is_selected(index: int, result: list[int], engine: str) -> None:
+    """The result is a handle on the bytes of one of the two: it has what is written there."""
+    body = f"""\
+%a = pto.alloc_tile : {T}
+  %b = pto.alloc_tile : {T}
+  pto.texpands ins(%x : i32) outs(%a : {T})
+  pto.texpands ins(%x : i32) outs(%b : {T})
+  %less = arith.cmpi slt, %i, %c4 : index
+  %t = arith.select %less, %a, %b : {T}
+  %one = arith.constant 1 : i32
+  pto.tadds ins(%t, %one : {T}, i32) outs(%t : {T})
+  %m = pto.tgetval ins(%a, %c0 : {T}, index) outs : i32
+  %n = pto.tgetval ins(%b, %c0 : {T}, index) outs : i32
+  pto.store_scalar %m, %g[%c0] : !pto.ptr<i32>, i32
+  pto.store_scalar %n, %g[%c1] : !pto.ptr<i32>, i32"""
+    loaded = pto.loads(program(body))
+    assert loaded.check("all") == []
+    done = loaded.execute({"g": np.zeros(32, np.int32), "i": index}, engine=engine)
+    assert np.asarray(done.outputs["g"])[:2].tolist() == result

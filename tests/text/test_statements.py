@@ -184,3 +184,25 @@ def test_numbers_have_the_types_that_are_written(statement: str, message: str) -
     except pto.PtoError as problem:
         found = [d.message for d in problem.diagnostics]
     assert found == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "%b = arith.constant 2.0 : f64",
+        "%b = arith.addf %a, %a : f64",
+        "%b = arith.cmpf olt, %a, %a : f64",
+        "%b = arith.select %c, %a, %a : f64",
+        "%b = arith.truncf %a : f64 to f32",
+        "%b = arith.sitofp %i : i32 to f64",
+        "%b = math.sqrt %a : f64",
+    ],
+)
+def test_there_is_no_arithmetic_of_f64(statement: str) -> None:
+    """Such a statement is kept, printed back, and reported with its type."""
+    text = f"func.func @f(%a: f64, %i: i32, %c: i1) {{\n  {statement}\n  return\n}}\n"
+    program = pto.loads(text)
+    assert statement in program.text("dps")
+    found = program.check("cpu")
+    assert {d.slug for d in found} <= {"unknown-type", "unknown-op"}
+    assert all("f64" in d.message and "did you mean" not in str(d.help) for d in found)

@@ -20,7 +20,7 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule, doubtful
-from ptokit.isa.index import pages
+from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import FLOW, REGIONS
 from ptokit.isa.model.targets import Target, type_rules
@@ -167,9 +167,17 @@ def _broken_rule(kind: TileType | ConvTileType, target: Target) -> Rule | None:
     return next((r for r in rules if empty or r.holds({"tile": kind}) is False), None)
 
 
+TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
+NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
+
+
 def unknown_op(op: OpaqueOp) -> Diagnostic:
     from difflib import get_close_matches  # slow to import, and only mistakes need it
 
+    kinds = [v.type for v in (*op.uses, *op.results) if isinstance(v.type, OpaqueType)]
+    if kinds and lookup(op.name):
+        message = f"{op.name}: {kinds[0]} is not a type it takes"
+        return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)
     names = [page.mnemonic() for page in pages()]
     close = get_close_matches(op.name if "." in op.name else f"pto.{op.name}", names, n=1)
     return Diagnostic(
@@ -186,7 +194,7 @@ def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
         "unknown-type",
         f"%{value.name}: {kind} is not a type this version knows",
         value.span,
-        help="tiles are !pto.tile_buf<...> or !pto.tile<...>",
+        help=TILES if kind.spelling.startswith("!") else NUMBERS,
     )
 
 

@@ -274,4 +274,10 @@ E: dict[str, Dispute] = {
         "half to even; the least number, 2**-48; four bytes for each group in its row",
         "the format has no 0; in this order a move to zz gives what the product reads",
     ),
+    "E54": Dispute(
+        "what is the least integer of a type divided by -1?",
+        "C, and the documentation of arith: undefined. Processors: a trap, or the number itself.",
+        "it wraps: the number itself, and a remainder of 0",
+        "as everything that overflows; a run that ends would say less",
+    ),
 }

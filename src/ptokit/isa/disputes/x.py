@@ -95,4 +95,16 @@ X: dict[str, Dispute] = {
         "the valid region, in the simulator's form",
         "the rest has no meaning",
     ),
+    "X24": Dispute(
+        "is there arithmetic of f64 in the scalar unit?",
+        "assembler: arith takes it. Pages: no f64 among the types of scalars or elements.",
+        "no: such a statement is kept and printed, and refused when it is checked or run",
+        "no instruction of tiles takes a result",
+    ),
+    "X25": Dispute(
+        "what does a local array hold before it is written?",
+        "C++ that the assembler gives: undefined. Assembler: silent.",
+        "zeros",
+        "the same in every run; programs should not rely on it",
+    ),
 }

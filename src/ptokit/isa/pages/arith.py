@@ -135,6 +135,7 @@ class MulI(BinaryScalar, f=operator.mul, asm=infix("*")):
 class Division(BinaryScalar, abstract=True):
     """An integer division."""
 
+    disputes = ("E54",)
     nonzero = BinaryScalar.rhs != 0
     rules = named("division-by-zero", nonzero, help="compare the divisor with 0 first")
 

@@ -22,6 +22,7 @@ COUNTED = "elements count from 0 to the size of the array less one"
 class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S):
     """A new array. Elements that nobody set are 0; C++ leaves them undefined."""
 
+    disputes = ("X25",)
     asm = Asm(shape="declared", cpp_text="{type} {result}{{}};")
     result = Result(Numbers)
 

@@ -20,6 +20,7 @@ REAL, WHOLE = {"real": True, "element": True}, {"whole": True, "element": True}
 class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
     """result = lhs f rhs on floats of one type, rounded once."""
 
+    disputes = ("X24",)
     example = f"{TWO}%n = NAME %a, %b : f32"
     f: ClassVar[Callable[[Array, Array], Array]]
     result = Result(Scalar)

@@ -13,8 +13,9 @@ from typing import TypeAlias
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I1, INDEX, ScalarType, Type
+from ptokit.isa.model.types import I1, INDEX, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
+from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, read_call, read_item, read_signature
@@ -78,6 +79,8 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         kind = p.type()
     elif text not in ("true", "false"):
         p.fail("expected ':' and a type")
+    if isinstance(kind, OpaqueType):
+        raise UnknownOperandType
     if isinstance(kind, ScalarType) and kind.is_float:
         number = _float(number, kind) if text[:2] in ("0x", "0X") else float(number)
     elif isinstance(number, float):
@@ -185,6 +188,8 @@ def finish(
     for slot, (value, at) in zip(page.ins(), operands, strict=True):
         op.operands[slot.name] = value
         op.spans[slot.name] = p.span(at)
+        if isinstance(value.type, OpaqueType):
+            raise UnknownOperandType
         if not slot.accepts(value.type):
             wanted = f"takes {slot.wanted} as {slot.name}"
             message = f"{page.mnemonic()} {wanted}, not {value.type}"
