@@ -79,7 +79,8 @@ def with_tiles() -> Iterator[Spec]:
         yield Spec(op, two, F)
     for op in ("tpartadd", "tpartmul", "tpartmax", "tpartmin"):
         yield Spec(op, two, F)
-    yield Spec("tpow", two, F, close=ROUNDED)
+    why = "a chain of f64 steps, none fused, each waiting for the last"
+    yield Spec("tpow", two, F, close=ROUNDED, why=why)
     for op in ("tand", "tor", "txor"):
         yield Spec(op, f"{WHOLE}, {WHOLE}", WHOLE)
     for op in ("tshl", "tshr"):
@@ -137,7 +138,7 @@ def along_axes() -> Iterator[Spec]:
 
 def products() -> Iterator[Spec]:
     few = "f32 1x64 in bias"
-    turned = "our right tile lies in boxes, column by column, C's in rows"
+    turned = "our right tile lies in boxes, by columns, C's in rows"
     for op, acc, pair, bias, shape, why in (
         ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, (1, COLS), turned),
         ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), turned),
