@@ -141,7 +141,7 @@ def reached(
     return index, table.codes.shape[0] if rows else table.codes.size, rows
 
 
-@meaning("MGather")
+@meaning("MGather", "MGatherToL1")
 def read_at(
     dst: Seen, src: Seen, indices: Seen, coalesce: str | None, outside: str | None
 ) -> Array:

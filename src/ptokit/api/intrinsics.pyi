@@ -1043,10 +1043,22 @@ def trandom(
     rounds: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
+@overload
 def mgather(
     dst: Tile,
     src: Tensor,
     indices: Tile,
+    *,
+    tmp: Tile | None = ...,
+    coalesce: CoalesceWord | None = ...,
+    outside: GatherOOBWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def mgather(
+    dst: Tile,
+    src: Tensor,
+    indices: Tensor,
     *,
     tmp: Tile | None = ...,
     coalesce: CoalesceWord | None = ...,

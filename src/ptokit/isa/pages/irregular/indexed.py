@@ -5,6 +5,8 @@ from ptokit.isa.pages.irregular.tgather import column
 from ptokit.isa.pages.samples import VEC_F32, VEC_I32, VIEW_OF_X
 
 T, IDX = VEC_F32, VEC_I32
+TABLE, LINE = "!pto.tensor_view<16x32xf16>", "!pto.tensor_view<1x16xi32>"
+L1 = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
 ELEM, ROW = Coalesce.ELEM, Coalesce.ROW
 MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 GATHERED = f"""\
@@ -45,9 +47,8 @@ def places(
 ) -> tuple[Array, Array | None]:
     """The row-major index of each element in the table, and which ones are used."""
     rows, cols = tile.valid
-    each = coalesce is ELEM or (
-        coalesce is None and indices.valid.rows == rows and indices.valid.cols == cols
-    )
+    region = getattr(indices, "valid", indices)  # of a view all is valid
+    each = coalesce is ELEM or (coalesce is None and region.rows == rows and region.cols == cols)
     index = indices[:rows, :cols] if each else column(indices, rows)
     count = table.rows * table.cols if each else table.rows
     index = index.bitcast(u32).cast(i64)
@@ -91,6 +92,51 @@ class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
         rows, cols = dst.valid
         index, used = places(dst, src, indices, coalesce, outside)
         dst[:rows, :cols] = src.take(index, where=used)
+
+
+class MGatherToL1(Instr, name="mgather", form="l1", pipe=MTE2, asm=Asm(deduced=True)):
+    """Read elements, or with `coalesce` row whole rows, of global memory into L1.
+
+    As the other form, with indices that are in global memory too.
+    """
+
+    specials = NAN_MOVES
+    dst = Out(Tile, loc=MAT, doc="receives the elements")
+    src, tmp = MGather.src, MGather.tmp
+    indices = In(Global, doc="one for each element of dst, or a line of one for each row")
+    coalesce, outside = MGather.coalesce, MGather.outside
+
+    example = f"""\
+func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
+  %rows = arith.constant 16 : index
+  %cols = arith.constant 32 : index
+  %one = arith.constant 1 : index
+  %v = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : {TABLE}
+  %i = pto.make_tensor_view %n, shape = [%one, %rows], strides = [%rows, %one] : {LINE}
+  %t = pto.alloc_tile : {L1}
+  pto.mgather ins(%v, %i : {TABLE}, {LINE}) outs(%t : {L1})
+  return
+}}"""
+    n, m = dst.valid.rows, dst.valid.cols
+    line = either(
+        both(indices.matrix.rows == 1, indices.matrix.cols == n),
+        both(indices.matrix.cols == 1, indices.matrix.rows == n),
+    )
+    each = both(indices.matrix.rows == n, indices.matrix.cols == m)
+    rules = (
+        named("element-type", dst.dtype == src.dtype, indices.dtype.isin(i32, u32)),
+        named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        named("layout", both(src.layout == GlobalLayout.ND, indices.layout == GlobalLayout.ND)),
+        named("layout", dst.layout == NZ),
+        when(coalesce == ELEM, named("shape", each, help="an index for each element")),
+        when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
+        when(~coalesce.given, named("shape", either(each, line))),
+        when(~each, named("shape", m <= src.matrix.cols, help="rows are long enough")),
+        on(A2A3, dst.dtype.isin(*MOVED)),
+        on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
+    )
+    disputes = MGather.disputes
+    run = MGather.run
 
 
 class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):

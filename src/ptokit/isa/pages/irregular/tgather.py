@@ -190,7 +190,8 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
 
 def column(tile: Cells, rows: int) -> Array:
     """One value for each row, from a column or from a row."""
-    return tile[:rows, 0] if tile.valid.cols == 1 else tile[0, :rows].T
+    region = getattr(tile, "valid", tile)  # of a view all is valid
+    return tile[:rows, 0] if region.cols == 1 else tile[0, :rows].T
 
 
 BLOCK = 32  # bytes
