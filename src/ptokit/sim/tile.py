@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ptokit.diagnostics.diagnostic import error
-from ptokit.isa.lang.arrays import Array, Term, Window
+from ptokit.isa.lang.arrays import Array, Term, Window, Windows, windows_of
 from ptokit.isa.model.dtypes import DType, i64, u8
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
@@ -71,7 +71,7 @@ class Matrix:
     def _pointer(self) -> type[Pointer]:
         return Pointer
 
-    def __getitem__(self, window: tuple[Window, Window]) -> Array:
+    def __getitem__(self, window: Windows) -> Array:
         rows, cols = self._window(window)
         if rows.step > 1 or cols.step > 1:
             return self._sampled(rows, cols)
@@ -150,7 +150,7 @@ class Matrix:
         codes[chosen] = found.codes[0]
         return NumpyArray(codes, self.dtype)
 
-    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+    def put(self, window: Windows, value: Array, where: Array) -> None:
         """Assign a window only where `where` holds; the other elements stay as they are."""
         rows, cols = self._window(window)
         assert isinstance(where, NumpyArray)
@@ -206,7 +206,7 @@ class Matrix:
         down, across = np.arange(rows, dtype=np.uint64), np.arange(cols, dtype=np.uint64)
         return NumpyArray(down[:, None], i64), NumpyArray(across[None, :], i64)
 
-    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
+    def __setitem__(self, window: Windows, value: Term) -> None:
         rows, cols = self._window(window)
         self.elements.write(rows, cols, self._codes(value))
 
@@ -217,11 +217,11 @@ class Matrix:
         assert not isinstance(value, Array)
         return scalar(value, self.dtype).codes
 
-    def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
+    def _window(self, window: Windows) -> tuple[range, range]:
         last = self._last
         if last is not None and last[0] == window and last[1] is self.elements:
             return last[2], last[3]  # a body names one window again and again
-        down, across = window
+        down, across = windows_of(window)
         rows, cols = _bounds(down, self.extent.rows), _bounds(across, self.extent.cols)
         if self.elements.end is not None and rows and cols:
             self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
@@ -402,7 +402,7 @@ class GlobalView(Matrix):
         """Elements from the base of the array to the first one of the view."""
         return self.elements.origin
 
-    def _window(self, window: tuple[Window, Window]) -> tuple[range, range]:
+    def _window(self, window: Windows) -> tuple[range, range]:
         rows, cols = super()._window(window)
         self._require_end(self.elements.reach(rows, cols)[1])
         return rows, cols

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from ptokit.isa.model.dtypes import DType, NumberKind
 from ptokit.isa.model.extents import Extents
@@ -23,6 +23,7 @@ BOOL = DType("i1", 8, NumberKind.UINT, "bool")
 Number: TypeAlias = "int | float"
 Term: TypeAlias = "Array | Number"
 Window: TypeAlias = "slice | int"
+Windows: TypeAlias = "tuple[Window, Window] | ValidRegion"
 
 
 class Array(ABC):
@@ -260,7 +261,7 @@ class Cells(Protocol):
     """A tile, global view or convolution tile as a body sees it: a matrix of cells in memory.
 
     Windows are half-open; an integer keeps its axis. Rows and columns count from the upper left of
-    the static shape; `valid` is the valid region.
+    the static shape; `valid` is the valid region. `x[dst.valid]` is what of x has dst's region.
     """
 
     @property
@@ -281,8 +282,8 @@ class Cells(Protocol):
     def c0(self) -> int: ...
     @property
     def box(self) -> Shape: ...
-    def __getitem__(self, window: tuple[Window, Window]) -> Array: ...
-    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None: ...
+    def __getitem__(self, window: Windows) -> Array: ...
+    def __setitem__(self, window: Windows, value: Term) -> None: ...
     def fill(self, bits: int) -> None:
         """Set every element of the whole storage to these bits; of a view, the valid region."""
         ...
@@ -305,7 +306,7 @@ class Cells(Protocol):
         """
         ...
 
-    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+    def put(self, window: Windows, value: Array, where: Array) -> None:
         """Assign a window only where `where` holds."""
         ...
 
@@ -382,6 +383,14 @@ class ValidRegion(Protocol):
     @property
     def cols(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
+
+
+def windows_of(part: Windows) -> tuple[Window, Window]:
+    """A part as rows and columns: a valid region stands for the upper left part of its size."""
+    if type(part) is tuple:  # a valid region may be a named one
+        return part
+    region = cast("ValidRegion", part)
+    return slice(region.rows), slice(region.cols)
 
 
 def digits(number: Array, *bases: int) -> list[Array]:

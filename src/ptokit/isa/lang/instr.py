@@ -32,6 +32,7 @@ from ptokit.isa.lang.operands import (
     Role,
     Scratch,
     TypeOf,
+    like,
 )
 from ptokit.isa.lang.paths import OneOfPaths, Path, path
 from ptokit.isa.lang.traits import (
@@ -65,6 +66,7 @@ __all__ = [
     "Role",
     "Scratch",
     "TypeOf",
+    "like",
     "path",
 ]
 

@@ -171,3 +171,10 @@ class Like:
     loc: Loc | None = None
     whole: bool = False
     dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output
+
+
+def like(
+    model: Field, dtype: Callable[[Any], Any] | None = None, *, whole: bool = False
+) -> Like:  # Any: as above
+    """The type of `model`, with its valid region."""
+    return Like(model, model.valid.rows, model.valid.cols, whole=whole, dtype=dtype)

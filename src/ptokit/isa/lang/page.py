@@ -36,6 +36,7 @@ from ptokit.isa.lang.instr import (
     Result,
     Scratch,
     TypeOf,
+    like,
     path,
 )
 from ptokit.isa.lang.scalars import least, most

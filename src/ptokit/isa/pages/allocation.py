@@ -233,7 +233,7 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S):
             )
         ),
     )
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    elided = {"dst": like(src)}
     recorded = {"nd": {}}
     disputes = ("C13",)
 

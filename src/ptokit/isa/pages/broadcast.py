@@ -25,7 +25,7 @@ class RowExpand(Instr, abstract=True, pipe=V):
     src0_is_dst = Attr(bool, None, key="src0eqdst")
 
     example = {"src1": "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"}
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}
 
     @classmethod
@@ -202,7 +202,7 @@ class ColExpand(Instr, abstract=True, pipe=V):
     src1 = In(Tile, doc="the right operands, in its first row")
 
     example = {"src1": "!pto.tile_buf<vec, 1x32xf32>"}
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     recorded = {"plain": {}}
 
     @classmethod

@@ -33,6 +33,7 @@ A5_PAIRS = (
     *((t, (f32,)) for t in (f8e4m3, f8e5m2, hif8)),
     *((t, (bf16,)) for t in FP4),
 )
+LARGER = "make tmp larger: it holds lines of 32 bytes"
 # what does not saturate unless asked to
 WRAPPING = ((f16, u8), (f16, i8), (f16, i16), (f32, i16), (i64, i32), (i32, i16))
 
@@ -68,6 +69,21 @@ class TCvt(Instr, pipe=V):
     # the lines of 8 elements that the last columns of up to 255 rows touch
     lines = ((rows - 1) * src.cols // 8 + (cols % 64 + 7) // 8) * 32
     most_lines = (src.cols * 254 // 8 + (cols % 64 + 7) // 8) * 32
+    room = (
+        when(
+            both(src.dtype == f32, dst.dtype == i16),
+            either(tmp.nbytes >= cols // 64 * 256, tmp.nbytes >= 255 * 256),
+            when(cols % 64 != 0, either(tmp.nbytes >= lines, tmp.nbytes >= most_lines)),
+        ),
+        when(
+            both(src.dtype == f16, dst.dtype == i16),
+            either(tmp.nbytes >= (cols + 7) // 8 * 32, tmp.nbytes >= 256),
+        ),
+        when(
+            both(src.dtype == f16, dst.dtype == i8),
+            either(tmp.nbytes >= (cols + 15) // 16 * 32 + 128, tmp.nbytes >= 256),
+        ),
+    )
     rules = (
         same_region(dst, src),
         in_vec(dst, src),
@@ -75,35 +91,10 @@ class TCvt(Instr, pipe=V):
         on(A2A3, pairs(dst, src, *A2A3_PAIRS)),
         on(A5, pairs(dst, src, *A5_PAIRS)),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
-        on(
-            A2A3,
-            named(
-                "shape",
-                when(
-                    wraps,
-                    when(
-                        both(src.dtype == f32, dst.dtype == i16),
-                        either(tmp.nbytes >= cols // 64 * 256, tmp.nbytes >= 255 * 256),
-                        when(cols % 64 != 0, either(tmp.nbytes >= lines, tmp.nbytes >= most_lines)),
-                    ),
-                    when(
-                        both(src.dtype == f16, dst.dtype == i16),
-                        either(tmp.nbytes >= (cols + 7) // 8 * 32, tmp.nbytes >= 256),
-                    ),
-                    when(
-                        both(src.dtype == f16, dst.dtype == i8),
-                        either(tmp.nbytes >= (cols + 15) // 16 * 32 + 128, tmp.nbytes >= 256),
-                    ),
-                ),
-                help="make tmp larger: it holds lines of 32 bytes",
-            ),
-        ),
+        on(A2A3, when(wraps, named("shape", *room, help=LARGER))),
     )
-    recorded = {
-        f"{a}_{b}": {"rmode": "round_mode", "sat_mode": "saturation"}
-        for a in DTYPES
-        for b in DTYPES
-    }
+    options = {"rmode": "round_mode", "sat_mode": "saturation"}
+    recorded = dict.fromkeys((f"{a}_{b}" for a in DTYPES for b in DTYPES), options)
     disputes = ("E16", "E17", "E22", "E23", "E24")
 
     @staticmethod
@@ -124,10 +115,9 @@ class TCvt(Instr, pipe=V):
 
     @staticmethod
     def run(dst: Cells, src: Cells, rmode: RoundMode, sat_mode: SaturationMode | None) -> None:
-        rows, cols = src.valid
-        x, how = src[:rows, :cols], Rounding[rmode.name]
+        x, how = src[src.valid], Rounding[rmode.name]
         if dst.dtype == f32 and src.dtype == f32:
             y = x.rint(how)
         else:
             y = x.cast(dst.dtype, how, saturates(src.dtype, dst.dtype, sat_mode))
-        dst[:rows, :cols] = y
+        dst[src.valid] = y

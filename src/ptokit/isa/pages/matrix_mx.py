@@ -103,7 +103,6 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,)):
     """c = acc + the sum over k of a x b x their scales: each sum begins with acc's element."""
 
     c, acc = MatMul.c, Accumulation.acc
-    a, a_scale, b, b_scale = Scaled.a, Scaled.a_scale, Scaled.b, Scaled.b_scale
 
     asm = Asm(
         order=("acc", "a", "a_scale", "b", "b_scale"),
@@ -149,7 +148,6 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
 class ScaledBiased(Scaled, abstract=True, uses=(ORDER,)):
     """c = bias + the sum over k of a x b x their scales: each sum begins with its column's bias."""
 
-    c, a, a_scale, b, b_scale = Scaled.c, Scaled.a, Scaled.a_scale, Scaled.b, Scaled.b_scale
     bias = Biased.bias
 
     asm = Asm(

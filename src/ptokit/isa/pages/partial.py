@@ -22,7 +22,7 @@ class Partial(Instr, abstract=True, pipe=V):
     src1 = In(Tile, doc="the right operands")
 
     example = {"src1": SHORTER}
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     recorded = {"plain": {}}
     disputes = ("E26",)
 
@@ -114,7 +114,7 @@ class PartialArg(Instr, abstract=True, pipe=V):
         **{"src0_idx": VEC_I32, "dst_idx": VEC_I32},
     }
     elided = {
-        "dst_val": Like(src0_val, src0_val.valid.rows, src0_val.valid.cols),
+        "dst_val": like(src0_val),
         "dst_idx": Like(src0_idx, src0_val.valid.rows, src0_val.valid.cols),
     }
     indexed = tuple(

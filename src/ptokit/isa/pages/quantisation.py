@@ -57,7 +57,7 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
 def same_extents(made: DType) -> Like:
     """The type of dst where the text leaves it out."""
     src = Quantisation.src
-    return Like(src, src.valid.rows, src.valid.cols, dtype=lambda _: made)
+    return like(src, dtype=lambda _: made)
 
 
 def as_bytes(dst: Cells, y: Array, rows: int, cols: int) -> None:
@@ -134,7 +134,7 @@ class TDequant(Instr, pipe=V):
         row_major(dst, src),
         named("shape", offset.valid.cols >= scale.valid.cols, help="as many columns as scale"),
     )
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols, dtype=lambda _: f32)}
+    elided = {"dst": like(src, dtype=lambda _: f32)}
     recorded = {"row": {}, "elementwise": {}}
 
     @staticmethod
@@ -223,17 +223,16 @@ def quantise_groups(
 ) -> None:
     """The body of both instructions."""
     fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
-    rows, cols = src.valid
     m = largest_magnitudes(src, fp4, fp4 and not nv, along)
     e = shared_exponents(m, fp4, nv)
     factor = factors(m, e)
     spread = factor.repeated(GROUP) if along else factor.T.repeated(GROUP).T
-    y = src[:rows, :cols].cast(f32) * spread
+    y = src[src.valid].cast(f32) * spread
     codes = nibbles(y, src.dtype) if fp4 else octets(y, nv)
     down, across = e.shape
     if fp4:
         dst.fill(0)
-    dst[:rows, :cols] = codes.bitcast(dst.dtype)
+    dst[src.valid] = codes.bitcast(dst.dtype)
     codes = e.cast(u8).bitcast(exp.dtype)
     if interleave:
         exp[: down // 2, : across * 2] = rows_in_pairs(exp, codes)

@@ -81,8 +81,7 @@ def total(x: Array, dtype: DType) -> Array:
 
 def row_sums(dst: Cells, src: Cells, order: Order) -> Array:
     """The sum of each row, in the order of a target."""
-    rows, cols = src.valid
-    x = src[:rows, :cols]
+    x = src[src.valid]
     if x.dtype.is_int or order in (Order.CPU, Order.RECORDED):
         return total(x, dst.dtype)
     if order is Order.LEFT:
@@ -284,7 +283,7 @@ class TPairReduceSum(Instr, pipe=V):
     dst = Out(Tile, doc="receives the sums, in the first half of its valid columns")
     src = In(Tile, doc="the elements to add in pairs")
 
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    elided = {"dst": like(src)}
     same = both(dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
     rules = (
         one_type(dst, src),

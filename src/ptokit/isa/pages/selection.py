@@ -95,7 +95,6 @@ class TCmpS(Compare, form="scalar", rules=WITH_ONE):
     it. Bits beyond src0's valid columns, and all else of dst's storage, become 0.
     """
 
-    dst, src0 = Compare.dst, Compare.src0
     scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
 
     recorded = {"scalar": {"cmp": "cmp_mode"}}
@@ -156,7 +155,7 @@ class TSel(Instr, pipe=V):
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
     example = {"mask": BITS, "tmp": VEC_F32}
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     rules = (
         masked(dst, mask, src0, src1),
         on(CPU, dst.dtype.isin(*NUMBERS)),
@@ -188,7 +187,7 @@ class TSelS(Instr, pipe=V):
     scalar = In(Scalar, doc="the element for bits that are 0; it takes src's element type")
 
     example = {"mask": BITS, "tmp": VEC_F32}
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    elided = {"dst": like(src)}
     rules = (
         masked(dst, mask, src),
         on(CPU, dst.dtype.isin(*NUMBERS)),

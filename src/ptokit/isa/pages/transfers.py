@@ -93,10 +93,9 @@ class TLoad(Instr):
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
-        rows, cols = dst.valid
-        x = src[:rows, :cols].bitcast(dst.dtype)
+        x = src[dst.valid].bitcast(dst.dtype)
         dst.fill(pad_bits(dst.pad, dst.dtype))
-        dst[:rows, :cols] = x
+        dst[dst.valid] = x
 
 
 class StoreFamily(Instr, abstract=True):
@@ -200,15 +199,14 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
         relu: ReluPreMode,
         fixpipe: FixPipe,
     ) -> None:
-        rows, cols = src.valid
-        x, positive = src[:rows, :cols], relu is NORMAL_RELU
+        x, positive = src[src.valid], relu is NORMAL_RELU
         if quant is None:
             value = convert(x, dst.dtype, relu=positive)
         else:
             value = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
         if atomic is AtomicType.ADD:
-            value = dst[:rows, :cols] + value
-        dst[:rows, :cols] = value
+            value = dst[src.valid] + value
+        dst[src.valid] = value
 
 
 class TStoreFp(
@@ -222,7 +220,6 @@ class TStoreFp(
 
     dst, src = StoreFamily.dst, StoreFamily.src
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
-    atomic, relu, layout = StoreFamily.atomic, StoreFamily.relu, StoreFamily.layout
 
     example = f"""\
 func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{

@@ -99,7 +99,7 @@ class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S):
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
     )
     specials = NAN_MOVES
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols, whole=True)}
+    elided = {"dst": like(src, whole=True)}
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ptokit.isa.lang.arrays import BOOL, Array, Term, Window
+from ptokit.isa.lang.arrays import BOOL, Array, Term, Windows, windows_of
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import Axis, known
 from ptokit.isa.model.tiles import Shape, TileType
@@ -69,16 +69,16 @@ class Recorded(Matrix):
     def _pointer(self) -> type[Pointer]:
         return TracedPointer
 
-    def __getitem__(self, window: tuple[Window, Window]) -> Array:
+    def __getitem__(self, window: Windows) -> Array:
         found = WindowRead(self.elements, *self._spans(window))
         self.recording.reads.append(found)
         return found
 
-    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
+    def __setitem__(self, window: Windows, value: Term) -> None:
         rows, cols = self._spans(window)
         self.recording.stores.append(WindowStore(self.elements, rows, cols, self._value(value)))
 
-    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+    def put(self, window: Windows, value: Array, where: Array) -> None:
         rows, cols = self._spans(window)
         keep = as_expression(where, BOOL)
         self.recording.stores.append(
@@ -136,8 +136,9 @@ class Recorded(Matrix):
         other.label = self.label
         return other
 
-    def _spans(self, window: tuple[Window, Window]) -> tuple[AxisWindow, AxisWindow]:
-        rows, cols = (self._span(w, n) for w, n in zip(window, self.extent, strict=True))
+    def _spans(self, window: Windows) -> tuple[AxisWindow, AxisWindow]:
+        parts = zip(windows_of(window), self.extent, strict=True)
+        rows, cols = (self._span(part, extent) for part, extent in parts)
         return rows, cols
 
     def _span(self, window: Any, extent: Num) -> AxisWindow:  # Any: a slice or a number
@@ -230,11 +231,11 @@ class TracedTile(Recorded, Tile):
 class TracedView(Recorded, GlobalView):
     """A global view whose words on data are recorded; windows are checked against the array."""
 
-    def __setitem__(self, window: tuple[Window, Window], value: Term) -> None:
+    def __setitem__(self, window: Windows, value: Term) -> None:
         self._apart()
         super().__setitem__(window, value)
 
-    def put(self, window: tuple[Window, Window], value: Array, where: Array) -> None:
+    def put(self, window: Windows, value: Array, where: Array) -> None:
         self._apart()
         super().put(window, value, where)
 
@@ -294,7 +295,7 @@ class TracedView(Recorded, GlobalView):
                 raise NotNative("elements of the view share their places")
             span = span + (count - 1) * step
 
-    def _spans(self, window: tuple[Window, Window]) -> tuple[AxisWindow, AxisWindow]:
+    def _spans(self, window: Windows) -> tuple[AxisWindow, AxisWindow]:
         spans = super()._spans(window)
         end: Num = self.elements.origin + 1
         for axis, span in zip((self.elements.map.rows, self.elements.map.cols), spans, strict=True):

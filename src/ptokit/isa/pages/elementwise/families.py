@@ -47,13 +47,12 @@ class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
 
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = cls.f(src0[:rows, :cols], src1[:rows, :cols])
+        dst[dst.valid] = cls.f(src0[dst.valid], src1[dst.valid])
 
 
 TILES = (Binary.dst, Binary.src0, Binary.src1)
@@ -75,13 +74,12 @@ class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src1 = In(Tile, doc="the second operands")
     src2 = In(Tile, doc="the third operands")
 
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells, src2: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = cls.f(*(x[:rows, :cols] for x in (src0, src1, src2)))
+        dst[dst.valid] = cls.f(*(x[dst.valid] for x in (src0, src1, src2)))
 
 
 class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
@@ -97,8 +95,7 @@ class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = cls.f(*(x[:rows, :cols] for x in (dst, src0, src1)))
+        dst[dst.valid] = cls.f(*(x[dst.valid] for x in (dst, src0, src1)))
 
 
 class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
@@ -109,13 +106,12 @@ class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the operands")
 
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    elided = {"dst": like(src)}
     recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = cls.f(src[:rows, :cols])
+        dst[dst.valid] = cls.f(src[dst.valid])
 
 
 PAIR = (Unary.dst, Unary.src)
@@ -130,14 +126,13 @@ class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src = In(Tile, doc="the left operands")
     scalar = In(Scalar, doc="the right operand of all; it takes the tile's element type")
 
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    elided = {"dst": like(src)}
     recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src: Cells, scalar: Number) -> None:
-        rows, cols = dst.valid
-        x = src[:rows, :cols]
-        dst[:rows, :cols] = cls.f(x, x.number(scalar))
+        x = src[dst.valid]
+        dst[dst.valid] = cls.f(x, x.number(scalar))
 
 
 class WithScalarTmp(WithScalar, abstract=True):

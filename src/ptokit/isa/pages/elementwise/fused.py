@@ -1,5 +1,9 @@
 """Tile with tile: sums and products of three, and activations after them (spec 3.21)."""
 
+import operator
+from collections.abc import Callable
+from typing import ClassVar
+
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
 from ptokit.isa.pages.samples import VEC_I32
@@ -117,12 +121,13 @@ def narrowed(dtype: DType) -> DType:
 class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
     """dst = f(src0, src1) where it is greater than 0, else 0, in a narrower type."""
 
+    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results: f16 of f32, i8 of f16 and i16")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
 
     example = {"dst": "!pto.tile_buf<vec, 16x32xf16>"}
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols, dtype=narrowed)}
+    elided = {"dst": like(src0, dtype=narrowed)}
     rules = (
         src0.dtype == src1.dtype,
         pairs(dst, src0, *((a, (b,)) for a, b in NARROWED.items())),
@@ -131,36 +136,26 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
         row_major(dst, src0, src1),
     )
 
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+        result = positive(cls.f(src0[dst.valid], src1[dst.valid]))
+        dst[dst.valid] = result.cast(dst.dtype, Rounding.RINT, saturate=True)
 
-def fitted(x: Array, dtype: DType) -> Array:
-    """What is greater than 0, else 0: half to even, and no larger than the type's largest."""
-    return positive(x).cast(dtype, Rounding.RINT, saturate=True)
 
-
-class TAddReluConv(Converting):
+class TAddReluConv(Converting, f=operator.add):
     """dst[i, j] = src0[i, j] + src1[i, j] where greater than 0, else 0, in dst's type.
 
     The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and what is too
     large becomes the largest finite value; NaN gives 0.
     """
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = fitted(src0[:rows, :cols] + src1[:rows, :cols], dst.dtype)
 
-
-class TSubReluConv(Converting):
+class TSubReluConv(Converting, f=operator.sub):
     """dst[i, j] = src0[i, j] - src1[i, j] where greater than 0, else 0, in dst's type.
 
     The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and what
     is too large becomes the largest finite value; NaN gives 0.
     """
-
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = fitted(src0[:rows, :cols] - src1[:rows, :cols], dst.dtype)
 
 
 class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
@@ -177,7 +172,7 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
     example = {"dst": "!pto.tile_buf<vec, 16x32xf16>", "src0": VEC_I32, "src1": VEC_I32}
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols, dtype=lambda _: f16)}
+    elided = {"dst": like(src0, dtype=lambda _: f16)}
     rules = (
         both(src0.dtype == i32, src1.dtype == i32),
         on(CPU, dst.dtype.isin(f16, f32)),
@@ -195,9 +190,8 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, deq_scale: Array) -> None:
-        rows, cols = dst.valid
-        scaled = (src0[:rows, :cols] + src1[:rows, :cols]).cast(f32) * deq_scale
-        dst[:rows, :cols] = positive(scaled.cast(dst.dtype, Rounding.RINT, saturate=True))
+        scaled = (src0[dst.valid] + src1[dst.valid]).cast(f32) * deq_scale
+        dst[dst.valid] = positive(scaled.cast(dst.dtype, Rounding.RINT, saturate=True))
 
 
 class TAxpy(Instr, pipe=V, asm=POINTWISE):
@@ -225,6 +219,5 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE):
 
     @staticmethod
     def run(dst: Cells, src: Cells, scalar: Number) -> None:
-        rows, cols = dst.valid
-        product = src[:rows, :cols] * scalar
-        dst[:rows, :cols] = dst[:rows, :cols] + product.cast(dst.dtype)
+        product = src[dst.valid] * scalar
+        dst[dst.valid] = dst[dst.valid] + product.cast(dst.dtype)

@@ -72,20 +72,14 @@ class TLog(Unary, f=log, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16
     precision = precision(LOG)
 
 
-class TSqrt(
-    Unary,
-    f=Array.sqrt,
-    rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32),
-):
+class TSqrt(Unary, f=Array.sqrt, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
     """dst[i, j] is the square root of src[i, j], correctly rounded; NaN of what is less than 0."""
 
     precision = precision(SQRT)
 
 
 class TRsqrt(
-    Unary,
-    f=reciprocal_root,
-    rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32),
+    Unary, f=reciprocal_root, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)
 ):
     """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
 

@@ -1,6 +1,8 @@
 """Tile with number (spec 3.23)."""
 
 import operator
+from collections.abc import Callable
+from typing import ClassVar
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
@@ -88,9 +90,7 @@ class TRemS(
 
 
 class TFmodS(
-    WithScalar,
-    f=Array.remainder,
-    rules=with_scalar((f32,), (*WORDS, *F16_F32), anyhow=True),
+    WithScalar, f=Array.remainder, rules=with_scalar((f32,), (*WORDS, *F16_F32), anyhow=True)
 ):
     """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
 
@@ -176,33 +176,28 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY):
     """dst = (src0 + scalar, or less it) + src1, element by element."""
 
     specials = NAN_COMPUTED
+    f: ClassVar[Callable[[Array, Number], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
     src1 = In(Tile, doc="the third operands")
 
     rules = pointwise(dst, src0, src1)
-    elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols)}
+    elided = {"dst": like(src0)}
     recorded = {"plain": {}}
     disputes = ("E1", "E41")
 
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
+        dst[dst.valid] = cls.f(src0[dst.valid], scalar) + src1[dst.valid]
 
-class TAddSC(Between):
+
+class TAddSC(Between, f=operator.add):
     """dst[i, j] = (src0[i, j] + scalar) + src1[i, j], rounded after each step; integers wrap."""
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = src0[:rows, :cols] + scalar + src1[:rows, :cols]
 
-
-class TSubSC(Between):
+class TSubSC(Between, f=operator.sub):
     """dst[i, j] = (src0[i, j] - scalar) + src1[i, j], rounded after each step; integers wrap."""
-
-    @staticmethod
-    def run(dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = src0[:rows, :cols] - scalar + src1[:rows, :cols]
 
 
 class TExpandS(Instr, pipe=V, asm=Asm(deduced=True)):

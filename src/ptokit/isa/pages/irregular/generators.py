@@ -46,7 +46,6 @@ class TCITmp(Consecutive, name="tci", form="scratch", pipe=V):
 
     dst, start = Consecutive.dst, Consecutive.start
     tmp = Scratch(Tile, doc="of A2/A3: 768 bytes for numbers of 32 bits, 1792 for 16")
-    descending = Consecutive.descending
 
     example = """\
 %s = arith.constant 5 : i32

@@ -89,9 +89,8 @@ class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
     def run(
         dst: Cells, src: Cells, indices: Cells, coalesce: Coalesce | None, outside: GatherOOB | None
     ) -> None:
-        rows, cols = dst.valid
         index, used = places(dst, src, indices, coalesce, outside)
-        dst[:rows, :cols] = src.take(index, where=used)
+        dst[dst.valid] = src.take(index, where=used)
 
 
 class MGatherToL1(Instr, name="mgather", form="l1", pipe=MTE2, asm=Asm(deduced=True)):
@@ -186,7 +185,6 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
         atomic: AtomicOp,
         outside: ScatterOOB | None,
     ) -> None:
-        rows, cols = src.valid
         index, used = places(src, dst, indices, coalesce, outside)
         word = None if atomic is AtomicOp.NONE else str(atomic)
-        dst.scatter(index, src[:rows, :cols], used, word)
+        dst.scatter(index, src[src.valid], used, word)

@@ -30,10 +30,7 @@ class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V):
 
     asm = Asm(order=("src0", "src1", "dst0", "dst1"), uniform=True)
     rules = (pairwise(dst0, dst1, src0, src1), same_region(dst0, src0, src1))
-    elided = {
-        "dst0": Like(src0, src0.valid.rows, src0.valid.cols),
-        "dst1": Like(src0, src0.valid.rows, src0.valid.cols),
-    }
+    elided = {"dst0": like(src0), "dst1": like(src0)}
     disputes = ("E28",)
 
 

@@ -115,8 +115,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S):
 
     @staticmethod
     def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
-        rows, cols = src.valid
-        prints(TITLE, src[:rows, :cols], format)
+        prints(TITLE, src[src.valid], format)
 
 
 class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S):

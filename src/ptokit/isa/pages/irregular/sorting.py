@@ -120,21 +120,18 @@ class TMrgSort(Merge, form="block", name="tmrgsort"):
 
     dst = Merge.dst
     src = In(Tile, doc="the runs: groups of four")
-    block_len = In(
-        Index, cpp="blockLen", doc="elements of a run; two to a record of f32, four of f16"
-    )
+    length = "elements of a run; two to a record of f32, four of f16"
+    block_len = In(Index, cpp="blockLen", doc=length)
 
     example = {"dst": ROW, "src": ROW, "block_len": 64}
+    groups = src.valid.cols % (block_len * 4) == 0
     rules = (
         one_row(dst, src),
         named("shape", dst.valid.cols == src.valid.cols, help="merge all of src"),
         named("operand-value", block_len > 0),
         on(CPU, named("operand-value", block_len * src.size % RECORD == 0, help="whole records")),
         on(HARDWARE, named("operand-value", block_len % 64 == 0)),
-        when(
-            block_len > 0,
-            named("shape", src.valid.cols % (block_len * 4) == 0, help="whole groups of four runs"),
-        ),
+        when(block_len > 0, named("shape", groups, help="whole groups of four runs")),
     )
     recorded = {"block": {}}
     disputes = ("X21",)

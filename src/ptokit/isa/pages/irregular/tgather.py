@@ -58,9 +58,8 @@ class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
     def run(
         dst: Cells, src0: Cells, indices: Cells, outside: GatherOOB | None, gathers: GatherOOB
     ) -> None:
-        rows, cols = dst.valid
-        index = indices[:rows, :cols].cast(i64)
-        dst[:rows, :cols] = src0.take(index, outside or gathers)
+        index = indices[dst.valid].cast(i64)
+        dst[dst.valid] = src0.take(index, outside or gathers)
 
 
 def matching(count: Expr, pattern: Attr) -> Expr:

@@ -45,8 +45,7 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
 
     @staticmethod
     def run(dst: Cells, src: Cells, indexes: Cells, chip: bool) -> None:
-        rows, cols = indexes.valid
-        x, index = src[:rows, :cols], indexes[:rows, :cols].cast(i64)
+        x, index = src[indexes.valid], indexes[indexes.valid].cast(i64)
         if chip:
             dst.fill(0)
         dst.flat().scatter(index, x)

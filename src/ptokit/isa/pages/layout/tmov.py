@@ -132,7 +132,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
         when(both(src.loc != ACC, dst.loc != BIAS), named("element-type", dst.size == src.size)),
         fix_pipe(dst, src, relu, mode, quant.given),
     )
-    elided = {"dst": Like(src, src.valid.rows, src.valid.cols)}
+    elided = {"dst": like(src)}
     recorded = {"plain": {}, "relu": {}}
     disputes = ("C22", "C45", "C47")
 
@@ -140,8 +140,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
     def run(
         dst: Cells, src: Cells, quant: Array | None, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
-        rows, cols = src.valid
-        x, positive = src[:rows, :cols], relu is NORMAL_RELU
+        x, positive = src[src.valid], relu is NORMAL_RELU
         if quant is not None:
             y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
         elif positive or src.loc is ACC or dst.loc is BIAS:
@@ -149,7 +148,7 @@ class TMov(Instr, uses=(FIXPIPE,)):
             y = without_negatives(y) if positive else y
         else:
             y = x.bitcast(dst.dtype)
-        dst[:rows, :cols] = y
+        dst[src.valid] = y
 
 
 class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), recorded_op="tmov"):

@@ -32,6 +32,5 @@ class TPack(Instr, pipe=V, targets=(CPU, A5)):
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
-        rows, cols = dst.valid
-        bits = src[:rows, :cols].bitcast(UNSIGNED[src.dtype.size])
-        dst[:rows, :cols] = bits.cast(UNSIGNED[dst.dtype.size]).bitcast(dst.dtype)
+        bits = src[dst.valid].bitcast(UNSIGNED[src.dtype.size])
+        dst[dst.valid] = bits.cast(UNSIGNED[dst.dtype.size]).bitcast(dst.dtype)
