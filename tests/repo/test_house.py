@@ -24,7 +24,7 @@ HOUSE = {
     "isa/disputes": 760,
     "isa": 120,  # the index
     "numerics": 1_320,
-    "isa/pages": 8_200,  # all tile instructions of the manual
+    "isa/pages": 8_240,  # all tile instructions of the manual
     "ir": 420,  # the builder too
     "text/types": 680,  # memrefs, multi-tiles, memories of pointers
     "text/read": 3_440,  # clauses, modes, types of numbers

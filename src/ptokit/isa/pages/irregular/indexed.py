@@ -60,29 +60,15 @@ def places(
     return index if each else index * table.cols + tile.iota(rows, cols)[1], used
 
 
-class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
-    """Read elements, or with `coalesce` row whole rows, of global memory at indices.
-
-    dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
-    Indices are read without sign. `outside` says what one beyond gives: clamp the last, wrap the
-    index modulo the count, zero 0; error, also written undefined, is an error. Without `coalesce`
-    a line of indices means rows. Bits move unchanged, NaN too.
-    """
+class FromTable(Instr, abstract=True, pipe=MTE2, asm=Asm(deduced=True)):
+    """Elements or rows of global memory at indices."""
 
     specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements")
     src = In(Global, doc="the table")
-    indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
     tmp = Scratch(Tile, None, doc="of newer text; ignored")
     coalesce = Attr(Coalesce, None)
     outside = Attr(GatherOOB, None, key="gatherOob")
-
-    example = f"""\
-{GATHERED}  pto.tstore ins(%t : {T}) outs(%view : !pto.tensor_view<16x32xf32>)
-  return
-}}"""
-    rules = accessed(dst, src, indices, coalesce)
-    recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
     disputes = ("D5", "D7")
 
     @staticmethod
@@ -93,17 +79,37 @@ class MGather(Instr, pipe=MTE2, asm=Asm(deduced=True)):
         dst[dst.valid] = src.take(index, where=used)
 
 
-class MGatherToL1(Instr, name="mgather", form="l1", pipe=MTE2, asm=Asm(deduced=True)):
+class MGather(FromTable):
+    """Read elements, or with `coalesce` row whole rows, of global memory at indices.
+
+    dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
+    Indices are read without sign. `outside` says what one beyond gives: clamp the last, wrap the
+    index modulo the count, zero 0; error, also written undefined, is an error. Without `coalesce`
+    a line of indices means rows. Bits move unchanged, NaN too.
+    """
+
+    dst, src = FromTable.dst, FromTable.src
+    indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
+    tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
+
+    example = f"""\
+{GATHERED}  pto.tstore ins(%t : {T}) outs(%view : !pto.tensor_view<16x32xf32>)
+  return
+}}"""
+    rules = accessed(dst, src, indices, coalesce)
+    recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
+
+
+class MGatherToL1(FromTable, name="mgather", form="l1"):
     """Read elements, or with `coalesce` row whole rows, of global memory into L1.
 
     As the other form, with indices that are in global memory too.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, loc=MAT, doc="receives the elements")
-    src, tmp = MGather.src, MGather.tmp
+    src = FromTable.src
     indices = In(Global, doc="one for each element of dst, or a line of one for each row")
-    coalesce, outside = MGather.coalesce, MGather.outside
+    tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
 
     example = f"""\
 func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
@@ -125,7 +131,7 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
     rules = (
         named("element-type", dst.dtype == src.dtype, indices.dtype.isin(i32, u32)),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
-        named("layout", both(src.layout == GlobalLayout.ND, indices.layout == GlobalLayout.ND)),
+        named("layout", src.layout == GlobalLayout.ND, help="rows of memory"),
         named("layout", dst.layout == NZ),
         when(coalesce == ELEM, named("shape", each, help="an index for each element")),
         when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
@@ -134,8 +140,6 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
         on(A2A3, dst.dtype.isin(*MOVED)),
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
     )
-    disputes = MGather.disputes
-    run = MGather.run
 
 
 class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
