@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 import ptokit as pto
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang import instr
+from ptokit.isa.lang.arrays import Cells
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import f32
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import tile_type
@@ -216,14 +219,16 @@ def test_another_program_has_other_code(folder: Path, what: str) -> None:
 SQUARE = tile_type(VEC, f32, 16, 16)
 
 
-def transposed(engine: Any, *, shared: bool) -> NDArray[np.uint8]:  # Any: an engine
+def transposed(
+    engine: Any, *, shared: bool, page: type[Instr] = TTrans
+) -> NDArray[np.uint8]:  # Any: an engine
     """The bytes of a transposed tile, in its own place or in another memory."""
     data = np.arange(1024, dtype=np.uint16).view(np.uint8)
     source = Memory("tile", data[:1024].copy(), written=True)
     target = source if shared else Memory("tile", data[1024:].copy(), written=True)
     src, dst = Value("src", SQUARE), Value("dst", SQUARE)
     handles = {src: Tile(SQUARE, source, 0), dst: Tile(SQUARE, target, 0)}
-    op = Op(TTrans, {"dst": dst, "src": src})
+    op = Op(page, {"dst": dst, "src": src})
     engine.run_op(op, handles, Core(DEFAULT_TARGET, CPU_READING))
     return target.data
 
@@ -233,6 +238,28 @@ def test_operands_that_share_their_bytes_have_other_code(folder: Path) -> None:
     for shared in (False, True, False):
         expected, got = (transposed(e, shared=shared) for e in (launch, native))
         assert np.array_equal(expected, got), shared
+
+
+def mine(body: Callable[[Cells, Cells], None]) -> type[Instr]:
+    """A page that is not ptokit's, always of the same name."""
+    made = type("Mine", (TTrans,), {"__doc__": "Mine.", "run": staticmethod(body)})
+    instr.PAGES.remove(made)
+    return made
+
+
+def test_pages_of_one_name_that_are_not_ptokits_have_their_own_code(folder: Path) -> None:
+    """As when a notebook defines its page again."""
+
+    def copied(dst: Cells, src: Cells) -> None:
+        dst[dst.valid] = src[dst.valid]
+
+    def doubled(dst: Cells, src: Cells) -> None:
+        dst[dst.valid] = src[dst.valid] + src[dst.valid]
+
+    for body in (copied, doubled):
+        page = mine(body)
+        expected, got = (transposed(e, shared=False, page=page) for e in (launch, native))
+        assert np.array_equal(expected, got), body.__name__
 
 
 def test_names_in_errors_are_the_programs_own(folder: Path) -> None:
