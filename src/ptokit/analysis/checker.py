@@ -16,6 +16,7 @@ from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.violation import blamed, broken, violation
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many
@@ -172,20 +173,17 @@ NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 
 
 def unknown_op(op: OpaqueOp) -> Diagnostic:
-    from difflib import get_close_matches  # slow to import, and only mistakes need it
-
     kinds = [v.type for v in (*op.uses, *op.results) if isinstance(v.type, OpaqueType)]
     if kinds and lookup(op.name):
         message = f"{op.name}: {kinds[0]} is not a type it takes"
         return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)
     names = [page.mnemonic() for page in pages()]
-    close = get_close_matches(op.name if "." in op.name else f"pto.{op.name}", names, n=1)
     return Diagnostic(
         "unknown-op",
         f"{op.name}: {CATALOGUE['unknown-op'].title}",
         op.span,
         Severity.WARNING,
-        help=f"did you mean {close[0]}?" if close else None,
+        help=did_you_mean(op.name if "." in op.name else f"pto.{op.name}", names),
     )
 
 

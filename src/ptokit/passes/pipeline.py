@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import Target
@@ -73,9 +73,9 @@ def pass_named(name: str) -> Pass:
     """The pass of that name; ValueError says which there are."""
     if name in PASSES:
         return PASSES[name]
-    near = get_close_matches(name, PASSES, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise ValueError(f"there is no pass {name!r}: {hint}choose of {', '.join(PASSES)}")
+    hint = did_you_mean(name, PASSES)
+    advice = f"{hint} " if hint else ""
+    raise ValueError(f"there is no pass {name!r}: {advice}choose one of {', '.join(PASSES)}")
 
 
 def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.words import Word
-from ptokit.text.read.cursor import Cursor, did_you_mean
+from ptokit.text.read.cursor import Cursor
 from ptokit.text.types.parts import DIGITS
 
 FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")

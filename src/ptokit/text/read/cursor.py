@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import NoReturn
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.isa.model.types import Elided, Type
 from ptokit.text.read.lexer import Tokens
@@ -15,7 +15,6 @@ from ptokit.text.types.typereader import SPELLED, type_named
 
 FUNC = "func.func"
 DEEPEST = 100
-MOST_OPTIONS = 500  # a wrong word is compared with that many, the last ones
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
 BUILTIN_TYPES = ("index", "dtype", "none")
@@ -174,9 +173,3 @@ def _names_type(text: str) -> bool:
     except BadType:
         return False
     return True
-
-
-def did_you_mean(word: str, options: list[str]) -> str | None:
-    """Advice for a word that is none of `options`: the nearest one."""
-    close = get_close_matches(word, options[-MOST_OPTIONS:], 1)
-    return f"did you mean {close[0]}?" if close else None

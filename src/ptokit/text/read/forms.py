@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Kind, OpaqueType
 from ptokit.text.read.attributes import unknown_attribute
@@ -28,7 +29,7 @@ from ptokit.text.read.binding import (
     spread,
 )
 from ptokit.text.read.call import Call, Item
-from ptokit.text.read.cursor import Cursor, did_you_mean
+from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot, describe, signature
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
@@ -24,7 +25,7 @@ from ptokit.isa.model.types import (
     Type,
     kind_of_elided,
 )
-from ptokit.text.read.cursor import UNKNOWN, Cursor, did_you_mean
+from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.lexer import Tokens
 
 DTYPE = ELISIONS[Kind.INDEX]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TypeVar
 
+from ptokit.diagnostics.nearest import did_you_mean, nearest
 from ptokit.isa.model.dtypes import SPELLINGS, DType, dtype_named
 from ptokit.isa.model.words import Word
 
@@ -71,8 +71,7 @@ class Parts:
 def unknown(word: str, options: Iterable[str], at: int, what: str) -> BadType:
     """The problem of a word that is none of `options`."""
     listed = list(options)
-    close = get_close_matches(word.lower(), listed, 1)
-    help = f"did you mean {close[0]}?" if close else f"one of: {', '.join(listed)}"
+    help = did_you_mean(word.lower(), listed) or f"one of: {', '.join(listed)}"
     return BadType("unknown-word", f"{word!r} is not {what}", at, at + len(word), help)
 
 
@@ -101,7 +100,7 @@ def element(word: str, at: int) -> DType:
     """The element type that `word` names."""
     dtype = dtype_named(word)
     if dtype is None:
-        close = get_close_matches(word.lower(), SPELLINGS, 1)
+        close = nearest(word.lower(), SPELLINGS)
         help = f"did you mean {SPELLINGS[close[0]]}?" if close else "f16, bf16, f32, i8, i32, ..."
         message = f"{word!r} is not an element type" if word else "the element type is missing"
         raise BadType("unknown-type", message, at, at + max(len(word), 1), help)

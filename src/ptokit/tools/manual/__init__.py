@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from textwrap import wrap
 
 from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup
 from ptokit.tools.manual.contents import contents
@@ -30,7 +30,7 @@ def explain(name: str) -> str | None:
 
 def suggestions(name: str) -> list[str]:
     """Names that are near."""
-    return get_close_matches(name.lower(), [*index(), *CATALOGUE, *topics()], n=3)
+    return nearest(name.lower(), [*index(), *CATALOGUE, *topics()], 3)
 
 
 def slug_page(slug: str) -> str:
