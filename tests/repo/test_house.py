@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 540,  # the calls that a place is inside of, the nearest words
     "isa/formula": 610,
     "isa/model": 1_780,
-    "isa/lang": 1_450,  # what pages import as a whole; parts of tiles
+    "isa/lang": 1_455,  # what pages import as a whole; parts of tiles; results in C++
     "isa/disputes": 760,
     "isa": 120,  # the index
     "numerics": 1_320,
@@ -28,7 +28,7 @@ HOUSE = {
     "ir": 420,  # the builder too
     "text/types": 680,  # memrefs, multi-tiles, memories of pointers
     "text/read": 3_440,  # clauses, modes, types of numbers
-    "text/write": 800,
+    "text/write": 840,  # values that regions pass on, in C++
     "text": 20,
     "sim": 1_815,  # windows are placed once, memories used again; scatters, merges
     "sim/record": 1_450,  # below analysis: effects come from recorded bodies

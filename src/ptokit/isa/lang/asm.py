@@ -23,9 +23,17 @@ class Asm:
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
     attrs_inside: bool = False  # attributes stand inside `ins(...)`, after the operands
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
-    cpp_text: str | None = None  # C++ that is no call of the intrinsic; {operand}, [left out]
+    # C++ that is no call of the intrinsic; {operand}, [left out unless all in it is given]. {type}
+    # is that of the result, {unsigned} that of unsigned integers of its source's or its width;
+    # {minus} is given for a source of one bit, {lowest} for a result of one bit.
+    cpp_text: str | None = None
 
     def over(self, base: Asm) -> Asm:
         """These parts, and those of `base` that are not said here."""
         said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
         return replace(base, **said)
+
+
+def in_cpp(expression: str) -> Asm:
+    """C++ defines the result by an expression on the operands."""
+    return Asm(cpp_text=f"const {{type}} {{result}} = {expression};")

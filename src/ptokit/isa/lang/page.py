@@ -23,7 +23,7 @@ from ptokit.isa.formula.rules import (
     when,
 )
 from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, digits
-from ptokit.isa.lang.asm import Asm
+from ptokit.isa.lang.asm import Asm, in_cpp
 from ptokit.isa.lang.instr import (
     Attr,
     In,

@@ -162,7 +162,13 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
         equals=False,
         doc="of them valid; else what src has there",
     )
-    asm = Asm(spellings=("subview",), brackets=("row", "col"), typed=("src",))
+    asm = Asm(
+        spellings=("subview",),
+        brackets=("row", "col"),
+        typed=("src",),
+        cpp_text="auto {dst} = {src}; SUBVIEW({dst}, {src}, {row}, {col}); "
+        "{dst}.SetValidShape({sizes});[ {dst}.SetValidShape({valid});]",
+    )
 
     example = f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {VEC_F32}"
     form = "window with sizes"

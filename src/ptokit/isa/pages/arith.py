@@ -70,9 +70,16 @@ class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"),
         return in_type(cls.f(lhs, rhs), result)
 
 
-def infix(operator: str) -> Asm:
-    """C++ writes an operator between the operands."""
-    return Asm(cpp_text=f"const {{type}} {{result}} = {{lhs}} {operator} {{rhs}};")
+def infix(operator: str, more: str = "", kind: str = "") -> Asm:
+    """C++ writes an operator between the operands, both in the type `kind`, and `more` behind."""
+    return in_cpp(f"{kind}{{lhs}} {operator} {kind}{{rhs}}{more}")
+
+
+# further parts of C++: the type of unsigned operands; whether a quotient has a rest and a sign
+UNSIGNED = "({unsigned})"
+REST = "{lhs} % {rhs} != 0 && ({lhs} < 0) SAME ({rhs} < 0)"
+UP, DOWN = f" + ({REST.replace('SAME', '==')})", f" - ({REST.replace('SAME', '!=')})"
+UNSIGNED_UP = " + (({unsigned}){lhs} % ({unsigned}){rhs} != 0)"
 
 
 def bit_and(a: int, b: int) -> int:
@@ -148,11 +155,11 @@ class RemSI(Division, f=remainder, asm=infix("%")):
     """result = lhs % rhs, with the sign of lhs."""
 
 
-class CeilDivSI(Division, f=quotient_up):
+class CeilDivSI(Division, f=quotient_up, asm=infix("/", UP)):
     """result = lhs / rhs, rounded up; overflow wraps as in divsi."""
 
 
-class FloorDivSI(Division, f=quotient_down):
+class FloorDivSI(Division, f=quotient_down, asm=infix("/", DOWN)):
     """result = lhs / rhs, rounded down; overflow wraps as in divsi."""
 
 
@@ -164,23 +171,23 @@ class Unsigned(BinaryScalar, abstract=True):
         return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
 
 
-class DivUI(Unsigned, Division, f=partial(bitwise, "udiv")):
+class DivUI(Unsigned, Division, f=partial(bitwise, "udiv"), asm=infix("/", kind=UNSIGNED)):
     """result = lhs / rhs on unsigned numbers, rounded down."""
 
 
-class RemUI(Unsigned, Division, f=partial(bitwise, "urem")):
+class RemUI(Unsigned, Division, f=partial(bitwise, "urem"), asm=infix("%", kind=UNSIGNED)):
     """result = lhs % rhs on unsigned numbers."""
 
 
-class CeilDivUI(Unsigned, Division, f=unsigned_quotient_up):
+class CeilDivUI(Unsigned, Division, f=unsigned_quotient_up, asm=infix("/", UNSIGNED_UP, UNSIGNED)):
     """result = lhs / rhs on unsigned numbers, rounded up."""
 
 
-class MinSI(BinaryScalar, f=least):
+class MinSI(BinaryScalar, f=least, asm=infix("<", " ? {lhs} : {rhs}")):
     """The smaller of two signed values."""
 
 
-class MaxSI(BinaryScalar, f=most):
+class MaxSI(BinaryScalar, f=most, asm=infix("<", " ? {rhs} : {lhs}")):
     """The larger of two signed values."""
 
 
@@ -192,11 +199,11 @@ def unsigned_most(a: int, b: int) -> int:
     return choice(below(a, b), b, a)
 
 
-class MinUI(BinaryScalar, f=unsigned_least):
+class MinUI(BinaryScalar, f=unsigned_least, asm=infix("<", " ? {lhs} : {rhs}", UNSIGNED)):
     """The smaller of two unsigned values."""
 
 
-class MaxUI(BinaryScalar, f=unsigned_most):
+class MaxUI(BinaryScalar, f=unsigned_most, asm=infix("<", " ? {rhs} : {lhs}", UNSIGNED)):
     """The larger of two unsigned values."""
 
 
@@ -229,18 +236,26 @@ class ShRSI(Shift, f=shifted_right, asm=infix(">>")):
     """result = lhs / 2 ** rhs, rounded down: copies of the sign bit come in."""
 
 
-class ShRUI(Shift, Unsigned, f=partial(bitwise, "lshr")):
+class ShRUI(Shift, Unsigned, f=partial(bitwise, "lshr"), asm=in_cpp("({unsigned}){lhs} >> {rhs}")):
     """result = lhs / 2 ** rhs on unsigned numbers: zeros come in."""
 
 
 class Predicate(Word, mlir="cmpi_predicate"):
     """How `cmpi` compares; u: unsigned."""
 
-    EQ, NE, SLT, SLE, SGT = ((word, word) for word in ("eq", "ne", "slt", "sle", "sgt"))
-    SGE, ULT, ULE, UGT, UGE = ((word, word) for word in ("sge", "ult", "ule", "ugt", "uge"))
+    EQ, NE = ("eq", "{lhs} == {rhs}"), ("ne", "{lhs} != {rhs}")
+    SLT, SLE = ("slt", "{lhs} < {rhs}"), ("sle", "{lhs} <= {rhs}")
+    SGT, SGE = ("sgt", "{lhs} > {rhs}"), ("sge", "{lhs} >= {rhs}")
+    ULT, ULE, UGT, UGE = (
+        (f"u{word}", f"({{unsigned}}){{lhs}} {sign} ({{unsigned}}){{rhs}}")
+        for word, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))
+    )
 
 
-class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), pipe=S):
+COMPARED = in_cpp("{predicate}").over(Asm(dialect="arith", shape="compare"))
+
+
+class CmpI(Instr, name="cmpi", asm=COMPARED, pipe=S):
     """result (i1) = lhs compared with rhs."""
 
     example = LESSER
@@ -257,9 +272,11 @@ class CmpI(Instr, name="cmpi", asm=Asm(dialect="arith", shape="compare"), pipe=S
         return truth(getattr(operator, word[-2:])(lhs, rhs))
 
 
-class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), pipe=S):
+class Select(Instr, name="select", pipe=S):
     """result = yes where condition is 1, else no."""
 
+    chosen = "auto {result} = {condition} ? {yes} : {no};"
+    asm = Asm(dialect="arith", shape="select", cpp_text=chosen)
     example = LESSER
     result = Result(Scalar)
     condition = In(Scalar, whole=True)
@@ -274,14 +291,14 @@ class Select(Instr, name="select", asm=Asm(dialect="arith", shape="select"), pip
 class Cast(Instr, abstract=True, pipe=S):
     """A number in another type."""
 
-    asm = Asm(dialect="arith", shape="cast", cpp_text="const {type} {result} = ({type}){value};")
+    asm = in_cpp("({type}){value}").over(Asm(dialect="arith", shape="cast"))
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to i64"
     result = Result(Scalar)
     value = In(Scalar, whole=True)
     source = TypeOf(value)
 
 
-class SignExtension(Cast, abstract=True):
+class SignExtension(Cast, abstract=True, asm=in_cpp("({type})[{minus}]{value}")):
     """The same signed number; an i1 is 0 or -1."""
 
     @staticmethod
@@ -299,7 +316,7 @@ class ExtSI(SignExtension):
     """A wider signed integer of the same value; an i1 becomes 0 or -1."""
 
 
-class ZeroExtension(Cast, abstract=True):
+class ZeroExtension(Cast, abstract=True, asm=in_cpp("({type})({unsigned}){value}")):
     """The same unsigned number."""
 
     @staticmethod
@@ -317,7 +334,7 @@ class ExtUI(ZeroExtension):
     """A wider unsigned integer of the same value."""
 
 
-class TruncI(Cast):
+class TruncI(Cast, asm=in_cpp("({type})({value}[ & {lowest}])")):
     """The low bits."""
 
     example = "%a = arith.constant 7 : i64\n%n = NAME %a : i64 to i32"

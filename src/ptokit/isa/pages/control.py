@@ -170,9 +170,11 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
 }}"""
 
 
-class Return(Terminator, asm=Asm(dialect="func", name="return", spellings=("return",))):
+class Return(Terminator):
     """Leave the function."""
 
+    given = "[return {{{values}}};]"
+    asm = Asm(dialect="func", name="return", spellings=("return",), cpp_text=given)
     example = LOOP
 
 
@@ -183,7 +185,8 @@ class FuncCall(Instr, name="call", traits=(CALLS,), pipe=S):
     for the same bytes inside. A function that would call itself, even by way of others, is refused.
     """
 
-    asm = Asm(dialect="func", shape="call", spellings=("call",), cpp_text="{callee}({arguments});")
+    called = "[const auto {results} = ]{callee}({arguments});"
+    asm = Asm(dialect="func", shape="call", spellings=("call",), cpp_text=called)
     example = f"""\
 func.func private @doubled(%t: {VEC_F32}, %n: i32) -> i32 {{
   pto.tadd ins(%t, %t : {VEC_F32}, {VEC_F32}) outs(%t : {VEC_F32})

@@ -189,9 +189,8 @@ class TGetScaleAddr(
     Nothing moves. The scales of one tile are where hardware looks for them, whoever asks.
     """
 
-    asm = Asm(
-        spellings=("get_scale_addr",), typed=("src",), cpp_text="TGET_SCALE_ADDR({dst}, {src});"
-    )
+    addressed = "{type} {dst}; TGET_SCALE_ADDR({dst}, {src});"
+    asm = Asm(spellings=("get_scale_addr",), typed=("src",), cpp_text=addressed)
     dst = Result(Tile, doc="the scales")
     src = In(Tile, doc="the left or right matrix that they scale")
 

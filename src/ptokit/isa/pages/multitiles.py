@@ -25,7 +25,7 @@ class AllocMultiTile(Allocation, name="alloc_multi_tile"):
 
     asm = Asm(
         cpp_text="{type} {result}; for (auto &tile : {result}) "
-        "tile = std::decay_t<decltype(tile)>({valid_row}, {valid_col});"
+        "tile = std::decay_t<decltype(tile)>{{[{valid_row}, ]{valid_col}}};"
         "[ for (int i = 0; i < {result}.size(); ++i) TASSIGN({result}.at(i), {addr} + "
         "i * {result}.at(i).Numel * sizeof(*{result}.at(i).data()));]"
     )

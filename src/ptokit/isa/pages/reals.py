@@ -9,10 +9,13 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.arith import infix
+from ptokit.isa.pages.arith import COMPARED, infix
 from ptokit.numerics import functions
 from ptokit.numerics.functions import clear_sign, flip_sign
 
+# parts of C++: the operands; where one is NaN the sum, which is NaN then
+BOTH = "{lhs}, {rhs}"
+EITHER_NAN = "{lhs} != {lhs} || {rhs} != {rhs} ? {lhs} + {rhs} : "
 TWO = "%a = arith.constant 1.5 : f32\n%b = arith.constant -0.25 : f32\n"
 REAL, WHOLE = {"real": True, "element": True}, {"whole": True, "element": True}
 
@@ -48,7 +51,7 @@ class DivF(BinaryReal, f=Array.__truediv__, asm=infix("/")):
     """result = lhs / rhs, correctly rounded; by 0 infinity, or NaN."""
 
 
-class RemF(BinaryReal, f=Array.remainder):
+class RemF(BinaryReal, f=Array.remainder, asm=in_cpp(f"std::fmod({BOTH})")):
     """What truncated division leaves, exact, with the sign of lhs; by 0 it is NaN."""
 
 
@@ -76,23 +79,25 @@ def ignoring(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Arr
     return lambda a, b: b.isnan().where(a, a.isnan().where(b, f(a, b)))
 
 
-class MinimumF(BinaryReal, f=propagating(lesser)):
+class MinimumF(BinaryReal, f=propagating(lesser), asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})")):
     """The smaller of two floats, -0 before 0; NaN if either is."""
 
 
-class MaximumF(BinaryReal, f=propagating(greater)):
+class MaximumF(BinaryReal, f=propagating(greater), asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})")):
     """The larger of two floats, -0 before 0; NaN if either is."""
 
 
-class MinNumF(BinaryReal, f=ignoring(lesser)):
+class MinNumF(BinaryReal, f=ignoring(lesser), asm=in_cpp(f"std::fmin({BOTH})")):
     """The smaller of two floats, -0 before 0; if one is NaN the other."""
 
 
-class MaxNumF(BinaryReal, f=ignoring(greater)):
+class MaxNumF(BinaryReal, f=ignoring(greater), asm=in_cpp(f"std::fmax({BOTH})")):
     """The larger of two floats, -0 before 0; if one is NaN the other."""
 
 
-class PowF(BinaryReal, f=functions.power, asm=Asm(dialect="math")):
+class PowF(
+    BinaryReal, f=functions.power, asm=in_cpp(f"std::pow({BOTH})").over(Asm(dialect="math"))
+):
     """lhs to the power rhs, as TPOW."""
 
 
@@ -109,29 +114,27 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
         return cls.f(value)
 
 
-class NegF(
-    UnaryReal, f=flip_sign, asm=Asm(dialect="arith", cpp_text="const {type} {result} = -{value};")
-):
+class NegF(UnaryReal, f=flip_sign, asm=in_cpp("-{value}").over(Asm(dialect="arith"))):
     """The other sign, of NaN too."""
 
 
-class AbsF(UnaryReal, f=clear_sign):
+class AbsF(UnaryReal, f=clear_sign, asm=in_cpp("std::fabs({value})")):
     """Without its sign, NaN too."""
 
 
-class Exp(UnaryReal, f=functions.exp):
+class Exp(UnaryReal, f=functions.exp, asm=in_cpp("std::exp({value})")):
     """e to the power value, as TEXP."""
 
 
-class Log(UnaryReal, f=functions.log):
+class Log(UnaryReal, f=functions.log, asm=in_cpp("std::log({value})")):
     """The natural logarithm, as TLOG."""
 
 
-class Sqrt(UnaryReal, f=Array.sqrt):
+class Sqrt(UnaryReal, f=Array.sqrt, asm=in_cpp("std::sqrt({value})")):
     """The square root, correctly rounded; NaN of what is less than 0."""
 
 
-class Rsqrt(UnaryReal, f=functions.reciprocal_root):
+class Rsqrt(UnaryReal, f=functions.reciprocal_root, asm=in_cpp("1 / std::sqrt({value})")):
     """1 / the square root, as TRSQRT."""
 
 
@@ -139,29 +142,30 @@ def integral(rounding: Rounding) -> Callable[[Array], Array]:
     return lambda x: x.rint(rounding)
 
 
-class Floor(UnaryReal, f=integral(Rounding.FLOOR)):
+class Floor(UnaryReal, f=integral(Rounding.FLOOR), asm=in_cpp("std::floor({value})")):
     """The integral value at or below."""
 
 
-class Ceil(UnaryReal, f=integral(Rounding.CEIL)):
+class Ceil(UnaryReal, f=integral(Rounding.CEIL), asm=in_cpp("std::ceil({value})")):
     """The integral value at or above."""
 
 
-class Trunc(UnaryReal, f=integral(Rounding.TRUNC)):
+class Trunc(UnaryReal, f=integral(Rounding.TRUNC), asm=in_cpp("std::trunc({value})")):
     """The integral value toward zero."""
 
 
-class Round(UnaryReal, f=integral(Rounding.ROUND)):
+class Round(UnaryReal, f=integral(Rounding.ROUND), asm=in_cpp("std::round({value})")):
     """The nearest integral value, half away from zero."""
 
 
-class RoundEven(UnaryReal, f=integral(Rounding.RINT)):
+class RoundEven(UnaryReal, f=integral(Rounding.RINT), asm=in_cpp("std::nearbyint({value})")):
     """The nearest integral value, half to even."""
 
 
-class AbsI(Instr, asm=Asm(dialect="math", shape="same"), pipe=S):
+class AbsI(Instr, pipe=S):
     """|value|; the least integer stays."""
 
+    asm = in_cpp("{value} < 0 ? -{value} : {value}").over(Asm(dialect="math", shape="same"))
     example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
     result = Result(Scalar)
     value = In(Scalar, **WHOLE)
@@ -174,12 +178,16 @@ class AbsI(Instr, asm=Asm(dialect="math", shape="same"), pipe=S):
 class FloatPredicate(Word, mlir="cmpf_predicate"):
     """How `cmpf` compares: o is false where one is NaN, u is true there."""
 
-    FALSE, OEQ, OGT, OGE, OLT, OLE, ONE, ORD = (
-        (word, word) for word in ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord")
-    )
-    UEQ, UGT, UGE, ULT, ULE, UNE, UNO, TRUE = (
-        (word, word) for word in ("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")
-    )
+    FALSE, OEQ = ("false", "false"), ("oeq", "{lhs} == {rhs}")
+    OGT, OGE = ("ogt", "{lhs} > {rhs}"), ("oge", "{lhs} >= {rhs}")
+    OLT, OLE = ("olt", "{lhs} < {rhs}"), ("ole", "{lhs} <= {rhs}")
+    ONE = "one", "{lhs} < {rhs} || {lhs} > {rhs}"
+    ORD = "ord", "{lhs} == {lhs} && {rhs} == {rhs}"
+    UEQ = "ueq", "!({lhs} < {rhs} || {lhs} > {rhs})"
+    UGT, UGE = ("ugt", "!({lhs} <= {rhs})"), ("uge", "!({lhs} < {rhs})")
+    ULT, ULE = ("ult", "!({lhs} >= {rhs})"), ("ule", "!({lhs} > {rhs})")
+    UNE, UNO = ("une", "{lhs} != {rhs}"), ("uno", "{lhs} != {lhs} || {rhs} != {rhs}")
+    TRUE = "true", "true"
 
 
 RELATIONS: dict[str, Callable[[Array, Array], Array]] = {
@@ -194,7 +202,7 @@ RELATIONS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-class CmpF(Instr, asm=Asm(dialect="arith", shape="compare"), pipe=S):
+class CmpF(Instr, asm=COMPARED, pipe=S):
     """result (i1) = lhs compared with rhs; -0 equals 0."""
 
     example = f"{TWO}%n = NAME olt, %a, %b : f32"
@@ -213,10 +221,10 @@ class CmpF(Instr, asm=Asm(dialect="arith", shape="compare"), pipe=S):
         return found | either if word.startswith("u") else found
 
 
-class Conversion(Instr, abstract=True, asm=Asm(dialect="arith", shape="cast"), pipe=S):
+class Conversion(Instr, abstract=True, pipe=S):
     """A number in another type."""
 
-    asm = Asm(cpp_text="const {type} {result} = ({type}){value};")
+    asm = in_cpp("({type}){value}").over(Asm(dialect="arith", shape="cast"))
     result = Result(Scalar)
     value = In(Scalar, **REAL)
 
@@ -241,7 +249,7 @@ class TruncF(FloatCast):
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"
 
 
-class FromSigned(Conversion, name="sitofp"):
+class FromSigned(Conversion, name="sitofp", asm=in_cpp("({type})[{minus}]{value}")):
     """A signed integer as float, rounded half to even."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
@@ -254,7 +262,7 @@ class FromSigned(Conversion, name="sitofp"):
         return negated.cast(result.element)
 
 
-class FromUnsigned(Conversion, name="uitofp"):
+class FromUnsigned(Conversion, name="uitofp", asm=in_cpp("({type})({unsigned}){value}")):
     """An unsigned integer as float, rounded half to even."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
@@ -278,7 +286,7 @@ class ToSigned(Conversion, name="fptosi"):
         return value.cast(result.element, Rounding.TRUNC, saturate=True)
 
 
-class ToUnsigned(Conversion, name="fptoui"):
+class ToUnsigned(Conversion, name="fptoui", asm=in_cpp("({type})({unsigned}){value}")):
     """A float as unsigned integer, toward zero; beyond the type as fptosi."""
 
     example = "%a = arith.constant 7.5 : f32\n%n = NAME %a : f32 to i32"
@@ -289,7 +297,7 @@ class ToUnsigned(Conversion, name="fptoui"):
         return value.cast(wanted, Rounding.TRUNC, saturate=True).bitcast(result.element)
 
 
-class Bitcast(Conversion, name="bitcast"):
+class Bitcast(Conversion, name="bitcast", asm=in_cpp("std::bit_cast<{type}>({value})")):
     """The same bits as a float or an integer of the same width."""
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to i32"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import isfinite, isnan
 
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
+from ptokit.isa.lang.traits import OUTSIDE
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import Word
@@ -74,6 +76,8 @@ class Printer:
 
     def __init__(self) -> None:
         self.names: dict[Value, str] = {}
+        # what the end of a region assigns, from the last one on
+        self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
 
     def name(self, value: Value) -> str:
         if value not in self.names:
@@ -86,7 +90,9 @@ class Printer:
 
     def func(self, func: Func) -> Iterator[str]:
         args = ", ".join(f"{type_cpp(a.type)} {self.name(a)}".replace("* ", "*") for a in func.args)
-        yield f"AICORE void {func.name}({args})"
+        given = ", ".join(map(type_cpp, func.results)) or "void"
+        given = f"std::tuple<{given}>" if len(func.results) > 1 else given
+        yield f"AICORE {given} {func.name}({args})"
         yield "{"
         yield from self.block(func.body, "  ")
         yield "}"
@@ -101,6 +107,8 @@ class Printer:
         if isinstance(op, OpaqueOp):
             yield f"// not known to ptokit: {op.name}"
             return
+        yield from self._carried(op) if op.regions else ()
+        yield from self._assigned(op)
         template = op.page.asm.cpp_text
         line = self._call(op) if template is None else self._filled(op, template)
         if line:
@@ -112,6 +120,31 @@ class Printer:
             yield from self.block(region, "  ")
             if (position, position + 1) not in op.page.routes:
                 yield "}"
+
+    def _carried(self, op: Op) -> Iterator[str]:
+        """Declares what goes from region to region: one variable for all that takes one value."""
+        kinds: dict[str, Type] = {}
+        for source, _, pairs in op.flows():
+            end = op if source == OUTSIDE else op.regions[source].terminator or op
+            known = self.passed.setdefault(end, [])
+            for position, (sent, taken) in enumerate(pairs):
+                if position == len(known):
+                    known.append((self.name(taken), sent))
+                self.names.setdefault(taken, known[position][0])
+                kinds[self.names[taken]] = taken.type
+        starts = dict(self.passed.pop(op, ()))
+        for name, kind in kinds.items():
+            start = f" = {self.name(starts[name])}" if name in starts else ""
+            yield f"{type_cpp(kind)} {name}{start};"
+
+    def _assigned(self, op: Op) -> Iterator[str]:
+        """What the end of a region passes on, all at once."""
+        passed = reversed(self.passed.get(op, ()))
+        new = {name: v for name, sent in passed if (v := self.name(sent)) != name}
+        if len(new) > 1:
+            yield f"std::tie({', '.join(new)}) = std::tuple({', '.join(new.values())});"
+        else:
+            yield from (f"{name} = {value};" for name, value in new.items())
 
     def _call(self, op: Op) -> str:
         page = op.page
@@ -144,12 +177,17 @@ class Printer:
         fill: dict[str, object] = {}
         for operand in op.page.operands:
             fill[operand.name] = self._argument(op, operand)
+            for value in op.bound(operand.name):
+                fill |= _words_of(value.type, "minus", "-")
         for operand, result in zip(op.page.results(), op.results, strict=False):
             fill[operand.name] = self.name(result)
-            fill["type"] = type_cpp(result.type)
+            fill = _words_of(result.type, "lowest", "1") | fill | {"type": type_cpp(result.type)}
         for attr in op.page.attrs:
             value = op.attrs.get(attr.name, attr.default)
-            fill[attr.name] = value.cpp if isinstance(value, Word) else _text(value)
+            worded = value.cpp.format_map(fill) if isinstance(value, Word) else None
+            fill[attr.name] = worded or _text(value)
+        names = ", ".join(map(self.name, op.results))
+        fill["results"] = f"[{names}]" if len(op.results) > 1 else names
         if op.regions and op.regions[0].args:
             fill["iv"] = self.name(op.regions[0].args[0])
         chosen = OPTIONAL.sub(
@@ -160,7 +198,18 @@ class Printer:
 
 def _text(value: object) -> object:
     """A literal; None where an attribute is absent."""
+    if isinstance(value, float) and not isfinite(value):
+        return "NAN" if isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
     return str(value).lower() if isinstance(value, bool) else value
+
+
+def _words_of(kind: Type, bit: str, meaning: str) -> dict[str, object]:
+    """What a template may say of the type of an integer: its unsigned type, that it is one bit."""
+    if not isinstance(kind, ScalarType) or kind.is_float:
+        return {}
+    if kind.bits == 1:
+        return {"unsigned": "bool", bit: meaning}
+    return {"unsigned": f"uint{kind.bits}_t"}
 
 
 class _Blank(dict[str, object]):
