@@ -89,9 +89,9 @@ def kept(space: Space, rule: Rule) -> Constraint:
 
 def legal_types(space: Space) -> Iterator[Constraint]:
     """Tile types meet T1 to T7; last, what is given up first: all fits into the memories."""
-    words = ("loc", "dtype", "rows", "cols", "vrows", "vcols", "layout", "fractal")
+    words = ("loc", "dtype", "rows", "cols", "vrows", "vcols", "layout", "fractal", "given")
     for name in space.tiles():
-        knobs = tuple((name, w) for w in words)
+        knobs = tuple((name, w) for w in words if (name, w) in space.domains)
 
         def cost(env: Env, name: str = name) -> float:
             return illegal(env[name])

@@ -305,6 +305,11 @@ class GlobalType:
         return GlobalLayout.DN if col_major else GlobalLayout.ND
 
     @property
+    def of_scales(self) -> bool:
+        """Whether the stated layout is one of scale factors."""
+        return self.stated is not None and self.stated.name.startswith("MX")
+
+    @property
     def _open(self) -> bool:
         """Whether the layout is implied by numbers of which some are not known yet."""
         known = self.stride is not None and None not in (self.n3, self.n4, *self.stride[-2:])

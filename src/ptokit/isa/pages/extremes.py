@@ -162,7 +162,7 @@ class ColArgValue(Instr, abstract=True, pipe=V):
     }
     rules = (
         value_types(dst_val, dst_idx, src, ARG_COL_A2A3, ARG_A5),
-        on(HARDWARE, named("element-type", dst_idx.size == src.size)),
+        on(HARDWARE, when(src.size == 2, named("element-type", dst_idx.size == 2))),
         of_columns(src, tmp, dst_val, dst_idx),
     )
     recorded = {"val_idx": {}}

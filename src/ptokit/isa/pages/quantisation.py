@@ -15,17 +15,25 @@ NOTES = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
 VEC_I8, VEC_U8 = "!pto.tile_buf<vec, 16x32xi8>", "!pto.tile_buf<vec, 16x32xui8>"
 
 
-def for_each_row(src: Operand, *factors: Operand) -> tuple[Ruled, ...]:
-    """Operands with a number for each row of `src`."""
-    help = "give a number for each row"
-    return tuple(
-        (
-            factor.dtype == f32,
-            named("shape", factor.valid.rows >= src.valid.rows, factor.valid.cols >= 1, help=help),
-            named("layout", factor.layout.isin(ND, DN), help="store it unboxed"),
-            in_vec(factor),
-        )
-        for factor in factors
+UNBOXED = "store it unboxed"
+
+
+def for_each_row(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
+    """An operand with `columns` numbers for each row of `src`."""
+    help = "give numbers for each row"
+    return (
+        factor.dtype == f32,
+        named("shape", factor.valid.rows >= src.valid.rows, help=help),
+        named("shape", factor.valid.cols >= columns, help=help),
+        in_vec(factor),
+    )
+
+
+def stored_as_column(factor: Operand) -> tuple[Ruled, ...]:
+    """A2/A3 takes a dn column, the others any unboxed tile."""
+    return (
+        on(A2A3, named("layout", factor.layout == DN, help="a dn column")),
+        on((CPU, A5), named("layout", factor.layout.isin(ND, DN), help=UNBOXED)),
     )
 
 
@@ -45,10 +53,9 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
     return (
         both(src.dtype == f32, dst.dtype == made),
         same_region(dst, src),
-        for_each_row(src, *factors),
+        tuple((for_each_row(src, f, Const(1)), stored_as_column(f)) for f in factors),
         in_vec(dst, src),
         row_major(dst, src),
-        on(A2A3, named("layout", both(*(f.layout == DN for f in factors)), help="a dn column")),
         on(A2A3, when(tmp.given, named("shape", large, help="tmp is f32 and as large as src"))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
     )
@@ -129,10 +136,11 @@ class TDequant(Instr, pipe=V):
     rules = (
         both(dst.dtype == f32, src.dtype.isin(i8, i16)),
         same_region(dst, src),
-        for_each_row(src, scale, offset),
+        for_each_row(src, scale, Const(1)),
+        for_each_row(src, offset, scale.valid.cols),
+        named("layout", scale.layout.isin(ND, DN), offset.layout.isin(ND, DN), help=UNBOXED),
         in_vec(dst, src),
         row_major(dst, src),
-        named("shape", offset.valid.cols >= scale.valid.cols, help="as many columns as scale"),
     )
     elided = {"dst": like(src, dtype=lambda _: f32)}
     recorded = {"row": {}, "elementwise": {}}

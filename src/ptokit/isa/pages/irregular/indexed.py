@@ -130,8 +130,9 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
     each = both(indices.matrix.rows == n, indices.matrix.cols == m)
     rules = (
         named("element-type", dst.dtype == src.dtype, indices.dtype.isin(i32, u32)),
-        named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        on(CPU, named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
         named("layout", src.layout == GlobalLayout.ND, help="rows of memory"),
+        named("layout", ~indices.of_scales, help="a layout of scales is not for indices"),
         named("layout", dst.layout == NZ),
         when(coalesce == ELEM, named("shape", each, help="an index for each element")),
         when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
