@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.samples import VEC_F32
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
 NUMBERS = {Kind.INDEX: "index", Kind.SCALAR: "f32"}
-VEC_F32 = "!pto.tile_buf<vec, 16x32xf32>"
 
 
 def example_program(page: type[Instr]) -> str:

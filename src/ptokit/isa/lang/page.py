@@ -1,12 +1,19 @@
 """The language of pages, which they import as a whole: `from ptokit.isa.lang.page import *`.
 
-What only one or two pages need they import by name.
+With it come the words of Python that families are written with, and the types of tiles that
+examples share. What else one or two pages need they import by name.
 """
 
 # ruff: noqa: F401, F403
 # pyright: reportUnusedImport=false
 
 from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import reduce
+from typing import Any, ClassVar, Protocol
 
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import (
@@ -39,6 +46,7 @@ from ptokit.isa.lang.instr import (
     like,
     path,
 )
+from ptokit.isa.lang.samples import *
 from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *

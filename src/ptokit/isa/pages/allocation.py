@@ -1,12 +1,8 @@
 """Tile allocation, views and addresses: alloc_tile, subviews, TRESHAPE, TASSIGN (spec 1.7, 4.6)."""
 
-from dataclasses import replace
-from typing import Any
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.pages.samples import VEC_F32
 from ptokit.isa.pages.windows import inside, on_a2a3
 
 

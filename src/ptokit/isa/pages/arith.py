@@ -1,9 +1,6 @@
 """Scalar arithmetic: the `arith` dialect on index and integer values."""
 
-import operator
-from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.lang.scalars import Integer, bitwise, choice, quotient, truth, wrapped

@@ -1,9 +1,5 @@
 """Broadcasts: one value for each row or column, alone or with every element (spec 3.29)."""
 
-import operator
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
 from ptokit.numerics.functions import exp
 

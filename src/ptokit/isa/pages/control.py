@@ -1,10 +1,6 @@
 """Control flow: the `scf` and `func` dialects, loops, branches, returns."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_F32
 
 # What a region does when executed: block arguments in, yielded values out. Any: runtime values.
 Region = Callable[..., tuple[Any, ...]]

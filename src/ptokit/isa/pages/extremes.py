@@ -1,10 +1,7 @@
 """Reductions: where the extremes of rows and columns are (spec 3.27)."""
 
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.reduction import *
-from ptokit.isa.pages.samples import COUNT, VEC_F32
 
 INDEX = (i32, u32)
 ANY_INDEX = (i16, u16, i32, u32)

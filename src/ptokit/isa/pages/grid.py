@@ -4,8 +4,6 @@ Every block runs the same function on the same global memory, with memories, reg
 its own. ptokit's cores have no sub-blocks.
 """
 
-from typing import Protocol
-
 from ptokit.isa.lang.page import *
 
 LARGEST_GRID = 65535  # a launch's block count has 16 bits

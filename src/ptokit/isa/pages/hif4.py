@@ -5,13 +5,9 @@ The 32 bits of a group are four bytes. The first is a number of 6 exponent and 2
 others double sixteenths; lower bits belong to earlier elements.
 """
 
-from collections.abc import Callable
-from functools import reduce
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.matrix import MatMul
 from ptokit.isa.pages.quantisation import EACH, INFINITY, one_of_two, side_by_side
-from ptokit.isa.pages.samples import L0A, L0B, L0C_64
 
 GROUP, PART, BIT = 64, 8, 4  # elements that share a number, and a bit of each kind
 E6M2 = (127 - 48) << 2  # from codes of e6m2 to the exponents of f32

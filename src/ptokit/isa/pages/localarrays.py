@@ -1,7 +1,5 @@
 """Arrays of the scalar unit: numbers and event ids that a core keeps by index (spec 4.8)."""
 
-from typing import Any
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.pointers import Place
 

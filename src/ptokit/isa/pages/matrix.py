@@ -2,7 +2,6 @@
 
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
 
 BIASES = "!pto.tile_buf<bias, 1x64xf32>"
 ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}

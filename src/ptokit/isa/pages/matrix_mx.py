@@ -1,14 +1,11 @@
 """Matrix multiply: products of groups of 32 that share a scale (spec 4.5.1)."""
 
-from typing import Any
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.dtypes import f64
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.matrix import BIASES, PRODUCT_FP8, Accumulation, Biased, MatMul, product
 from ptokit.isa.pages.quantisation import GROUP
 from ptokit.isa.pages.registers import Addressed
-from ptokit.isa.pages.samples import L0A, L0A_ROW, L0B, L0C_64, L0C_ROW
 from ptokit.isa.pages.windows import FP4
 
 A_SCALE = "!pto.tile_buf<scaleleft, 64x2xf8E8M0FNU, slayout=row_major, fractal=32>"

@@ -1,13 +1,8 @@
 """Multi-tiles: several tiles of one type that a program takes in turn (spec 4.6)."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import MultiTileType, TileType
 from ptokit.isa.pages.allocation import Allocation
-from ptokit.isa.pages.samples import VEC_F32
 
 PAIR = f"!pto.multi_tile_buf<{VEC_F32}, count=2>"
 IN_TURN = f"""\

@@ -1,11 +1,6 @@
 """Partial operations: two tiles of which one may cover only a part of the result (spec 3.21)."""
 
-import operator
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_I32
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"

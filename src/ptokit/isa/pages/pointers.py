@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.lang.scalars import Integer, choice, truth
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.pages.samples import VEC_F32, VIEW_OF_X
 
 
 class Place(Protocol):

@@ -1,9 +1,6 @@
 """Quantisation: floats as bytes or nibbles with scales, and back (spec 3.26)."""
 
-from functools import reduce
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import ONE_OF_EACH_ROW
 
 GROUP = 32  # elements that share an exponent
 INFINITY, QUIET = 0x7F800000, 0x7FC00000  # bits of f32

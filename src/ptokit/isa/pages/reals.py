@@ -4,10 +4,6 @@ Bodies compute on arrays of one element, with the words and the functions of til
 tile of it come to the same bits. What is narrower than f32 is computed in f32 and rounded once.
 """
 
-import operator
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import COMPARED, infix
 from ptokit.numerics import functions

@@ -1,10 +1,6 @@
 """Reductions: sums, products, extremes and where they are, along rows and columns (spec 3.27)."""
 
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_F32
 from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise
 
 SUM_A5 = (*VEC_A2A3, i64, u64)

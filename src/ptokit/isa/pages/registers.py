@@ -1,13 +1,9 @@
 """Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
 
-from collections.abc import Callable
-from typing import ClassVar, Protocol
-
 import numpy as np
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import PARAMETERS
 from ptokit.isa.pages.windows import parameters
 from ptokit.numerics.formats import encode
 

@@ -1,9 +1,6 @@
 """Compare and select: a bit for each element, and elements chosen by bits (spec 3.22)."""
 
-import operator
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_F32
 
 BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
 

@@ -4,9 +4,7 @@ ptokit executes in text order, so no data depends on them. What is checked: the 
 wait for, and that each flag goes up and down in turn.
 """
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, Protocol
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.index import lookup

@@ -2,13 +2,12 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
-from ptokit.isa.pages.samples import L0C, PARAMETERS, VEC_F32, VIEW_OF_X
 from ptokit.isa.pages.windows import ON_A2A3, parameters
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 
 G = GlobalLayout
 NORMAL_RELU = ReluPreMode.NORMAL_RELU
-WIDE = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
+ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 VIEW = "make the view's extents and the tile's valid region the same matrix"
 LOADED = f"""\
@@ -59,7 +58,7 @@ class TLoad(Instr):
         named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3)),
-        on(A5, dst.dtype.isin(*WIDE)),
+        on(A5, dst.dtype.isin(*ON_A5)),
         on(HARDWARE, when(dst.loc == VEC, named("layout", same))),
         on(
             A2A3,
@@ -170,7 +169,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
         on(A2A3, when(src.loc != ACC, src.dtype.isin(*ON_A2A3))),
-        on(A5, when(src.loc != ACC, src.dtype.isin(*WIDE))),
+        on(A5, when(src.loc != ACC, src.dtype.isin(*ON_A5))),
         on(
             HARDWARE,
             when(

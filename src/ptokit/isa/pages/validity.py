@@ -1,9 +1,6 @@
 """Tile handles: valid regions that are asked for and changed, other types for bytes (spec 4.6)."""
 
-from typing import Any, Protocol
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_F32
 
 OPEN = "!pto.tile_buf<vec, 16x32xf32, valid=?x?>"
 RESIZED = f"""\

@@ -1,11 +1,7 @@
 """Global memory views: pointers become tensors, tensors become partitions (spec 4.1)."""
 
-from dataclasses import replace
-from typing import Any
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import GlobalType
-from ptokit.isa.pages.samples import VIEW_OF_X
 
 STATED = "let the result's type state these extents, or ? for them"
 

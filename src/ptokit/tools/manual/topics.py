@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.samples import DOUBLE
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import SPACES, TARGETS, Target
@@ -24,7 +25,6 @@ from ptokit.isa.model.tiles import (
 )
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.isa.model.words import Loc, Word
-from ptokit.isa.pages.samples import DOUBLE
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.draw import layout_picture
 from ptokit.tools.manual.instruction import example_section

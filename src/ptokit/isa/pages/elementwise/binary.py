@@ -1,7 +1,5 @@
 """Tile with tile: arithmetic, choices, remainders and powers (spec 3.21)."""
 
-import operator
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
 from ptokit.numerics.functions import floor_remainder, raised, sloped

@@ -2,7 +2,6 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.isa.pages.samples import VEC_I32
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 

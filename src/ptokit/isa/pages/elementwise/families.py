@@ -1,8 +1,5 @@
 """The families of elementwise instructions: what their members share, operands and rules."""
 
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
 
 INTEGERS = tuple(t for t in NUMBERS if t.is_int)

@@ -1,12 +1,7 @@
 """Tile with tile: sums and products of three, and activations after them (spec 3.21)."""
 
-import operator
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.isa.pages.samples import VEC_I32
 from ptokit.numerics.functions import positive
 
 THREE = (Ternary.dst, Ternary.src0, Ternary.src1, Ternary.src2)

@@ -1,12 +1,7 @@
 """Tile with number (spec 3.23)."""
 
-import operator
-from collections.abc import Callable
-from typing import ClassVar
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.isa.pages.samples import VEC_I32
 from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst

@@ -2,11 +2,10 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import column
-from ptokit.isa.pages.samples import VEC_F32, VEC_I32, VIEW_OF_X
 
 T, IDX = VEC_F32, VEC_I32
 TABLE, LINE = "!pto.tensor_view<16x32xf16>", "!pto.tensor_view<1x16xi32>"
-L1 = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
+L1_TABLE = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
 ELEM, ROW = Coalesce.ELEM, Coalesce.ROW
 MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 GATHERED = f"""\
@@ -118,8 +117,8 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
   %one = arith.constant 1 : index
   %v = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : {TABLE}
   %i = pto.make_tensor_view %n, shape = [%one, %rows], strides = [%rows, %one] : {LINE}
-  %t = pto.alloc_tile : {L1}
-  pto.mgather ins(%v, %i : {TABLE}, {LINE}) outs(%t : {L1})
+  %t = pto.alloc_tile : {L1_TABLE}
+  pto.mgather ins(%v, %i : {TABLE}, {LINE}) outs(%t : {L1_TABLE})
   return
 }}"""
     n, m = dst.valid.rows, dst.valid.cols

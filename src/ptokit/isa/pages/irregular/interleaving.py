@@ -1,7 +1,6 @@
 """TINTERLEAVE and TDEINTERLEAVE (spec 3.28): two tiles as one stream of columns, and back."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import WIDE
 
 MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 TWICE = {1: (u8, u16), 2: (u16, u32), 4: (u32, u64)}  # a pair of elements as one number

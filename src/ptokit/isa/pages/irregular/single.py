@@ -1,9 +1,6 @@
 """TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output (spec C1.8, 4.2)."""
 
-from collections.abc import Callable
-
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_F32, VIEW_OF_X
 from ptokit.isa.pages.windows import ON_A2A3
 
 X = "!pto.tensor_view<16x32xf32>"

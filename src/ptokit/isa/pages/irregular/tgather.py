@@ -1,7 +1,6 @@
 """TGATHER in its three forms, and TGATHERB (spec 3.11 to 3.14)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import COUNT, VEC_I32, WIDE
 
 ROW_MAJOR = BLayout.ROW_MAJOR
 EVERY = "dst must hold all that is selected"

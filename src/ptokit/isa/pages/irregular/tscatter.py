@@ -2,7 +2,6 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import matching
-from ptokit.isa.pages.samples import VEC_I32, WIDE
 
 EXACT = "dst takes every selected row or column, and nothing else does"
 

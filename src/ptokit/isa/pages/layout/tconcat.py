@@ -1,7 +1,6 @@
 """TCONCAT: join two tiles side by side, all columns or counts that differ by row (spec 3.5)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import COUNT, VEC_F32, WIDE
 
 DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 COUNTS = (i8, u8, i16, u16, i32, u32)

@@ -5,7 +5,6 @@ meaning is the same everywhere.
 """
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import L0A, L0B, L0C_64, L1, L1_I8, PARAMETERS, VEC_NZ, WIDE
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 

@@ -2,7 +2,6 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
-from ptokit.isa.pages.samples import PARTLY, VEC_F32
 from ptokit.isa.pages.windows import on_a2a3
 
 

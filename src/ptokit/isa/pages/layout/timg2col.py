@@ -2,7 +2,6 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling
-from ptokit.isa.pages.samples import L0A
 
 NARROW = "TIMG2COL takes no 8-bit floats"
 

@@ -1,7 +1,6 @@
 """TINSERT and TINSERT_FP: write a tile into a window of a larger one (spec 3.8)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import L0C, L1_I8, PARAMETERS, WIDE
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise
 

@@ -1,7 +1,6 @@
 """TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type (spec 3.2)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import L0A, L0C, L1, L1_I8, PARAMETERS
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, quantise, without_negatives
 

@@ -1,7 +1,6 @@
 """TPACK: keep the low bits of each element (spec 3.6)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.samples import VEC_I32
 
 UNSIGNED = {1: u8, 2: u16, 4: u32}
 

@@ -1,7 +1,6 @@
 """Types of tiles for the examples of pages, and programs that are no page's own."""
 
-from ptokit.isa.lang.example import VEC_F32 as VEC_F32
-
+VEC_F32 = "!pto.tile_buf<vec, 16x32xf32>"
 VEC_I32 = "!pto.tile_buf<vec, 16x32xi32>"
 COUNT = "!pto.tile_buf<vec, 16x8xi32, valid=16x1>"
 ONE_OF_EACH_ROW = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
