@@ -13,7 +13,7 @@ from typing import Literal
 from ptokit.isa.lang.arrays import Array
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.words import Rounding
+from ptokit.isa.model.words import ReluPreMode, Rounding
 
 FLT_MAX = 3.4028234663852886e38
 HALF_MAX = 65504.0
@@ -103,6 +103,22 @@ def quantise(
     if mode is Mode.B8:
         return _to_b8(scaled, dtype, params, relu=relu and not how.relu_first, how=how)
     return _to_float(scaled, dtype, mode, relu=relu and not how.relu_first, how=how)
+
+
+def narrowed(x: Array, dtype: DType, quant: Array | None, relu: ReluPreMode, how: FixPipe) -> Array:
+    """What leaves the accumulator: converted, or quantised with one parameter for all."""
+    positive = relu is ReluPreMode.NORMAL_RELU
+    if quant is None:
+        return convert(x, dtype, relu=positive)
+    return quantise(x, dtype, quant, vector=False, relu=positive, how=how)
+
+
+def narrowed_by_column(
+    x: Array, dtype: DType, params: Array, relu: ReluPreMode, how: FixPipe
+) -> Array:
+    """The same with a row of parameters, one for each column."""
+    positive = relu is ReluPreMode.NORMAL_RELU
+    return quantise(x, dtype, params, vector=True, relu=positive, how=how)
 
 
 def _scale(params: Array, how: FixPipe, *, short: bool) -> Array:

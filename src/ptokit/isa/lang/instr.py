@@ -115,7 +115,8 @@ class Instr:
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
     specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
-    recorded: ClassVar[dict[str, dict[str, str]]] = {}  # recorded form -> operand renames
+    # the forms of its recordings, if there are any, with operands that they name otherwise
+    recorded: ClassVar[dict[str, dict[str, str]]] = {"plain": {}}
     recorded_op: ClassVar[str] = ""  # the operation recordings file it under, where not the name
 
     # read off the class

@@ -29,7 +29,7 @@ from ptokit.isa.formula.rules import (
     warns,
     when,
 )
-from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, digits
+from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits
 from ptokit.isa.lang.asm import Asm, in_cpp
 from ptokit.isa.lang.instr import (
     Attr,

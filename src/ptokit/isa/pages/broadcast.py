@@ -154,7 +154,6 @@ class TRowExpand(Instr, pipe=V):
         named("layout", both(dst.layout == ND, src.layout.isin(ND, DN)), help="dst is row-major"),
         in_vec(dst, src),
     )
-    recorded = {"plain": {}}
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
@@ -180,7 +179,6 @@ class TColExpand(Instr, pipe=V):
         named("layout", both(dst.layout == ND, src.layout == ND), help="store both row-major"),
         in_vec(dst, src),
     )
-    recorded = {"plain": {}}
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
@@ -199,7 +197,6 @@ class ColExpand(Instr, abstract=True, pipe=V):
 
     example = {"src1": "!pto.tile_buf<vec, 1x32xf32>"}
     elided = {"dst": like(src0)}
-    recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -250,16 +247,12 @@ class TColExpandDiv(
     disputes = ("E40",)
 
 
-class TColExpandMax(ColExpand, f=Array.maximum, rules=COLUMNS):
+class TColExpandMax(ColExpand, f=Array.maximum, rules=COLUMNS, disputes=("E2",)):
     """dst[i, j] = src1[0, j] where src0[i, j] < src1[0, j], else src0[i, j], NaN too."""
 
-    disputes = ("E2",)
 
-
-class TColExpandMin(ColExpand, f=Array.minimum, rules=COLUMNS):
+class TColExpandMin(ColExpand, f=Array.minimum, rules=COLUMNS, disputes=("E2",)):
     """dst[i, j] = src1[0, j] where src1[0, j] < src0[i, j], else src0[i, j], NaN too."""
-
-    disputes = ("E2",)
 
 
 class TColExpandExpDif(

@@ -9,17 +9,16 @@ from ptokit.isa.lang.page import *
 LARGEST_GRID = 65535  # a launch's block count has 16 bits
 
 
-class LaunchPlace(Protocol):
-    """A core as a body sees it: its place in the launch."""
+class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
+    """A number known when the program is launched: `fact` of the core's place."""
 
-    @property
-    def block_idx(self) -> int: ...
-    @property
-    def block_num(self) -> int: ...
-    @property
-    def subblock_idx(self) -> int: ...
-    @property
-    def subblock_num(self) -> int: ...
+    fact: ClassVar[str]
+    result = Result(Scalar, scalar="i64")
+    example = "%number = NAME"
+
+    @classmethod
+    def run(cls, core: object) -> int:
+        return getattr(core, cls.fact)
 
 
 def asking(function: str) -> Asm:
@@ -27,40 +26,21 @@ def asking(function: str) -> Asm:
     return Asm(cpp_text=f"const {{type}} {{result}} = {function}();")
 
 
-class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
-    """A number known when the program is launched."""
-
-    result = Result(Scalar, scalar="i64")
-    example = "%number = NAME"
-
-
-class GetBlockIdx(Query, name="get_block_idx", asm=asking("get_block_idx")):
+class GetBlockIdx(Query, name="get_block_idx", fact="block_idx", asm=asking("get_block_idx")):
     """The number of this block, counted from 0."""
 
-    @staticmethod
-    def run(core: LaunchPlace) -> int:
-        return core.block_idx
 
-
-class GetBlockNum(Query, name="get_block_num", asm=asking("get_block_num")):
+class GetBlockNum(Query, name="get_block_num", fact="block_num", asm=asking("get_block_num")):
     """How many blocks were launched."""
 
-    @staticmethod
-    def run(core: LaunchPlace) -> int:
-        return core.block_num
 
-
-class GetSubblockIdx(Query, name="get_subblock_idx", asm=asking("get_subblockid")):
+class GetSubblockIdx(
+    Query, name="get_subblock_idx", fact="subblock_idx", asm=asking("get_subblockid")
+):
     """The number of this vector core within its block."""
 
-    @staticmethod
-    def run(core: LaunchPlace) -> int:
-        return core.subblock_idx
 
-
-class GetSubblockNum(Query, name="get_subblock_num", asm=asking("get_subblockdim")):
+class GetSubblockNum(
+    Query, name="get_subblock_num", fact="subblock_num", asm=asking("get_subblockdim")
+):
     """How many vector cores the block has."""
-
-    @staticmethod
-    def run(core: LaunchPlace) -> int:
-        return core.subblock_num

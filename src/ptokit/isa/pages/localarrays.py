@@ -29,16 +29,12 @@ class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S):
         return machine.array(result)
 
 
-class DeclareLocalArray(Declaration, name="declare_local_array"):
+class DeclareLocalArray(Declaration, name="declare_local_array", example=KEPT):
     """A new array of numbers. Elements that nobody set are 0; C++ leaves them undefined."""
 
-    example = KEPT
 
-
-class DeclareEventIdArray(Declaration, name="declare_eventid_array"):
+class DeclareEventIdArray(Declaration, name="declare_eventid_array", example=EVENTS):
     """A new array of event ids. Elements that nobody set are 0; C++ leaves them undefined."""
-
-    example = EVENTS
 
 
 class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
@@ -61,16 +57,12 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         return array.element(index)[0, 0].bitcast(kind.element)
 
 
-class LocalArrayGet(Got, name="local_array_get"):
+class LocalArrayGet(Got, name="local_array_get", example=KEPT):
     """The element of that index."""
 
-    example = KEPT
 
-
-class EventIdArrayGet(Got, name="eventid_array_get"):
+class EventIdArrayGet(Got, name="eventid_array_get", example=EVENTS):
     """The event id of that index."""
-
-    example = EVENTS
 
 
 class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
@@ -93,10 +85,8 @@ class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         cells[0, 0] = value.bitcast(cells.dtype)
 
 
-class LocalArraySet(PutElement, name="local_array_set"):
+class LocalArraySet(PutElement, name="local_array_set", example=KEPT):
     """The element of that index becomes `value`."""
-
-    example = KEPT
 
 
 class EventIdArraySet(PutElement, name="eventid_array_set"):

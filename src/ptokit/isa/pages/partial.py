@@ -18,7 +18,6 @@ class Partial(Instr, abstract=True, pipe=V):
 
     example = {"src1": SHORTER}
     elided = {"dst": like(src0)}
-    recorded = {"plain": {}}
     disputes = ("E26",)
 
     @classmethod
@@ -75,22 +74,18 @@ class TPartMul(Partial, f=operator.mul, rules=partial(MUL_A5)):
     """
 
 
-class TPartMax(Partial, f=Array.maximum, rules=partial(VEC_A5)):
+class TPartMax(Partial, f=Array.maximum, rules=partial(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's.
     """
 
-    disputes = ("E2", "E26")
 
-
-class TPartMin(Partial, f=Array.minimum, rules=partial(VEC_A5)):
+class TPartMin(Partial, f=Array.minimum, rules=partial(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's.
     """
-
-    disputes = ("E2", "E26")
 
 
 class PartialArg(Instr, abstract=True, pipe=V):
@@ -128,7 +123,6 @@ class PartialArg(Instr, abstract=True, pipe=V):
         in_vec(*tiles),
         row_major(*tiles),
     )
-    recorded = {"plain": {}}
     disputes = ("E7", "E26")
 
     @classmethod

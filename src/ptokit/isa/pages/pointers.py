@@ -88,10 +88,8 @@ func.func @example(%p: !pto.ptr<f32>) {
         return ptr.cast(result.dtype)
 
 
-class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
+class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=MOVED):
     """One element of an array, by the scalar unit: no tile instruction, not counted as one."""
-
-    example = MOVED
 
 
 ONE_WIDTH = "the number has the width of the pointer's elements"

@@ -233,16 +233,12 @@ class FloatCast(Conversion, abstract=True):
         return value.cast(result.element)
 
 
-class ExtF(FloatCast):
+class ExtF(FloatCast, example="%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"):
     """A wider float of the same value."""
 
-    example = "%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"
 
-
-class TruncF(FloatCast):
+class TruncF(FloatCast, example="%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"):
     """A narrower float, rounded half to even."""
-
-    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"
 
 
 class FromSigned(Conversion, name="sitofp", asm=in_cpp("({type})[{minus}]{value}")):

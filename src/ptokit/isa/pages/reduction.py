@@ -24,7 +24,6 @@ class RowReduce(Instr, abstract=True, pipe=V):
 
     example = {"tmp": VEC_F32, "dst": OF_A_ROW}
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
-    recorded = {"plain": {}}
 
 
 class RowFold(RowReduce, abstract=True):
@@ -289,7 +288,6 @@ class TPairReduceSum(Instr, pipe=V):
         named("layout", both(dst.layout == ND, src.layout == ND), help="store both row-major"),
         in_vec(dst, src),
     )
-    recorded = {"plain": {}}
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:

@@ -160,7 +160,6 @@ class TSel(Instr, pipe=V):
         on(A5, dst.dtype.isin(*VEC_A5)),
         on(A2A3, named("shape", tmp.nbytes >= 32, help="32 bytes of scratch")),
     )
-    recorded = {"plain": {}}
     disputes = ("E11",)
 
     @staticmethod
@@ -191,7 +190,6 @@ class TSelS(Instr, pipe=V):
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*(t for t in VEC_A5 if t is not bf16))),
     )
-    recorded = {"plain": {}}
     disputes = ("E11",)
 
     @staticmethod

@@ -3,10 +3,9 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.windows import ON_A2A3, parameters
-from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+from ptokit.numerics.fixpipe import FixPipe, narrowed, narrowed_by_column
 
 G = GlobalLayout
-NORMAL_RELU = ReluPreMode.NORMAL_RELU
 ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 VIEW = "make the view's extents and the tile's valid region the same matrix"
@@ -97,6 +96,11 @@ class TLoad(Instr):
         dst[dst.valid] = x
 
 
+def store(dst: Cells, region: ValidRegion, value: Array, atomic: AtomicType) -> None:
+    """Write the matrix, or add to what is there."""
+    dst[region] = dst[region] + value if atomic is AtomicType.ADD else value
+
+
 class StoreFamily(Instr, abstract=True):
     """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
 
@@ -180,7 +184,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
                 src.loc != ACC,
                 named("layout", same),
                 named("attribute", ~quant.given, help="only acc can be quantised"),
-                named("attribute", relu != NORMAL_RELU, help="only acc has relu"),
+                named("attribute", relu != ReluPreMode.NORMAL_RELU, help="only acc has relu"),
             ),
         ),
         on(A2A3, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a2a3)),
@@ -198,14 +202,8 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
         relu: ReluPreMode,
         fixpipe: FixPipe,
     ) -> None:
-        x, positive = src[src.valid], relu is NORMAL_RELU
-        if quant is None:
-            value = convert(x, dst.dtype, relu=positive)
-        else:
-            value = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
-        if atomic is AtomicType.ADD:
-            value = dst[src.valid] + value
-        dst[src.valid] = value
+        value = narrowed(src[src.valid], dst.dtype, quant, relu, fixpipe)
+        store(dst, src.valid, value, atomic)
 
 
 class TStoreFp(
@@ -244,9 +242,6 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
     def run(
         dst: Cells, src: Cells, fp: Cells, atomic: AtomicType, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
-        rows, cols = src.valid
-        x, params = src[:rows, :cols], fp[0, :cols]
-        value = quantise(x, dst.dtype, params, vector=True, relu=relu is NORMAL_RELU, how=fixpipe)
-        if atomic is AtomicType.ADD:
-            value = dst[:rows, :cols] + value
-        dst[:rows, :cols] = value
+        params = fp[0, : src.valid.cols]
+        value = narrowed_by_column(src[src.valid], dst.dtype, params, relu, fixpipe)
+        store(dst, src.valid, value, atomic)

@@ -6,10 +6,8 @@ from ptokit.isa.pages.elementwise.families import *
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 
 
-class Bits(Binary, abstract=True):
+class Bits(Binary, abstract=True, example=dict.fromkeys(("dst", "src0", "src1"), VEC_I32)):
     """dst = f(src0, src1) on integers."""
-
-    example = dict.fromkeys(("dst", "src0", "src1"), VEC_I32)
 
 
 def bits(a5: DTypes = SMALL) -> tuple[Ruled, ...]:
@@ -33,16 +31,12 @@ class TXor(
     """dst[i, j] = src0[i, j] ^ src1[i, j]."""
 
 
-class TShl(Bits, f=Array.__lshift__, rules=bits(INTEGERS)):
+class TShl(Bits, f=Array.__lshift__, rules=bits(INTEGERS), disputes=("E3",)):
     """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0."""
 
-    disputes = ("E3",)
 
-
-class TShr(Bits, f=Array.__rshift__, rules=bits(INTEGERS)):
+class TShr(Bits, f=Array.__rshift__, rules=bits(INTEGERS), disputes=("E3",)):
     """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
 
     From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
     """
-
-    disputes = ("E3",)

@@ -45,7 +45,6 @@ class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src1 = In(Tile, doc="the right operands")
 
     elided = {"dst": like(src0)}
-    recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -72,7 +71,6 @@ class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src2 = In(Tile, doc="the third operands")
 
     elided = {"dst": like(src0)}
-    recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells, src2: Cells) -> None:
@@ -88,8 +86,6 @@ class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src0 = In(Tile, doc="the first operands")
     src1 = In(Tile, doc="the second operands")
 
-    recorded = {"plain": {}}
-
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (dst, src0, src1)))
@@ -104,7 +100,6 @@ class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
     src = In(Tile, doc="the operands")
 
     elided = {"dst": like(src)}
-    recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -124,7 +119,6 @@ class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE):
     scalar = In(Scalar, doc="the right operand of all; it takes the tile's element type")
 
     elided = {"dst": like(src)}
-    recorded = {"plain": {}}
 
     @classmethod
     def run(cls, dst: Cells, src: Cells, scalar: Number) -> None:

@@ -53,57 +53,47 @@ class TAddRelu(
     f=rectified_sum,
     targets=(CPU, A2A3),
     rules=pointwise(*TILES, a2a3=(i16, f16, f32)),
-    recorded={},
+    disputes=("E42", "E44"),
 ):
     """dst[i, j] = src0[i, j] + src1[i, j] where that is greater than 0, else 0; so of NaN.
 
     Integers of fewer than 32 bits are added in i32; of what is greater than 0 the low bits stay.
     """
 
-    disputes = ("E42", "E44")
 
-
-class TSubRelu(Binary, f=rectified_difference, rules=RECTIFIED):
+class TSubRelu(Binary, f=rectified_difference, rules=RECTIFIED, disputes=("E44",)):
     """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
 
     Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
     stay.
     """
 
-    disputes = ("E44",)
-
 
 def product_added(old: Array, a: Array, b: Array) -> Array:
     return a * b + old
 
 
-class TMulAddDst(Updating, f=product_added, rules=UPDATED):
+class TMulAddDst(Updating, f=product_added, rules=UPDATED, disputes=("E5",)):
     """dst[i, j] = src0[i, j] * src1[i, j] + dst[i, j], rounded after each step; integers wrap."""
-
-    disputes = ("E5",)
 
 
 def scaled_by_src0(old: Array, a: Array, b: Array) -> Array:
     return a * old + b
 
 
-class TFusedMulAdd(Updating, f=scaled_by_src0, rules=UPDATED):
+class TFusedMulAdd(Updating, f=scaled_by_src0, rules=UPDATED, disputes=("E1", "E5")):
     """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j], rounded after each step; integers wrap."""
-
-    disputes = ("E1", "E5")
 
 
 def scaled_and_rectified(old: Array, a: Array, b: Array) -> Array:
     return positive(a * old + b)
 
 
-class TFusedMulAddRelu(Updating, f=scaled_and_rectified, rules=UPDATED):
+class TFusedMulAddRelu(Updating, f=scaled_and_rectified, rules=UPDATED, disputes=("E5", "E14")):
     """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; so of NaN.
 
     It is rounded after each step; integers wrap.
     """
-
-    disputes = ("E5", "E14")
 
 
 NARROWED = {f32: f16, f16: i8, i16: i8}
@@ -180,7 +170,6 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
             named("shape", tmp.valid.rows >= dst.valid.rows, tmp.valid.cols >= dst.valid.cols),
         ),
     )
-    recorded = {"plain": {}}
     disputes = ("E27",)
 
     @staticmethod
@@ -209,7 +198,6 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE):
         in_vec(dst, src),
         row_major(dst, src),
     )
-    recorded = {"plain": {}}
     disputes = ("E5",)
 
     @staticmethod

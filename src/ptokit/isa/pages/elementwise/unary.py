@@ -23,10 +23,8 @@ def relu(x: Array) -> Array:
     return x.maximum(0)
 
 
-class TRelu(Unary, f=relu, rules=pointwise(*PAIR, a2a3=RELU, a5=RELU)):
+class TRelu(Unary, f=relu, rules=pointwise(*PAIR, a2a3=RELU, a5=RELU), disputes=("E2",)):
     """dst[i, j] = max(src[i, j], 0); NaN and -0 stay."""
-
-    disputes = ("E2",)
 
 
 def without_sign(x: Array) -> Array:

@@ -51,10 +51,8 @@ class TSDiv(
     disputes = ("E12", "E32", "E40")
 
 
-class TMaxS(WithScalar, f=Array.maximum, rules=with_scalar(VEC_A2A3, VEC_A5)):
+class TMaxS(WithScalar, f=Array.maximum, rules=with_scalar(VEC_A2A3, VEC_A5), disputes=("E2",)):
     """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN."""
-
-    disputes = ("E2",)
 
 
 class TMinS(WithScalar, f=Array.minimum, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True)):
@@ -118,26 +116,20 @@ class TLRelu(WithScalar, f=sloped, rules=with_scalar(F16_F32, F16_F32)):
     """dst[i, j] = src[i, j] where it is greater than 0, else src[i, j] * scalar."""
 
 
-class BitsS(WithInteger, abstract=True):
+class BitsS(WithInteger, abstract=True, example={"dst": VEC_I32, "src": VEC_I32}):
     """dst = f(src, scalar) on integers."""
-
-    example = {"dst": VEC_I32, "src": VEC_I32}
 
 
 def bits(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     return with_scalar(a2a3, a5, cpu=INTEGERS, anyhow=True)
 
 
-class TAndS(BitsS, f=Array.__and__, rules=bits(WORDS, SMALL)):
+class TAndS(BitsS, f=Array.__and__, rules=bits(WORDS, SMALL), disputes=("E13",)):
     """dst[i, j] = src[i, j] & scalar."""
 
-    disputes = ("E13",)
 
-
-class TOrS(BitsS, f=Array.__or__, rules=bits(WORDS, SMALL)):
+class TOrS(BitsS, f=Array.__or__, rules=bits(WORDS, SMALL), disputes=("E13",)):
     """dst[i, j] = src[i, j] | scalar."""
-
-    disputes = ("E13",)
 
 
 class TXorS(
@@ -152,19 +144,15 @@ class TXorS(
     """dst[i, j] = src[i, j] ^ scalar."""
 
 
-class TShlS(BitsS, f=Array.__lshift__, rules=bits(WORDS, INTEGERS)):
+class TShlS(BitsS, f=Array.__lshift__, rules=bits(WORDS, INTEGERS), disputes=("E3",)):
     """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0."""
 
-    disputes = ("E3",)
 
-
-class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS)):
+class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS), disputes=("E3",)):
     """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
 
     From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
     """
-
-    disputes = ("E3",)
 
 
 class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY):
@@ -179,7 +167,6 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY):
 
     rules = pointwise(dst, src0, src1)
     elided = {"dst": like(src0)}
-    recorded = {"plain": {}}
     disputes = ("E1", "E41")
 
     @classmethod
@@ -209,7 +196,6 @@ class TExpandS(Instr, pipe=V, asm=Asm(deduced=True)):
         on(HARDWARE, when(dst.loc == VEC, dst.layout == ND)),
         on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
     )
-    recorded = {"plain": {}}
 
     @staticmethod
     def run(dst: Cells, scalar: Number) -> None:

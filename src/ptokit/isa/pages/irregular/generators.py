@@ -38,8 +38,6 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
 class TCI(Consecutive, pipe=S):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
-    recorded = {"plain": {}}
-
 
 class TCITmp(Consecutive, name="tci", form="scratch", pipe=V):
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""

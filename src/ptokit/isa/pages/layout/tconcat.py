@@ -40,7 +40,6 @@ class TConcat(Instr, pipe=V):
         on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
     )
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols + src1.valid.cols)}
-    recorded = {"plain": {}}
     disputes = ("C20",)
 
     @staticmethod

@@ -6,9 +6,8 @@ meaning is the same everywhere.
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import FixPipe, convert, quantise
+from ptokit.numerics.fixpipe import FixPipe, narrowed, narrowed_by_column
 
-NORMAL_RELU = ReluPreMode.NORMAL_RELU
 BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each of them"
 GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
 
@@ -126,12 +125,8 @@ class TExtract(Extract, uses=(FIXPIPE,)):
         fixpipe: FixPipe,
     ) -> None:
         rows, cols = dst.valid
-        x, positive = src[row : row + rows, col : col + cols], relu is NORMAL_RELU
-        if quant is None:
-            y = convert(x, dst.dtype, relu=positive)
-        else:
-            y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
-        dst[:rows, :cols] = y
+        x = src[row : row + rows, col : col + cols]
+        dst[:rows, :cols] = narrowed(x, dst.dtype, quant, relu, fixpipe)
 
 
 class TExtractFp(
@@ -175,8 +170,7 @@ class TExtractFp(
     ) -> None:
         rows, cols = dst.valid
         x, params = src[row : row + rows, col : col + cols], fp[0, col : col + cols]
-        positive = relu is NORMAL_RELU
-        dst[:rows, :cols] = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
+        dst[:rows, :cols] = narrowed_by_column(x, dst.dtype, params, relu, fixpipe)
 
 
 class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):

@@ -2,9 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import FixPipe, convert, quantise
-
-NORMAL_RELU = ReluPreMode.NORMAL_RELU
+from ptokit.numerics.fixpipe import FixPipe, narrowed, narrowed_by_column
 
 
 class Insert(Instr, abstract=True):
@@ -85,11 +83,7 @@ class TInsert(Insert, uses=(FIXPIPE,)):
         fixpipe: FixPipe,
     ) -> None:
         rows, cols = src.valid
-        x, positive = src[:rows, :cols], relu is NORMAL_RELU
-        if quant is None:
-            y = convert(x, dst.dtype, relu=positive)
-        else:
-            y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+        y = narrowed(src[:rows, :cols], dst.dtype, quant, relu, fixpipe)
         dst[row : row + rows, col : col + cols] = y
 
 
@@ -129,7 +123,5 @@ class TInsertFp(
         dst: Cells, src: Cells, fp: Cells, row: int, col: int, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
         rows, cols = src.valid
-        x, params = src[:rows, :cols], fp[0, :cols]
-        positive = relu is NORMAL_RELU
-        y = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
+        y = narrowed_by_column(src[:rows, :cols], dst.dtype, fp[0, :cols], relu, fixpipe)
         dst[row : row + rows, col : col + cols] = y

@@ -2,9 +2,14 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import FixPipe, convert, quantise, without_negatives
+from ptokit.numerics.fixpipe import (
+    FixPipe,
+    convert,
+    narrowed,
+    narrowed_by_column,
+    without_negatives,
+)
 
-NORMAL_RELU = ReluPreMode.NORMAL_RELU
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
 SCALES = (u8, hif8, f8e8m0)
@@ -139,9 +144,9 @@ class TMov(Instr, uses=(FIXPIPE,)):
     def run(
         dst: Cells, src: Cells, quant: Array | None, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
-        x, positive = src[src.valid], relu is NORMAL_RELU
+        x, positive = src[src.valid], relu is ReluPreMode.NORMAL_RELU
         if quant is not None:
-            y = quantise(x, dst.dtype, quant, vector=False, relu=positive, how=fixpipe)
+            y = narrowed(x, dst.dtype, quant, relu, fixpipe)
         elif positive or src.loc is ACC or dst.loc is BIAS:
             y = convert(x, dst.dtype)
             y = without_negatives(y) if positive else y
@@ -177,9 +182,8 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), reco
 
     @staticmethod
     def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:
-        rows, cols = src.valid
-        x, params, positive = src[:rows, :cols], fp[0, :cols], relu is NORMAL_RELU
-        dst[:rows, :cols] = quantise(x, dst.dtype, params, vector=True, relu=positive, how=fixpipe)
+        params = fp[0, : src.valid.cols]
+        dst[src.valid] = narrowed_by_column(src[src.valid], dst.dtype, params, relu, fixpipe)
 
 
 class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, A5)):
