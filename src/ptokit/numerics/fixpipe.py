@@ -86,39 +86,30 @@ def without_negatives(x: Array) -> Array:
     return (x.cast(t.f32) < 0).where(0, x)
 
 
-def quantise(
-    x: Array, dtype: DType, params: Array, *, vector: bool, relu: bool, how: FixPipe
+def narrowed(
+    x: Array,
+    dtype: DType,
+    params: Array | None,
+    relu: ReluPreMode,
+    how: FixPipe,
+    by_column: bool = False,
 ) -> Array:
-    """Convert with the 64-bit parameters `params` (3.1.3): one, or one for each column."""
-    modes = ALL_MODES if how.every_pair else VECTOR_MODES if vector else SCALAR_MODES
+    """Convert with 64-bit parameters (3.1.3): one, or one for each column; None: without."""
+    positive = relu is ReluPreMode.NORMAL_RELU
+    modes = ALL_MODES if how.every_pair else VECTOR_MODES if by_column else SCALAR_MODES
     mode = modes.get((x.dtype, dtype), Mode.NO_QUANT)
-    if mode is Mode.NO_QUANT:
-        return convert(x, dtype, relu=relu)
+    if params is None or mode is Mode.NO_QUANT:
+        return convert(x, dtype, relu=positive)
+    late = positive and not how.relu_first
     if mode is Mode.SHIFT:
-        return _shift(x, params, relu=relu and not how.relu_first, saturate=how.saturating_shift)
-    scale = _scale(params, how, short=vector and mode is not Mode.FLOAT)
-    if relu and how.relu_first:
+        return _shift(x, params, relu=late, saturate=how.saturating_shift)
+    scale = _scale(params, how, short=by_column and mode is not Mode.FLOAT)
+    if positive and how.relu_first:
         scale = (x.cast(t.f32) < 0).where(0.0, scale)
     scaled = x.cast(t.f32) * scale
     if mode is Mode.B8:
-        return _to_b8(scaled, dtype, params, relu=relu and not how.relu_first, how=how)
-    return _to_float(scaled, dtype, mode, relu=relu and not how.relu_first, how=how)
-
-
-def narrowed(x: Array, dtype: DType, quant: Array | None, relu: ReluPreMode, how: FixPipe) -> Array:
-    """What leaves the accumulator: converted, or quantised with one parameter for all."""
-    positive = relu is ReluPreMode.NORMAL_RELU
-    if quant is None:
-        return convert(x, dtype, relu=positive)
-    return quantise(x, dtype, quant, vector=False, relu=positive, how=how)
-
-
-def narrowed_by_column(
-    x: Array, dtype: DType, params: Array, relu: ReluPreMode, how: FixPipe
-) -> Array:
-    """The same with a row of parameters, one for each column."""
-    positive = relu is ReluPreMode.NORMAL_RELU
-    return quantise(x, dtype, params, vector=True, relu=positive, how=how)
+        return _to_b8(scaled, dtype, params, relu=late, how=how)
+    return _to_float(scaled, dtype, mode, relu=late, how=how)
 
 
 def _scale(params: Array, how: FixPipe, *, short: bool) -> Array:

@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.windows import ON_A2A3, parameters
-from ptokit.numerics.fixpipe import FixPipe, narrowed, narrowed_by_column
+from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 G = GlobalLayout
 ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
@@ -243,5 +243,5 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
         dst: Cells, src: Cells, fp: Cells, atomic: AtomicType, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
         params = fp[0, : src.valid.cols]
-        value = narrowed_by_column(src[src.valid], dst.dtype, params, relu, fixpipe)
+        value = narrowed(src[src.valid], dst.dtype, params, relu, fixpipe, by_column=True)
         store(dst, src.valid, value, atomic)

@@ -6,7 +6,7 @@ meaning is the same everywhere.
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import FixPipe, narrowed, narrowed_by_column
+from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each of them"
 GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
@@ -170,7 +170,7 @@ class TExtractFp(
     ) -> None:
         rows, cols = dst.valid
         x, params = src[row : row + rows, col : col + cols], fp[0, col : col + cols]
-        dst[:rows, :cols] = narrowed_by_column(x, dst.dtype, params, relu, fixpipe)
+        dst[:rows, :cols] = narrowed(x, dst.dtype, params, relu, fixpipe, by_column=True)
 
 
 class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):

@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import FixPipe, narrowed, narrowed_by_column
+from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 
 class Insert(Instr, abstract=True):
@@ -123,5 +123,5 @@ class TInsertFp(
         dst: Cells, src: Cells, fp: Cells, row: int, col: int, relu: ReluPreMode, fixpipe: FixPipe
     ) -> None:
         rows, cols = src.valid
-        y = narrowed_by_column(src[:rows, :cols], dst.dtype, fp[0, :cols], relu, fixpipe)
+        y = narrowed(src[:rows, :cols], dst.dtype, fp[0, :cols], relu, fixpipe, by_column=True)
         dst[row : row + rows, col : col + cols] = y

@@ -2,13 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import (
-    FixPipe,
-    convert,
-    narrowed,
-    narrowed_by_column,
-    without_negatives,
-)
+from ptokit.numerics.fixpipe import FixPipe, convert, narrowed, without_negatives
 
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
@@ -183,7 +177,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), reco
     @staticmethod
     def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:
         params = fp[0, : src.valid.cols]
-        dst[src.valid] = narrowed_by_column(src[src.valid], dst.dtype, params, relu, fixpipe)
+        dst[src.valid] = narrowed(src[src.valid], dst.dtype, params, relu, fixpipe, by_column=True)
 
 
 class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, A5)):
