@@ -19,14 +19,21 @@ L0C_ROW = (
 )
 PARAMETERS = "!pto.tile_buf<scaling, 1x64xu64>"
 
-VIEW_OF_X = """\
-func.func @example(%x: !pto.ptr<f32>) {
+VIEW_F32 = "!pto.tensor_view<16x32xf32>"
+
+
+def in_view(statements: str) -> str:
+    """A program of these on %view, a matrix in global memory; %one, %rows, %cols are numbers."""
+    lines = "".join(f"  {line}\n" for line in statements.splitlines())
+    return f"""\
+func.func @example(%x: !pto.ptr<f32>) {{
   %one = arith.constant 1 : index
   %rows = arith.constant 16 : index
   %cols = arith.constant 32 : index
-  %view = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] \
-: !pto.tensor_view<16x32xf32>
-"""
+  %view = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : {VIEW_F32}
+{lines}  return
+}}"""
+
 
 DOUBLE = f"""\
 func.func @double(%x: {VEC_F32}, %y: {VEC_F32}) {{

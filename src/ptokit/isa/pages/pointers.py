@@ -25,7 +25,12 @@ func.func @example(%p: !pto.ptr<i32>) {
   pto.store_scalar %n, %p[%c3] : !pto.ptr<i32>, i32
   return
 }"""
-INSIDE = "elements of an array count from 0"
+
+
+def begun(ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
+    """No place before the array; where it ends only the run knows."""
+    first = either(offset >= 0, ptr.offset + offset >= 0)
+    return named("global-out-of-bounds", first, help="elements of an array count from 0")
 
 
 class AddPtr(Instr, name="addptr", pipe=S):
@@ -37,9 +42,7 @@ class AddPtr(Instr, name="addptr", pipe=S):
     offset = In(Index, doc="in elements; negative ones lead back")
 
     example = MOVED
-    rules = named(
-        "global-out-of-bounds", either(offset >= 0, ptr.offset + offset >= 0), help=INSIDE
-    )
+    rules = begun(ptr, offset)
 
     @staticmethod
     def type_of(ptr: PtrType) -> PtrType:
@@ -91,26 +94,22 @@ func.func @example(%p: !pto.ptr<f32>) {
 class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=MOVED):
     """One element of an array, by the scalar unit: no tile instruction, not counted as one."""
 
-
-ONE_WIDTH = "the number has the width of the pointer's elements"
+    asm = Asm(shape="element", brackets=("offset",))
 
 
 def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
-    """The rules of an element, but for the array's end, which only the run knows."""
-    return (
-        named("element-type", kind.element.bits == ptr.dtype.bits, help=ONE_WIDTH),
-        named("global-out-of-bounds", either(offset >= 0, ptr.offset + offset >= 0), help=INSIDE),
-    )
+    """The rules of an element."""
+    one_width = "the number has the width of the pointer's elements"
+    same = named("element-type", kind.element.bits == ptr.dtype.bits, help=one_width)
+    return (same, begun(ptr, offset))
 
 
 class LoadScalar(Element, name="load_scalar"):
     """Element `offset` of the array behind `ptr`; beyond its end it is an error."""
 
     asm = Asm(
-        shape="element",
         spellings=("load",),
         order=("ptr", "offset"),
-        brackets=("offset",),
         cpp_text="const {type} {result} = *({ptr} + {offset});",
     )
     result = Result(Scalar)
@@ -128,10 +127,8 @@ class StoreScalar(Element, name="store_scalar"):
     """Element `offset` of the array behind `ptr` becomes `value`."""
 
     asm = Asm(
-        shape="element",
         spellings=("store",),
         order=("value", "ptr", "offset"),
-        brackets=("offset",),
         cpp_text="*({ptr} + {offset}) = {value};",
     )
     ptr = Out(Ptr)
@@ -149,8 +146,7 @@ class StoreScalar(Element, name="store_scalar"):
 def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:
     """The value of that number; None where it is not known."""
     if values is None or None in values:
-        known = values[index] if isinstance(index, int) and values else None
-        return known
+        return values[index] if isinstance(index, int) and values else None
     found = values[-1]
     for number in reversed(range(len(values) - 1)):
         found = choice(truth(index == number), values[number], found)
@@ -165,10 +161,7 @@ class OfDimension(Instr, abstract=True, pipe=S):
     view = In(Global)
     dim = In(Index, doc="which dimension, counted from 0")
 
-    example = f"""\
-{VIEW_OF_X}  %n = NAME %view, %one : !pto.tensor_view<16x32xf32>
-  return
-}}"""
+    example = in_view(f"%n = NAME %view, %one : {VIEW_F32}")
     rules = named("operand-value", both(dim >= 0, dim < view.rank), help="dimensions count from 0")
 
 
@@ -176,7 +169,6 @@ class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
     """How many elements a view has along a dimension."""
 
     asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim});")
-    view, dim = OfDimension.view, OfDimension.dim
 
     @staticmethod
     def run(view: Any, dim: int) -> int | None:  # Any: a type, or the executor's view
@@ -187,7 +179,6 @@ class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
     """How many elements of memory lie between neighbours along a dimension of a view."""
 
     asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim});")
-    view, dim = OfDimension.view, OfDimension.dim
 
     @staticmethod
     def run(view: Any, dim: int) -> int | None:  # Any: as above
@@ -229,10 +220,7 @@ class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
     result = Result(Ptr)
     view = In(Global)
 
-    example = f"""\
-{VIEW_OF_X}  %p = pto.tensor_view_addr %view : !pto.tensor_view<16x32xf32> -> !pto.ptr<f32>
-  return
-}}"""
+    example = in_view(f"%p = NAME %view : {VIEW_F32} -> !pto.ptr<f32>")
     rules = (
         named("element-type", result.dtype == view.dtype),
         named("location", result.space == "gm", help="views are of global memory"),

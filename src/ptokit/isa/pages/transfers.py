@@ -10,8 +10,8 @@ ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 VIEW = "make the view's extents and the tile's valid region the same matrix"
 LOADED = f"""\
-{VIEW_OF_X}  %t = pto.alloc_tile : {VEC_F32}
-  pto.tload ins(%view : !pto.tensor_view<16x32xf32>) outs(%t : {VEC_F32})
+%t = pto.alloc_tile : {VEC_F32}
+pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
 """
 
 
@@ -32,7 +32,7 @@ class TLoad(Instr):
     src = In(Global, doc="the global tensor view to read")
     layout = Attr(G, None, cpp=False)
 
-    example = f"{LOADED}  return\n}}"
+    example = in_view(LOADED)
     same = either(
         both(src.layout == G.ND, dst.layout == ND),
         both(src.layout == G.DN, dst.layout == DN),
@@ -157,10 +157,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     atomic, relu, layout = StoreFamily.atomic, StoreFamily.relu, StoreFamily.layout
 
-    example = f"""\
-{LOADED}  pto.tstore ins(%t : {VEC_F32}) outs(%view : !pto.tensor_view<16x32xf32>)
-  return
-}}"""
+    example = in_view(f"{LOADED}NAME ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})")
     same = either(
         both(dst.layout == G.ND, src.layout == ND),
         both(dst.layout == G.DN, src.layout == DN),

@@ -16,7 +16,7 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
     strides = In(Index, many=True, key="strides")
     layout = Attr(GlobalLayout, None)
 
-    example = f"{VIEW_OF_X}  return\n}}"
+    example = in_view("")
     rules = (
         named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),
         named("location", ptr.space == "gm", help="a view is of global memory"),
@@ -53,12 +53,10 @@ class PartitionView(Instr, name="partition_view", pipe=S):
     offsets = In(Index, many=True, key="offsets")
     sizes = In(Index, many=True, key="sizes")
 
-    example = f"""\
-{VIEW_OF_X}  %zero = arith.constant 0 : index
-  %part = pto.partition_view %view, offsets = [%zero, %zero], sizes = [%rows, %cols]\
- : !pto.tensor_view<16x32xf32> -> !pto.partition_tensor_view<16x32xf32>
-  return
-}}"""
+    example = in_view(f"""\
+%zero = arith.constant 0 : index
+%part = pto.partition_view %view, offsets = [%zero, %zero], sizes = [%rows, %cols]\
+ : {VIEW_F32} -> !pto.partition_tensor_view<16x32xf32>""")
     rules = (
         named("shape", result.dtype == view.dtype, help="a partition keeps the element type"),
         named("shape", view.rank == offsets.count, view.rank == sizes.count),

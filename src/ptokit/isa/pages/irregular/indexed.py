@@ -9,10 +9,10 @@ L1_TABLE = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
 ELEM, ROW = Coalesce.ELEM, Coalesce.ROW
 MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 GATHERED = f"""\
-{VIEW_OF_X}  %t = pto.alloc_tile : {T}
-  %i = pto.alloc_tile : {IDX}
-  pto.texpands ins(%rows : index) outs(%i : {IDX})
-  pto.mgather ins(%view, %i : !pto.tensor_view<16x32xf32>, {IDX}) outs(%t : {T})
+%t = pto.alloc_tile : {T}
+%i = pto.alloc_tile : {IDX}
+pto.texpands ins(%rows : index) outs(%i : {IDX})
+pto.mgather ins(%view, %i : {VIEW_F32}, {IDX}) outs(%t : {T})
 """
 
 
@@ -91,10 +91,7 @@ class MGather(FromTable):
     indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
     tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
 
-    example = f"""\
-{GATHERED}  pto.tstore ins(%t : {T}) outs(%view : !pto.tensor_view<16x32xf32>)
-  return
-}}"""
+    example = in_view(f"{GATHERED}pto.tstore ins(%t : {T}) outs(%view : {VIEW_F32})")
     rules = accessed(dst, src, indices, coalesce)
     recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
 
@@ -160,10 +157,7 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
     outside = Attr(ScatterOOB, None, key="scatterOob")
     conflict = Attr(ScatterConflict, ScatterConflict.DEFAULT, key="scatterConflict")
 
-    example = f"""\
-{GATHERED}  pto.mscatter ins(%t, %i : {T}, {IDX}) outs(%view : !pto.tensor_view<16x32xf32>)
-  return
-}}"""
+    example = in_view(f"{GATHERED}NAME ins(%t, %i : {T}, {IDX}) outs(%view : {VIEW_F32})")
     no_last = either(atomic == AtomicOp.NONE, conflict == ScatterConflict.DEFAULT)
     extreme = atomic.isin(AtomicOp.MAX, AtomicOp.MIN)
     rules = (

@@ -3,7 +3,6 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import ON_A2A3
 
-X = "!pto.tensor_view<16x32xf32>"
 FILLED = f"""\
 %t = pto.alloc_tile : {VEC_F32}
 %one = arith.constant 1.5 : f32
@@ -30,8 +29,7 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
     """
 
     asm = Asm(shape="tile_element", cpp_text="{type} {result} = {src}.GetValue({offset});")
-    example = f"""\
-{FILLED}%x = NAME ins(%t, %n : {VEC_F32}, index) outs : f32"""
+    example = f"{FILLED}%x = NAME ins(%t, %n : {VEC_F32}, index) outs : f32"
     result = Result(Scalar)
     src = In(Tile, doc="the tile")
     offset = In(Index, doc="which element of its storage")
@@ -71,13 +69,11 @@ class TPrefetch(Instr, pipe=MTE2):
     dst = Out(Tile, doc="a tile of the size of the transfer")
     src = In(Global, doc="what will be loaded")
 
-    example = f"""\
-{VIEW_OF_X}  %t = pto.alloc_tile : {VEC_F32}
-  NAME ins(%view : {X}) outs(%t : {VEC_F32})
-  pto.tload ins(%view : {X}) outs(%t : {VEC_F32})
-  pto.tstore ins(%t : {VEC_F32}) outs(%view : {X})
-  return
-}}"""
+    example = in_view(f"""\
+%t = pto.alloc_tile : {VEC_F32}
+NAME ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
+pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
+pto.tstore ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})""")
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size),
         on(A2A3, named("element-type", dst.dtype.isin(*ON_A2A3))),
@@ -121,10 +117,7 @@ class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S):
     src = In(Global, doc="the view")
     format = print_format()
 
-    example = f"""\
-{VIEW_OF_X}  NAME ins(%view : {X})
-  return
-}}"""
+    example = in_view(f"NAME ins(%view : {VIEW_F32})")
     rules = named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements")
     disputes = ("X23",)
 
