@@ -24,7 +24,7 @@ HOUSE = {
     "isa/disputes": 760,
     "isa": 120,  # the index
     "numerics": 1_325,  # the whole way out of the accumulator
-    "isa/pages": 7_910,  # all tile instructions of the manual
+    "isa/pages": 7_920,  # all tile instructions of the manual
     "ir": 420,  # the builder too
     "text/types": 680,  # memrefs, multi-tiles, memories of pointers
     "text/read": 3_440,  # clauses, modes, types of numbers
