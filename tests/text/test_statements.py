@@ -171,12 +171,24 @@ LITERALS = {
     "pto.store_scalar 1, %p[3] : !pto.ptr<f32>, f32": "",
     "pto.store_scalar 1.5, %p[3] : !pto.ptr<f32>, i32": "1.5 is not a number of type i32",
     "pto.store_scalar 1.5, %p[3] : !pto.ptr<f32>": "",
+    "%r = arith.cmpi slt, 3, 4 : index": "",
+    "%r = arith.cmpi slt, 3, 4.5 : index": "4.5 is not a number of type index",
+    "%r = arith.cmpf olt, 0x3F800000, 1.5 : f32": "",
+    "%r = arith.select %c, 1, 2 : i32": "",
+    "%r = arith.sitofp 7 : i32 to f32": "",
+    f"%r = pto.tgetval ins(%t, 3 : {TILE}, index) outs : f32": "",
+    "%r = arith.constant 0x1FF800000 : f32": "0x1FF800000 is not a number of type f32",
+    "%r = arith.addf 0x1FF800000, 1 : f32": "0x1FF800000 is not a number of type f32",
+    "%r = arith.addf 1, -0x80 : bf16": "-0x80 is not a number of type bf16",
+    "%r = scf.for %i = 0 to 4 step 1 iter_args(%x = 5) -> (i32) {\nscf.yield 6 : i32\n}": "",
+    "%r = scf.while (%x = 5) : (i32) -> i32 {\nscf.condition(%c) 7 : i32\n} do {\n"
+    "^bb0(%y: i32):\nscf.yield 9 : i32\n}": "",
 }
 
 
 @pytest.mark.parametrize(("statement", "message"), LITERALS.items())
 def test_numbers_have_the_types_that_are_written(statement: str, message: str) -> None:
-    text = f"func.func @f(%t: {TILE}, %p: !pto.ptr<f32>) {{\n  {statement}\n  return\n}}\n"
+    text = f"func.func @f(%t: {TILE}, %p: !pto.ptr<f32>, %c: i1) {{\n  {statement}\n  return\n}}\n"
     try:
         program = pto.loads(text)
         found = [d.slug for d in program.check("cpu")]
@@ -184,6 +196,14 @@ def test_numbers_have_the_types_that_are_written(statement: str, message: str) -
     except pto.PtoError as problem:
         found = [d.message for d in problem.diagnostics]
     assert found == ([message] if message else [])
+
+
+@pytest.mark.parametrize(("bits", "kind"), [("0x3FC00000", "f32"), ("0X3E00", "f16")])
+def test_hexadecimal_digits_are_the_bits_of_a_float(bits: str, kind: str) -> None:
+    """In operand position as in a constant."""
+    in_place = pto.loads(f"%r = math.sqrt {bits} : {kind}\n").text("dps")
+    assert in_place == pto.loads(f"%r = math.sqrt 1.5 : {kind}\n").text("dps")
+    assert "constant 1.5" in pto.loads(f"%r = arith.constant {bits} : {kind}\n").text("dps")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,11 @@ def rounded(value: float, dtype: DType) -> float:
     return float(decode(encode(np.asarray([value]), dtype), dtype)[0])
 
 
+def value_of(code: int, dtype: DType) -> float:
+    """The float of an element type that has these bits."""
+    return float(decode(np.array([code], dtype.storage), dtype)[0])
+
+
 def convert(
     codes: Codes, src: DType, dst: DType, rounding: Rounding = Rounding.RINT, saturate: bool = False
 ) -> Codes:

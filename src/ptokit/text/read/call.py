@@ -55,8 +55,7 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
     comma = True  # at the start, or after a comma: an operand may follow
     while True:
         text = texts[cursor.i]
-        first = text[:1]
-        if first == "%" or first == "@" or (first == "-" and text != "->") or first in DIGITS:
+        if cursor.at_operand():
             if not comma:
                 break
             call.items.append(read_item(cursor, names))
@@ -82,16 +81,16 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
         elif text == "{":
             call.attrs += dictionary(cursor)
             comma = False
-        elif first == "#":
+        elif text[:1] == "#":
             call.attrs.append(attached(cursor))
             comma = False
         elif text == "(" and not call.items and call.outs is None:
             call.items += _group(cursor, names, call, forms)
             comma = False
-        elif texts[cursor.i + 1] == "[" and first.isalpha() and _is_keyword(cursor, forms):
+        elif texts[cursor.i + 1] == "[" and text[:1].isalpha() and _is_keyword(cursor, forms):
             _keyword(cursor, names, call, width=1)
             comma = False
-        elif text and texts[cursor.i + 1] == "=" and (first.isalpha() or first == "_"):
+        elif text and texts[cursor.i + 1] == "=" and (text[:1].isalpha() or text[:1] == "_"):
             _keyword(cursor, names, call)
             comma = False
         else:
@@ -157,6 +156,14 @@ def read_item(cursor: Cursor, names: Names) -> Item:
     return Item(at, None, number)
 
 
+def typed(names: Names, item: Item, kind: Type, at: int) -> Value:
+    """The value of an item whose type stands at token `at`: a number is one of that type."""
+    if item.value is None:
+        return names.literal(item.number, kind, item.at)
+    names.agree(item.value, kind, at)
+    return item.value
+
+
 def _list(cursor: Cursor, names: Names) -> list[Item]:
     """`[%a, 4]`."""
     opened = cursor.i
@@ -172,12 +179,10 @@ def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
     text = cursor.texts[cursor.i]
     if key in call.keyed:
         raise cursor.wrong("syntax-error", f"{key} is given twice", at)
-    if text[:1] == "%":
+    if cursor.at_operand():
         call.keyed[key] = [read_item(cursor, names)]
     elif text == "[":
         call.keyed[key] = _list(cursor, names)
-    elif text[:1] in DIGITS or text[:1] == "-" or text[:1] == "@":
-        call.keyed[key] = [read_item(cursor, names)]
     else:
         value_at = cursor.i
         value = read_value(cursor)
@@ -224,7 +229,7 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
             found.append(read_item(cursor, names))
             call.keyed[_clause(text, forms)] = [found[-1]]
         else:
-            if text[:1] not in ("%", "@", "-") and text[:1] not in DIGITS:
+            if not cursor.at_operand():
                 cursor.fail("expected an operand or ')'", opened)
             found.append(read_item(cursor, names))
             if cursor.texts[cursor.i] == "[":

@@ -10,7 +10,7 @@ from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.isa.model.types import Elided, Type
 from ptokit.text.read.lexer import Tokens
-from ptokit.text.types.parts import BadType
+from ptokit.text.types.parts import DIGITS, BadType
 from ptokit.text.types.typereader import SPELLED, type_named
 
 FUNC = "func.func"
@@ -59,6 +59,11 @@ class Cursor:
         if self.texts[self.i] != text:
             self.fail(f"expected {text!r}", opened)
         self.i += 1
+
+    def at_operand(self) -> bool:
+        """Whether a value or a number starts here."""
+        text = self.texts[self.i]
+        return text != "->" and (text[:1] in ("%", "@", "-") or text[:1] in DIGITS)
 
     def elements(self, closing: str, opened: int) -> Iterator[None]:
         """A turn for each element of a list with commas, until the bracket that closes it."""

@@ -127,11 +127,7 @@ class Names:
 
     def literal(self, number: float | None, kind: Type, at: int) -> Value:
         """The value of a number in operand position: one constant at the function's start."""
-        floats = isinstance(kind, ScalarType) and kind.is_float
-        if not isinstance(kind, ScalarType) or (isinstance(number, float) and not floats):
-            message = f"{number} is not a number of type {kind}"
-            raise self.cursor.wrong("type-mismatch", message, at)
-        number = float(number) if floats and number is not None else number
+        number = self.number(number, kind, at)
         key = (repr(number), kind)
         op = self.literals.get(key)
         if op is None:
@@ -142,6 +138,22 @@ class Names:
             op = new_op(page, {}, {name: number}, results=[value], spans=where)
             self.literals[key] = op
         return op.results[0]
+
+    def number(self, number: float | None, kind: Type, at: int) -> float | None:
+        """The number that a literal means in a type: of floats hexadecimal digits are the bits."""
+        text, help = self.cursor.texts[at], None
+        if isinstance(kind, ScalarType) and kind.is_float and number is not None:
+            if "x" not in text.lower():
+                return float(number)
+            help = f"hexadecimal digits are the {kind.bits} bits of the float"
+            if 0 <= number < 1 << kind.bits:
+                from ptokit.numerics.formats import value_of  # most programs have no such number
+
+                return value_of(int(number), kind.element)
+        elif isinstance(kind, ScalarType) and not isinstance(number, float):
+            return number
+        message = f"{text} is not a number of type {kind}"
+        raise self.cursor.wrong("type-mismatch", message, at, help=help)
 
     def agree(self, value: Value, written: Type, at: int) -> None:
         """A use of `value` is written with a type; it must be the one of the definition."""

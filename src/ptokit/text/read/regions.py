@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.ir.module import Block, Op, Value
+from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.build import Named, expect_results
-from ptokit.text.read.call import Item, read_item
+from ptokit.text.read.call import Item, read_item, typed
 from ptokit.text.read.comments import trimmed
 from ptokit.text.read.parser import Parser
 
@@ -28,23 +28,19 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
         op.spans[operand.name] = p.span(items[-1].at)
         if word:
             p.expect(word)
-    names, inits, places = _carried(p)
+    names, firsts = _carried(p)
     types = _arrow_types(p)
-    if types and len(types) != len(inits):
-        message = f"{len(inits)} iter_args, but {len(types)} types"
+    if types and len(types) != len(firsts):
+        message = f"{len(firsts)} iter_args, but {len(types)} types"
         raise p.wrong("operand-count", message, p.i - 1)
     kind: Type = INDEX
     if p.accept(":"):
         kind = p.type()
     for operand, item in zip(bounds, items, strict=True):
-        op.operands[operand.name] = _bound(p, item, kind)
+        op.operands[operand.name] = typed(p.names, item, kind, item.at)
         p.names.require(op.bound(operand.name)[0], operand, item.at)
-    for init, (written, type_at) in zip(inits, types, strict=False):
-        p.names.agree(init, written, type_at)
-    if inits:
-        op.operands[carried.name] = tuple(inits)
-        op.spans[carried.name] = p.span(places[0], places[-1])
-    kinds = [v.type for v in inits]
+    types = types or [(i.value.type if i.value else I64, i.at) for i in firsts]
+    kinds = _begin(p, op, carried.name, firsts, types)
     args = [(induction, kind), *zip(names, kinds, strict=True)]
     op.regions = [p.region(args, op)]
     _check_yield(p, op.regions[0], kinds, at)
@@ -55,19 +51,13 @@ def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     """`op (%x = %y) : (T) -> U { ... } do { ^bb0(%z: U): ... }`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    names, inits, places = _carried(p, "") if p.texts[p.i] == "(" else ([], [], [])
+    names, firsts = _carried(p, "") if p.texts[p.i] == "(" else ([], [])
     p.expect(":")
     taken, given = p.types(), _arrow_types(p)
-    if len(taken) != len(inits):
-        message = f"{len(inits)} values, but {len(taken)} types"
+    if len(taken) != len(firsts):
+        message = f"{len(firsts)} values, but {len(taken)} types"
         raise p.wrong("operand-count", message, p.i - 1)
-    for init, (written, type_at) in zip(inits, taken, strict=True):
-        p.names.agree(init, written, type_at)
-    if inits:
-        carried = page.operands[0].name
-        op.operands[carried] = tuple(inits)
-        op.spans[carried] = p.span(places[0], places[-1])
-    kinds = [v.type for v in inits]
+    kinds = _begin(p, op, page.operands[0].name, firsts, taken)
     passed = [kind for kind, _ in given]
     op.regions = [p.region([*zip(names, kinds, strict=True)], op)]
     _check_yield(p, op.regions[0], passed, at, conditional=True)
@@ -93,22 +83,16 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
     p.expect(")")
     op.operands[page.operands[0].name] = condition.value
     op.spans[page.operands[0].name] = p.span(condition.at)
-    values: list[Value] = []
-    first = last = p.i
-    while p.texts[p.i][:1] == "%" and not (not values and p.begins_statement()):
-        item = read_item(p, p.names)
-        if item.value is not None:
-            values.append(item.value)
-        last = item.at
+    items: list[Item] = []
+    while p.at_operand() if items else p.at_operand() and not p.begins_statement():
+        items.append(read_item(p, p.names))
         if not p.accept(","):
             break
-    if values:
-        p.expect(":")
-        for number, value in enumerate(values):
-            p.expect(",") if number else None
-            p.names.agree(value, p.type(), p.i - 1)
-        op.operands[page.operands[1].name] = tuple(values)
-        op.spans[page.operands[1].name] = p.span(first, last)
+    kinds: list[tuple[Type, int]] = []
+    for _ in items:
+        p.expect("," if kinds else ":")
+        kinds.append((p.type(), p.i - 1))
+    _begin(p, op, page.operands[1].name, items, kinds)
     p.skip_location()
     return op
 
@@ -149,29 +133,29 @@ def _name(p: Parser) -> Named:
     return text[1:], p.i - 1
 
 
-def _bound(p: Parser, item: Item, kind: Type) -> Value:
-    if item.value is None:
-        return p.names.literal(item.number, kind, item.at)
-    p.names.agree(item.value, kind, item.at)
-    return item.value
-
-
-def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Value], list[int]]:
-    """`iter_args(%x = %y, ...)`: names, first values, and where these stand."""
+def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Item]]:
+    """`iter_args(%x = %y, ...)`: names and first values."""
     names: list[Named] = []
-    inits: list[Value] = []
-    places: list[int] = []
+    firsts: list[Item] = []
     if not word or p.accept(word):
         opened = p.i
         p.expect("(")
         for _ in p.elements(")", opened):
             names.append(_name(p))
             p.expect("=")
-            item = read_item(p, p.names)
-            value = item.value
-            places.append(item.at)
-            inits.append(p.names.literal(item.number, I64, item.at) if value is None else value)
-    return names, inits, places
+            firsts.append(read_item(p, p.names))
+    return names, firsts
+
+
+def _begin(
+    p: Parser, op: Op, name: str, items: list[Item], types: list[tuple[Type, int]]
+) -> list[Type]:
+    """Give the op the values of its list of operands, as their types are written: the types."""
+    values = [typed(p.names, i, kind, at) for i, (kind, at) in zip(items, types, strict=True)]
+    if values:
+        op.operands[name] = tuple(values)
+        op.spans[name] = p.span(items[0].at, items[-1].at)
+    return [v.type for v in values]
 
 
 def _arrow_types(p: Parser) -> list[tuple[Type, int]]:

@@ -6,7 +6,6 @@ and nothing here knows a mnemonic. Printing is in `text/write/statements`.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -18,7 +17,7 @@ from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary,
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
-from ptokit.text.read.call import Call, read_call, read_item, read_signature
+from ptokit.text.read.call import Call, Item, read_call, read_item, read_signature, typed
 from ptokit.text.read.names import allocation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_condition, read_for, read_if, read_while
@@ -48,15 +47,6 @@ def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return build(p, p.names, forms, call, results)
 
 
-def operand(p: Parser) -> Use:
-    """`%name`, and its token."""
-    at = p.i
-    if p.texts[at][:1] != "%":
-        p.fail("expected an operand")
-    p.i += 1
-    return p.names.resolve(at), at
-
-
 def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op 5 : index`, `op 1.0 : f32`, `op true`."""
     page = forms[0]
@@ -70,34 +60,23 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         expect_results(p, op.page, 1, results)
         op.results = [p.names.define(n, kind, i) for n, i in results]
         return op
-    number = int(text == "true") if text in ("true", "false") else numeral(text)
+    truth = text in ("true", "false")
+    number = int(text == "true") if truth else numeral(text)
     if number is None:
         p.i = value_at
         p.fail("expected a number of at most 64 bits")
     kind: Type = I1
     if p.accept(":"):
         kind = p.type()
-    elif text not in ("true", "false"):
+    elif not truth:
         p.fail("expected ':' and a type")
     if isinstance(kind, OpaqueType):
         raise UnknownOperandType
-    if isinstance(kind, ScalarType) and kind.is_float:
-        number = _float(number, kind) if text[:2] in ("0x", "0X") else float(number)
-    elif isinstance(number, float):
-        raise p.wrong("type-mismatch", f"{text} is not a number of type {kind}", value_at)
+    if isinstance(kind, ScalarType):
+        number = p.names.number(number, kind, value_at)
     name = page.attrs[0].name
     op = Op(page, attrs={name: number}, spans={"": p.span(at), name: p.span(value_at)})
     return finish(p, op, results, (), [kind])
-
-
-def _float(bits: float, kind: ScalarType) -> float:
-    """The float whose bits a hexadecimal number gives."""
-    width = kind.dtype.bits if kind.dtype else 32
-    whole = int(bits) & ((1 << width) - 1)
-    if kind.name == "bf16":
-        whole, width = whole << 16, 32
-    code, size = {16: ("<e", 2), 32: ("<f", 4)}.get(width, ("<f", 4))
-    return float(struct.unpack(code, (whole & ((1 << 8 * size) - 1)).to_bytes(size, "little"))[0])
 
 
 def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
@@ -108,30 +87,31 @@ def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     key = op.page.attrs[0].key
     bind_attributes(p, op, [Given(key, word_at, value, word_at, word_at)])
     p.expect(",")
-    lhs = operand(p)
+    lhs = read_item(p, p.names)
     p.expect(",")
-    rhs = operand(p)
+    rhs = read_item(p, p.names)
     p.expect(":")
-    for value, _ in (lhs, rhs):
-        p.names.agree(value, p.type(), p.i - 1)
-        p.i -= 1
-    p.i += 1
-    return finish(p, op, results, (lhs, rhs), [I1])
+    kind = p.type()
+    return finish(p, op, results, [_use(p, item, kind) for item in (lhs, rhs)], [I1])
+
+
+def _use(p: Parser, item: Item, kind: Type) -> Use:
+    """The value of an item of the type that was just read."""
+    return typed(p.names, item, kind, p.i - 1), item.at
 
 
 def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %condition, %yes, %no : T`."""
-    values: list[Use] = []
+    items: list[Item] = []
     for count in range(3):
         if count:
             p.expect(",")
-        values.append(operand(p))
+        items.append(read_item(p, p.names))
     p.expect(":")
     kind = p.type()
     if p.accept(","):
         kind = p.type()
-    for (value, _), wanted in zip(values, (I1, kind, kind), strict=True):
-        p.names.agree(value, wanted, p.i - 1)
+    values = [_use(p, i, wanted) for i, wanted in zip(items, (I1, kind, kind), strict=True)]
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, values, [kind])
 
 
@@ -139,14 +119,13 @@ def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) ->
     """`op ins(%tile, %offset : T, index) outs : U`."""
     p.expect("ins")
     p.expect("(")
-    values = [operand(p)]
+    items = [read_item(p, p.names)]
     p.expect(",")
-    values.append(operand(p))
-    p.expect(":")
-    for number, (value, _) in enumerate(values):
-        if number:
-            p.expect(",")
-        p.names.agree(value, p.type(), p.i - 1)
+    items.append(read_item(p, p.names))
+    values: list[Use] = []
+    for item in items:
+        p.expect("," if values else ":")
+        values.append(_use(p, item, p.type()))
     p.expect(")")
     p.expect("outs")
     p.expect(":")
@@ -155,9 +134,9 @@ def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) ->
 
 def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %a : T to U`."""
-    given = operand(p)
+    item = read_item(p, p.names)
     p.expect(":")
-    p.names.agree(given[0], p.type(), p.i - 1)
+    given = _use(p, item, p.type())
     p.expect("to")
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (given,), [p.type()])
 
@@ -166,7 +145,7 @@ def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op`, `op %a, %b : T, U`."""
     call = Call(at)
     first = p.i
-    if p.texts[p.i][:1] == "%" and not p.begins_statement():
+    if p.at_operand() and not p.begins_statement():
         call = read_call(p, p.names, forms, at)
     elif p.texts[p.i] == ":":
         read_signature(p, call)
@@ -238,14 +217,14 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 def read_moved(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %p, %n : <f32> -> <f32>`, or the types in full."""
     page = forms[0]
-    pointer = operand(p)
+    moved = read_item(p, p.names)
     p.expect(",")
     by = read_item(p, p.names)
     value = p.names.literal(by.number, INDEX, by.at) if by.value is None else by.value
     if value.elided:
         p.names.agree(value, INDEX, by.at)
     p.expect(":")
-    p.names.agree(pointer[0], _stripped(p), p.i - 1)
+    pointer = _use(p, moved, _stripped(p))
     kind = _stripped(p) if p.accept("->") else pointer[0].type
     return finish(p, Op(page, spans={"": p.span(at)}), results, (pointer, (value, by.at)), [kind])
 
