@@ -14,6 +14,11 @@ MERGE = f"pto.tmrgsort ins(%a, %b, %t {{exhausted = true}} : {UB}, {UB}, {UB})"
 OPEN = "!pto.tile_buf<vec, 16x32xf32, valid=?x?>"
 P, V = "!pto.partition_tensor_view<16x16xi8>", "vector<4xi16>"
 CELL = "!pto.tile_buf<vec, 1x16xi16, valid=1x4>"
+BYTES, NOTE = "!pto.tile_buf<vec, 32x32xi8>", "!pto.tile_buf<vec, 1x32xf32>"
+QUANT = (
+    f"pto.tquant.mx ins(%s : {BYTES.replace('i8', 'f32')}) outs(%d, %e, %m, %q : {BYTES}, "
+    f"{NOTE.replace('f32', 'ui8')}, {NOTE}, {NOTE})"
+)
 SAME = {
     f"pto.textract ins(%a, %r, %c : {L0C}, index, index, fp %f : {FB}) outs(%d : {L1})":
     f"pto.textract_fp ins(%a, %f, %r, %c : {L0C}, {FB}, index, index) outs(%d : {L1})",
@@ -35,6 +40,10 @@ SAME = {
     f"pto.tgather ins(%a : {UB}) outs(%b : {UB}) {{maskPattern = P0101, gatherAxis = col}}",
     f"{MERGE} outs(%d, %e : {UB}, {V})": f"{MERGE} outs(%d, %e : {UB}, {CELL})",
     f"%e = arith.constant dense<0> : {V}": f"%e = pto.alloc_tile : {CELL}",
+    f"pto.tinsert ins(%a : {UB}) outs(%b : {UB}) {{tinsertMode = #pto.tinsert_mode<split2>}}":
+    f"pto.tinsert ins(%a : {UB}) outs(%b : {UB}) {{split = split2}}",
+    f"{QUANT} {{grpAxis = #pto<mx_group_axis axis0>}}":
+    f"{QUANT} {{grpAxis = #pto<mx_group_axis axis0>, quant_type = #pto<quant_type MXFP8>}}",
     "pto.set_quant_scalar(%q : f32) {id = 0}": "pto.set_quant_scalar %q : f32",
 }  # fmt: skip
 
@@ -92,3 +101,30 @@ def test_what_a_load_says_of_its_view_must_hold() -> None:
 def test_parameters_have_one_set() -> None:
     found = pto.loads("pto.set_quant_scalar(%q : f32) {id = 3}\n").check("cpu")
     assert [d.slug for d in found] == ["attribute"]
+
+
+MULTI = "!pto.multi_tile_buf<{}, count=2>"
+
+
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [
+        (
+            f"!t = {UB}\n%m = pto.alloc_multi_tile : {MULTI.format('!t')}",
+            f"%m = pto.alloc_multi_tile : {MULTI.format(UB)}",
+        ),
+        (
+            f"%a = pto.tile_buf_addr %t : {UB} -> memref<16x32xf32, #pto.address_space<vec>>\n"
+            "%x = pto.load_scalar %a[3] : memref<16x32xf32, #pto.address_space<vec>> -> f32",
+            f"%a = pto.tile_buf_addr %t : {UB} -> !pto.ptr<f32, vec>\n"
+            "%x = pto.load_scalar %a[3] : !pto.ptr<f32, vec> -> f32",
+        ),
+    ],
+)
+def test_one_type(newer: str, older: str) -> None:
+    assert pto.loads(f"{newer}\n").text("dps").endswith(pto.loads(f"{older}\n").text("dps"))
+
+
+def test_a_mistake_in_a_type_with_an_alias_is_shown_in_it() -> None:
+    with pytest.raises(pto.PtoError, match="count"):
+        pto.loads(f"!t = {UB}\n%m = pto.alloc_multi_tile : !pto.multi_tile_buf<!t, number=2>\n")

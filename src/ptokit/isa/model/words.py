@@ -195,7 +195,7 @@ class ConvLayout(Word, mlir="layout", cpp_type="Layout"):
     NCDHW = "ncdhw", "NCDHW"
 
 
-class TInsertMode(Word, mlir="insert_mode", cpp_type="TInsertMode"):
+class TInsertMode(Word, mlir="tinsert_mode", cpp_type="TInsertMode"):
     """In how many parts an insert into L1 is issued; no effect on data."""
 
     SPLIT2 = "split2", "SPLIT2"

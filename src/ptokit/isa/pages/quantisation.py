@@ -161,7 +161,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
     exp = Out(Tile, doc="receives the exponent of each group, an f8e8m0")
     max = Out(Tile, doc="receives the largest magnitude of each group, from its first byte on")
     scaling = Out(Tile, doc="receives the factor of each group, from its first byte on")
-    format = Attr(MxFormat, key="quant_type")
+    format = Attr(MxFormat, MxFormat.FP8, key="quant_type")
     scale = Attr(MxScale, MxScale.OCP, key="quantScaleAlg")
     interleave = Attr(bool, False)
 

@@ -12,7 +12,7 @@ from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import bind
-from ptokit.text.read.names import Names
+from ptokit.text.read.names import Names, pointer_to
 from ptokit.text.read.signature import Signature, Slot
 
 Named = tuple[str, int]  # a result as written: its name and its token
@@ -108,6 +108,9 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
             return []
         message = f"{len(slots)} results, but {len(written)} types"
         raise cursor.wrong("operand-count", message, written[0][1])
+    for number, (kind, at) in enumerate(written):
+        if slots[number].kind is Kind.PTR and cursor.texts[at][:7] == "memref<":
+            written[number] = pointer_to(kind), at
     for slot, (kind, at) in zip(slots, written, strict=True):
         if not slot.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
             message = f"{slot.name} is a {slot.kind.value}, not {kind}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -11,10 +12,12 @@ from ptokit.diagnostics.source import Span
 from ptokit.isa.model.types import Elided, Type
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.types.parts import DIGITS, BadType
+from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import SPELLED, type_named
 
 FUNC = "func.func"
 DEEPEST = 100
+INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
 BUILTIN_TYPES = ("index", "dtype", "none")
@@ -131,16 +134,25 @@ class Cursor:
         if self.texts[self.i + 1] == "<" and text[:1] == "!":
             self.i += 2
             self.fail("expected the rest of the type and '>'", self.i - 1)
+        whole = self._unaliased(text)
         try:
-            return type_named(text)
+            return type_named(whole)
         except BadType as bad:
             base = self.tokens.starts[self.i]
-            span = Span(self.tokens.source, base + bad.start, base + bad.end)
+            start, end = (bad.start, bad.end) if whole == text else (0, len(text))
+            span = Span(self.tokens.source, base + start, base + end)
             help = bad.help
             if text[:1] == "!" and "." not in text:
                 help = did_you_mean(text, list(self.aliases)) or help
                 self.aliases[text] = UNKNOWN  # one error is enough
             raise error(bad.slug, bad.message, span, help=help) from None
+
+    def _unaliased(self, text: str) -> str:
+        """The spelling of a type, those that it holds in place of their aliases."""
+        if "<" not in text or "!" not in text[1:]:
+            return text
+        known = {name: spell(kind, "dps") for name, kind in self.aliases.items() if name in text}
+        return INNER_ALIAS.sub(lambda m: known.get(m[0], m[0]), text)
 
     def at_type(self) -> bool:
         """Whether the current token can begin a type."""

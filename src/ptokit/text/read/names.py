@@ -273,10 +273,23 @@ def fits(elided: Elided, other: Type) -> bool:
 
 
 def _same_buffer(known: Type, written: Type) -> bool:
-    """Whether a memref, which says no layout and no valid region, may be this tile."""
+    """Whether a memref, which says no layout and no valid region, may be this tile or pointer."""
+    if isinstance(known, PtrType):
+        return pointer_to(written) == known
     if not (isinstance(known, TileType) and isinstance(written, TileType)):
         return False
     return (known.loc, known.dtype, known.numel) == (written.loc, written.dtype, written.numel)
+
+
+def pointer_to(kind: Type) -> Type:
+    """What a memref means where a pointer stands: a pointer to its elements."""
+    match kind:
+        case TileType():
+            return PtrType(kind.dtype, kind.loc.text)
+        case GlobalType():
+            return PtrType(kind.dtype)
+        case _:
+            return kind
 
 
 def _definition_after(tokens: Tokens, at: int) -> int | None:

@@ -33,7 +33,7 @@ class TInsert(Insert, uses=(FIXPIPE,)):
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
-    split = Attr(TInsertMode, None, key="insertMode")
+    split = Attr(TInsertMode, None, key="tinsertMode")
 
     example = {"row": 0, "col": 32, "dst": WIDE}
     paths = (
