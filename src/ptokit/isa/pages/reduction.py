@@ -87,19 +87,9 @@ def row_sums(dst: Cells, src: Cells, order: Order) -> Array:
     return lanewise(src) if grouped is None else grouped
 
 
-def largest(x: Array, dtype: DType) -> Array:
-    """The first of the largest elements of each row."""
-    return x.fold("max", 1).cast(dtype)
-
-
-def smallest(x: Array, dtype: DType) -> Array:
-    """The first of the smallest elements of each row."""
-    return x.fold("min", 1).cast(dtype)
-
-
-def product(x: Array, dtype: DType) -> Array:
-    """Row products, each step rounded to the type of the elements."""
-    return x.fold("mul", 1, 1).cast(dtype)
+def across(word: str, start: int | None = None) -> Callable[[Array, DType], Array]:
+    """A row folded with a word, from left to right, in the type of the elements."""
+    return lambda x, dtype: x.fold(word, 1, start).cast(dtype)
 
 
 SUM_CPU = pairs(RowReduce.dst, RowReduce.src, *WIDENING, (i16, (i16, i32)), (i32, (i32,)))
@@ -126,7 +116,7 @@ class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER,))
         dst[:rows, : least(cols, 1)] = row_sums(dst, src, order)
 
 
-class TRowProd(RowFold, f=product, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
+class TRowProd(RowFold, f=across("mul", 1), rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
     """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, beginning with 1.
 
     Each step rounds to the element type; integers wrap.
@@ -142,11 +132,11 @@ class RowExtreme(RowFold, abstract=True, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)
     disputes = ("E2", "E39")
 
 
-class TRowMax(RowExtreme, f=largest):
+class TRowMax(RowExtreme, f=across("max")):
     """dst[i, 0] = the largest of src[i, 0], src[i, 1], ..., the first of equal ones."""
 
 
-class TRowMin(RowExtreme, f=smallest):
+class TRowMin(RowExtreme, f=across("min")):
     """dst[i, 0] = the smallest of src[i, 0], src[i, 1], ..., the first of equal ones."""
 
 

@@ -9,11 +9,7 @@ UPDATED = pointwise(Updating.dst, Updating.src0, Updating.src1, a2a3=F16_F32, a5
 RECTIFIED = pointwise(*TILES, a2a3=F16_F32, a5=F16_F32)
 
 
-def sum_of_three(a: Array, b: Array, c: Array) -> Array:
-    return a + b + c
-
-
-class TAddC(Ternary, f=sum_of_three, targets=CPU_ONLY, rules=pointwise(*THREE)):
+class TAddC(Ternary, f=lambda a, b, c: a + b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
     """dst[i, j] = (src0[i, j] + src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -22,11 +18,7 @@ class TAddC(Ternary, f=sum_of_three, targets=CPU_ONLY, rules=pointwise(*THREE)):
     disputes = ("E1", "E41")
 
 
-def difference_and_sum(a: Array, b: Array, c: Array) -> Array:
-    return a - b + c
-
-
-class TSubC(Ternary, f=difference_and_sum, targets=CPU_ONLY, rules=pointwise(*THREE)):
+class TSubC(Ternary, f=lambda a, b, c: a - b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
     """dst[i, j] = (src0[i, j] - src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -40,17 +32,14 @@ def in_register(x: Array) -> Array:
     return x.cast(i32) if x.dtype.is_int and x.dtype.size < 4 else x
 
 
-def rectified_sum(a: Array, b: Array) -> Array:
-    return positive(in_register(a) + in_register(b)).cast(a.dtype)
-
-
-def rectified_difference(a: Array, b: Array) -> Array:
-    return positive(in_register(a) - in_register(b)).cast(a.dtype)
+def rectified(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """What is greater than 0 of `f`, else 0."""
+    return lambda a, b: positive(f(in_register(a), in_register(b))).cast(a.dtype)
 
 
 class TAddRelu(
     Binary,
-    f=rectified_sum,
+    f=rectified(operator.add),
     targets=(CPU, A2A3),
     rules=pointwise(*TILES, a2a3=(i16, f16, f32)),
     disputes=("E42", "E44"),
@@ -61,7 +50,7 @@ class TAddRelu(
     """
 
 
-class TSubRelu(Binary, f=rectified_difference, rules=RECTIFIED, disputes=("E44",)):
+class TSubRelu(Binary, f=rectified(operator.sub), rules=RECTIFIED, disputes=("E44",)):
     """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
 
     Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
@@ -69,19 +58,11 @@ class TSubRelu(Binary, f=rectified_difference, rules=RECTIFIED, disputes=("E44",
     """
 
 
-def product_added(old: Array, a: Array, b: Array) -> Array:
-    return a * b + old
-
-
-class TMulAddDst(Updating, f=product_added, rules=UPDATED, disputes=("E5",)):
+class TMulAddDst(Updating, f=lambda old, a, b: a * b + old, rules=UPDATED, disputes=("E5",)):
     """dst[i, j] = src0[i, j] * src1[i, j] + dst[i, j], rounded after each step; integers wrap."""
 
 
-def scaled_by_src0(old: Array, a: Array, b: Array) -> Array:
-    return a * old + b
-
-
-class TFusedMulAdd(Updating, f=scaled_by_src0, rules=UPDATED, disputes=("E1", "E5")):
+class TFusedMulAdd(Updating, f=lambda old, a, b: a * old + b, rules=UPDATED, disputes=("E1", "E5")):
     """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j], rounded after each step; integers wrap."""
 
 

@@ -33,12 +33,12 @@ class TDivS(
     disputes = ("E12", "E32", "E40")
 
 
-def divided_by(x: Array, number: Array) -> Array:
-    return number / x
-
-
 class TSDiv(
-    WithScalar, name="tdivs", form="scalar_tile", f=divided_by, rules=with_scalar(VEC_A2A3, DIVIDED)
+    WithScalar,
+    name="tdivs",
+    form="scalar_tile",
+    f=lambda x, number: number / x,
+    rules=with_scalar(VEC_A2A3, DIVIDED),
 ):
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
