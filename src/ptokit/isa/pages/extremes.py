@@ -11,10 +11,15 @@ ARG_COL_A5 = (i8, u8, *ARG_A5)
 NO_INDEX = (1 << 31) - 1
 
 
-def where_extreme(x: Array, best: Array, place: Array, axis: int) -> Array:
-    """The number of the first element that equals the extreme; of none, a NaN in front, it is 0."""
-    found = x.equals(best).where(place.cast(i32), NO_INDEX).fold("min", axis)
-    return found.equals(NO_INDEX).where(0, found)
+def extremes(src: Cells, word: str, axis: int) -> tuple[Array, Array]:
+    """The extremes of columns (axis 0) or rows (1), and the numbers of the first elements equal.
+
+    The number is 0 where none is equal: a NaN in front.
+    """
+    x = src[src.valid]
+    best, place = x.fold(word, axis), src.iota(*x.shape)[axis].cast(i32)
+    found = x.equals(best).where(place, NO_INDEX).fold("min", axis)
+    return best, found.equals(NO_INDEX).where(0, found)
 
 
 def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
@@ -37,10 +42,8 @@ class RowArg(RowReduce, abstract=True):
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
-        rows, cols = src.valid
-        x = src[:rows, :cols]
-        column = where_extreme(x, x.fold(cls.word, 1), src.iota(rows, cols)[1], 1)
-        dst[:rows, : least(cols, 1)] = column.cast(dst.dtype)
+        _, column = extremes(src, cls.word, axis=1)
+        dst[first_column(src)] = column.cast(dst.dtype)
 
 
 class TRowArgMax(RowArg, word="max", form="index"):
@@ -86,12 +89,9 @@ class RowArgValue(Instr, abstract=True, pipe=V):
 
     @classmethod
     def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
-        rows, cols = src.valid
-        x = src[:rows, :cols]
-        best = x.fold(cls.word, 1)
-        column = where_extreme(x, best, src.iota(rows, cols)[1], 1)
-        dst_val[:rows, : least(cols, 1)] = best
-        dst_idx[:rows, : least(cols, 1)] = column.cast(dst_idx.dtype)
+        best, column = extremes(src, cls.word, axis=1)
+        dst_val[first_column(src)] = best
+        dst_idx[first_column(src)] = column.cast(dst_idx.dtype)
 
 
 class TRowArgMaxValue(RowArgValue, name="trowargmax", word="max", form="value and index"):
@@ -129,10 +129,8 @@ class ColArg(Instr, abstract=True, pipe=V):
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
-        rows, cols = src.valid
-        x = src[:rows, :cols]
-        row = where_extreme(x, x.fold(cls.word, 0), src.iota(rows, cols)[0], 0)
-        dst[: least(rows, 1), :cols] = row.cast(dst.dtype)
+        _, row = extremes(src, cls.word, axis=0)
+        dst[first_row(src)] = row.cast(dst.dtype)
 
 
 class TColArgMax(ColArg, word="max", form="index"):
@@ -167,12 +165,9 @@ class ColArgValue(Instr, abstract=True, pipe=V):
 
     @classmethod
     def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
-        rows, cols = src.valid
-        x = src[:rows, :cols]
-        best = x.fold(cls.word, 0)
-        row = where_extreme(x, best, src.iota(rows, cols)[0], 0)
-        dst_val[: least(rows, 1), :cols] = best
-        dst_idx[: least(rows, 1), :cols] = row.cast(dst_idx.dtype)
+        best, row = extremes(src, cls.word, axis=0)
+        dst_val[first_row(src)] = best
+        dst_idx[first_row(src)] = row.cast(dst_idx.dtype)
 
 
 class TColArgMaxValue(ColArgValue, name="tcolargmax", word="max", form="value and index"):

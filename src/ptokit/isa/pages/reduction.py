@@ -14,6 +14,18 @@ OF_A_COLUMN = "!pto.tile_buf<vec, 1x32xf32>"
 Fold = Callable[[Array], Array]
 
 
+def first_column(src: Cells) -> tuple[slice, slice]:
+    """Where there is a result for each row; nothing if rows are empty."""
+    rows, cols = src.valid
+    return slice(rows), slice(least(cols, 1))
+
+
+def first_row(src: Cells) -> tuple[slice, slice]:
+    """Where there is a result for each column; nothing if columns are empty."""
+    rows, cols = src.valid
+    return slice(least(rows, 1)), slice(cols)
+
+
 class RowReduce(Instr, abstract=True, pipe=V):
     """One result for each row."""
 
@@ -33,8 +45,7 @@ class RowFold(RowReduce, abstract=True):
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
-        rows, cols = src.valid
-        dst[:rows, : least(cols, 1)] = cls.f(src[:rows, :cols], dst.dtype)
+        dst[first_column(src)] = cls.f(src[src.valid], dst.dtype)
 
 
 def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
@@ -112,8 +123,7 @@ class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER,))
 
     @staticmethod
     def run(dst: Cells, src: Cells, order: Order) -> None:
-        rows, cols = src.valid
-        dst[:rows, : least(cols, 1)] = row_sums(dst, src, order)
+        dst[first_column(src)] = row_sums(dst, src, order)
 
 
 class TRowProd(RowFold, f=across("mul", 1), rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
@@ -159,8 +169,7 @@ class ColFold(ColReduce, abstract=True):
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
-        rows, cols = src.valid
-        dst[: least(rows, 1), :cols] = cls.f(src[:rows, :cols].cast(dst.dtype))
+        dst[first_row(src)] = cls.f(src[src.valid].cast(dst.dtype))
 
 
 def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
@@ -222,10 +231,9 @@ class TColSum(ColReduce, uses=(ORDER,)):
 
     @staticmethod
     def run(dst: Cells, src: Cells, is_binary: bool, order: Order) -> None:
-        rows, cols = src.valid
-        x = src[:rows, :cols].cast(dst.dtype)
+        x = src[src.valid].cast(dst.dtype)
         pairs = is_binary and order in (Order.A2A3, Order.A5) and x.dtype.is_float
-        dst[: least(rows, 1), :cols] = in_pairs(x, src) if pairs else x.fold("add", 0, 0)
+        dst[first_row(src)] = in_pairs(x, src) if pairs else x.fold("add", 0, 0)
 
 
 class TColProd(ColFold, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)):

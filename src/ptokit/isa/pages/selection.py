@@ -133,8 +133,9 @@ def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def chosen(mask: Cells, rows: int, cols: int) -> Array:
+def chosen(mask: Cells, region: ValidRegion) -> Array:
     """The bits of the mask: of (i, j) bit j % 8 of byte j // 8 of its row i."""
+    rows, cols = region
     return mask.lines(u8)[:rows, : (cols + 7) // 8].bits(cols)
 
 
@@ -164,9 +165,7 @@ class TSel(Instr, pipe=V):
 
     @staticmethod
     def run(dst: Cells, mask: Cells, src0: Cells, src1: Cells) -> None:
-        rows, cols = dst.valid
-        selected = chosen(mask, rows, cols)
-        dst[:rows, :cols] = selected.where(src0[:rows, :cols], src1[:rows, :cols])
+        dst[dst.valid] = chosen(mask, dst.valid).where(src0[dst.valid], src1[dst.valid])
 
 
 class TSelS(Instr, pipe=V):
@@ -194,5 +193,4 @@ class TSelS(Instr, pipe=V):
 
     @staticmethod
     def run(dst: Cells, mask: Cells, src: Cells, scalar: Term) -> None:
-        rows, cols = dst.valid
-        dst[:rows, :cols] = chosen(mask, rows, cols).where(src[:rows, :cols], scalar)
+        dst[dst.valid] = chosen(mask, dst.valid).where(src[dst.valid], scalar)

@@ -6,41 +6,38 @@ DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 COUNTS = (i8, u8, i16, u16, i32, u32)
 
 
-def joined(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
-    """The rules of every form: one element type, equal rows."""
-    return (
-        both(src0.dtype == dst.dtype, src1.dtype == dst.dtype),
-        dst.dtype.isin(*DATA),
-        named("shape", src0.valid.rows == dst.valid.rows, src1.valid.rows == dst.valid.rows),
-        on(HARDWARE, both(dst.loc == VEC, src0.loc == VEC, src1.loc == VEC)),
-    )
-
-
-def room(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
-    """Both fit into the declared columns."""
-    return named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider")
-
-
-class TConcat(Instr, pipe=V):
-    """Each row of `dst` is the row of `src0` followed by the row of `src1`.
-
-    dst[i, j] = src0[i, j] for j < n0, src1[i, j - n0] from there on; n0 = src0.valid.cols.
-    """
+class Concat(Instr, abstract=True, pipe=V, disputes=("C20",)):
+    """Each row of `dst` is from `src0`, and then from `src1`: of one element type, equal rows."""
 
     specials = NAN_MOVES
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")
     src1 = In(Tile, doc="the right part")
 
+    joined = (
+        one_type(dst, src0, src1),
+        dst.dtype.isin(*DATA),
+        named("shape", src0.valid.rows == dst.valid.rows, src1.valid.rows == dst.valid.rows),
+        in_vec(dst, src0, src1),
+    )
+    room = named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider")
+
+
+class TConcat(Concat):
+    """Each row of `dst` is the row of `src0` followed by the row of `src1`.
+
+    dst[i, j] = src0[i, j] for j < n0, src1[i, j - n0] from there on; n0 = src0.valid.cols.
+    """
+
+    dst, src0, src1 = Concat.dst, Concat.src0, Concat.src1
     example = {"dst": WIDE}
     rules = (
-        joined(dst, src0, src1),
-        on((CPU, A2A3), room(dst, src0, src1)),
+        Concat.joined,
+        on((CPU, A2A3), Concat.room),
         on(A5, named("shape", src0.valid.cols + src1.valid.cols == dst.valid.cols)),
         on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
     )
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols + src1.valid.cols)}
-    disputes = ("C20",)
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -80,16 +77,12 @@ def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
+class TConcatIndex(Concat, name="tconcat", form="counts by row"):
     """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
 
     An index counts bytes of its own element type. Columns after them keep their value.
     """
 
-    specials = NAN_MOVES
-    dst = Out(Tile, doc="receives both, side by side")
-    src0 = In(Tile, doc="the left part")
-    src1 = In(Tile, doc="the right part")
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
 
@@ -97,35 +90,28 @@ class TConcatIndex(Instr, name="tconcat", form="counts by row", pipe=V):
         f"NAME ins(%src0, %src1, %n0, %n1 : {VEC_F32}, {VEC_F32}, {COUNT}, {COUNT})"
         f" outs(%dst : {WIDE})"
     )
-    rules = (joined(dst, src0, src1), room(dst, src0, src1), counts(dst, src0_idx, src1_idx))
+    rules = (Concat.joined, Concat.room, counts(Concat.dst, src0_idx, src1_idx))
     recorded = {"index": {}}
-    disputes = ("C20",)
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, src0_idx: Cells, src1_idx: Cells) -> None:
         join(dst, src0, src1, src0_idx, src1_idx)
 
 
-class TConcatDstIndex(Instr, name="tconcat", form="counts by row, and the sum", pipe=V):
+class TConcatDstIndex(Concat, name="tconcat", form="counts by row, and the sum"):
     """The form with counts, which also writes the bytes of each result row to `dst_idx`."""
 
-    specials = NAN_MOVES
-    dst = Out(Tile, doc="receives both, side by side")
-    src0 = In(Tile, doc="the left part")
-    src1 = In(Tile, doc="the right part")
     dst_idx = Out(Tile, cpp="dstIdx", doc="one column: what each row of dst holds")
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
 
     example = {"src0_idx": COUNT, "src1_idx": COUNT, "dst": WIDE, "dst_idx": COUNT}
     rules = (
-        joined(dst, src0, src1),
-        room(dst, src0, src1),
-        counts(dst, src0_idx, src1_idx, dst_idx),
+        *(Concat.joined, Concat.room),
+        counts(Concat.dst, src0_idx, src1_idx, dst_idx),
         named("shape", dst_idx.valid.cols == 1, help="dst_idx has one column"),
     )
     recorded = {"dst_index": {}}
-    disputes = ("C20",)
 
     @staticmethod
     def run(

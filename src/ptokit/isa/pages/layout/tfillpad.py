@@ -16,20 +16,15 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
     src = In(Tile, doc="the data; its valid region is what stays")
 
     example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
-    rules = (
+    of_zeros = named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero")
+    filled = (
         named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
         named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
         on_a2a3(src, dst),
-        on(HARDWARE, dst.loc.isin(VEC, MAT)),
-        on(
-            HARDWARE,
-            when(
-                dst.loc == MAT,
-                named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero"),
-                dst.layout == NZ,
-            ),
-        ),
+        on(HARDWARE, dst.loc.isin(VEC, MAT), when(dst.loc == MAT, of_zeros, dst.layout == NZ)),
     )
+    equal = (filled, both(dst.rows == src.rows, dst.cols == src.cols))
+    larger = (filled, both(dst.rows >= src.rows, dst.cols >= src.cols))
     elided = {"dst": Like(src, src.rows, src.cols)}
     disputes = ("C15", "C36", "D14")
 
@@ -42,35 +37,31 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
         dst[rows:, :] = pad
 
 
-class TFillPad(FillPad, asm=Asm(selected=("mode", "normal")), recorded={"normal": {}}):
+class TFillPad(
+    FillPad, rules=FillPad.equal, recorded={"normal": {}}, asm=Asm(selected=("mode", "normal"))
+):
     """dst = src where src is valid, the pad value elsewhere; equal declared shapes."""
-
-    dst, src = FillPad.dst, FillPad.src
-    rules = (FillPad.rules, both(dst.rows == src.rows, dst.cols == src.cols))
 
 
 class TFillPadInplace(
     FillPad,
     name="tfillpad_inplace",
-    asm=Asm(spellings=("tfillpad",), selected=("mode", "inplace")),
+    rules=FillPad.equal,
+    recorded={"inplace": {}},
     recorded_op="tfillpad",
+    asm=Asm(spellings=("tfillpad",), selected=("mode", "inplace")),
 ):
     """tfillpad where dst and src share their storage."""
-
-    dst, src = FillPad.dst, FillPad.src
-    rules = (FillPad.rules, both(dst.rows == src.rows, dst.cols == src.cols))
-    recorded = {"inplace": {}}
 
 
 class TFillPadExpand(
     FillPad,
     name="tfillpad_expand",
-    asm=Asm(spellings=("tfillpad",), selected=("mode", "expand")),
+    rules=FillPad.larger,
+    recorded={"expand": {}},
     recorded_op="tfillpad",
+    asm=Asm(spellings=("tfillpad",), selected=("mode", "expand")),
 ):
     """tfillpad into a dst whose declared shape may be larger."""
 
-    dst, src = FillPad.dst, FillPad.src
     example = {"src": PARTLY, "dst": "!pto.tile_buf<vec, 32x64xf32, pad=3>"}
-    rules = (FillPad.rules, both(dst.rows >= src.rows, dst.cols >= src.cols))
-    recorded = {"expand": {}}
