@@ -28,7 +28,6 @@ class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pip
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
     valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
-
     rules = (*stated(result, valid_row, valid_col), at_address(addr, result))
 
     @staticmethod
@@ -107,7 +106,6 @@ class SubView(
     src = In(Tile, doc="the tile to look into")
     row = In(Index, 0, cpp="rowIdx", doc="first row, counted in src's valid region")
     col = In(Index, 0, cpp="colIdx", doc="first column, counted in src's valid region")
-
     example = {"row": 4, "col": 8, "dst": VEC_F32.replace(">", ", valid=8x16>")}
     boxes = "a view of a boxed tile starts on a box"
     rules = (
@@ -139,7 +137,7 @@ def left(size: int | None, valid: int | None, start: int | None) -> int | None:
     return least(size, most(valid - start, 0))
 
 
-class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
+class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18",)):
     """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
 
     The window keeps the strides of `src`, so it may be smaller than its declared lines.
@@ -192,7 +190,6 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
             ),
         ),
     )
-    disputes = ("C18",)
 
     @staticmethod
     def type_of(
@@ -214,13 +211,11 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S):
         return src.part(dst, row, col)
 
 
-class TReshape(Instr, traits=(ALIASES,), pipe=S):
+class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("C13",)):
     """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="the new reading")
     src = In(Tile, doc="the tile whose bytes are read")
-
     example = {"dst": "!pto.tile_buf<vec, 8x64xf32>"}
     rules = (
         named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
@@ -237,14 +232,13 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S):
     )
     elided = {"dst": like(src)}
     recorded = {"nd": {}}
-    disputes = ("C13",)
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
         dst.alias(src)
 
 
-class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S):
+class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("C30",)):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.
@@ -260,7 +254,6 @@ class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S):
 %t = pto.alloc_tile : {VEC_F32}
 %u = pto.tassign %t, %addr : {VEC_F32} -> {VEC_F32}"""
     rules = at_address(addr, src)
-    disputes = ("C30",)
 
     @staticmethod
     def type_of(src: TileType) -> TileType:

@@ -136,10 +136,9 @@ class MulI(BinaryScalar, f=operator.mul, asm=infix("*")):
     """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class Division(BinaryScalar, abstract=True):
+class Division(BinaryScalar, abstract=True, disputes=("E54",)):
     """An integer division."""
 
-    disputes = ("E54",)
     nonzero = BinaryScalar.rhs != 0
     rules = named("division-by-zero", nonzero, help="compare the divisor with 0 first")
 

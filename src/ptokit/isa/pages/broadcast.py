@@ -8,10 +8,9 @@ BLOCK = 32  # bytes that a row-major narrow operand has in each row
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
 
-class RowExpand(Instr, abstract=True, pipe=V):
+class RowExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     """dst[i, j] = f(src0[i, j], src1[i]), or the other way round."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands: as wide as dst, or narrow")
@@ -19,7 +18,6 @@ class RowExpand(Instr, abstract=True, pipe=V):
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     src1_col = Attr(int, None, key="src1Col")  # hints of compilers, without a meaning of their own
     src0_is_dst = Attr(bool, None, key="src0eqdst")
-
     example = {"src1": "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"}
     elided = {"dst": like(src0)}
     recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}
@@ -134,13 +132,11 @@ class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(F16_F32, 
     """
 
 
-class TRowExpand(Instr, pipe=V):
+class TRowExpand(Instr, pipe=V, specials=NAN_MOVES):
     """dst[i, j] = src[i, 0] for every column of dst's valid region."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the values")
     src = In(Tile, doc="a value for each row, in its first column")
-
     example = {"src": "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"}
     elided = {"dst": Like(src, src.valid.rows, src.cols)}
     rules = (
@@ -161,13 +157,11 @@ class TRowExpand(Instr, pipe=V):
         dst[:rows, :cols] = src[:rows, 0].cast(dst.dtype)
 
 
-class TColExpand(Instr, pipe=V):
+class TColExpand(Instr, pipe=V, specials=NAN_MOVES):
     """dst[i, j] = src[0, j] for every row of dst's valid region; bits move unchanged."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the values")
     src = In(Tile, doc="a value for each column, in its first row")
-
     example = {"src": "!pto.tile_buf<vec, 1x32xf32>"}
     elided = {"dst": Like(src, src.rows, src.valid.cols)}
     rules = (
@@ -186,15 +180,13 @@ class TColExpand(Instr, pipe=V):
         dst[:rows, :cols] = src[0, :cols].bitcast(dst.dtype)
 
 
-class ColExpand(Instr, abstract=True, pipe=V):
+class ColExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     """dst[i, j] = f(src0[i, j], src1[0, j])."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands, in its first row")
-
     example = {"src1": "!pto.tile_buf<vec, 1x32xf32>"}
     elided = {"dst": like(src0)}
 

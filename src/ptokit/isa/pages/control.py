@@ -70,7 +70,6 @@ class For(Control, routes=((OUTSIDE, 0), (0, 0), (0, OUTSIDE), (OUTSIDE, OUTSIDE
     upper = In(Index)
     step = In(Index)
     carried = In(Any_, (), many=True)
-
     rules = (step > 0,)
 
     @staticmethod

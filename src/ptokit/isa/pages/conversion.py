@@ -40,7 +40,7 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
     return (source, target) not in WRAPPING if mode is None else mode is SaturationMode.ON
 
 
-class TCvt(Instr, pipe=V):
+class TCvt(Instr, pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
     With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0
@@ -92,7 +92,6 @@ class TCvt(Instr, pipe=V):
     )
     options = {"rmode": "round_mode", "sat_mode": "saturation"}
     recorded = dict.fromkeys((f"{a}_{b}" for a in DTYPES for b in DTYPES), options)
-    disputes = ("E16", "E17", "E22", "E23", "E24")
 
     @staticmethod
     def manual_lines() -> Iterator[str]:

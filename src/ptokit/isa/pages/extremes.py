@@ -28,17 +28,15 @@ def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Rul
     return (index, elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5))
 
 
-class RowArg(RowReduce, abstract=True):
+class RowArg(RowReduce, abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E39")):
     """dst[i, 0] = the column of the extreme of row i."""
 
     word: ClassVar[str]
     dst, src, tmp = RowReduce.dst, RowReduce.src, RowReduce.tmp
-    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst": COUNT}
     elided = {"dst": Like(src, src.valid.rows, Const(1), dtype=lambda _: i32)}
     rules = (arg_types(dst, src, VEC_A2A3, ARG_A5), one_of_each_row(dst), of_rows())
     recorded = {"idx": {}}
-    disputes = ("E2", "E39")
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -66,15 +64,13 @@ def value_types(
     )
 
 
-class RowArgValue(Instr, abstract=True, pipe=V):
+class RowArgValue(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, recorded={"val_idx": {}}):
     """dst_val[i, 0] = the extreme of row i, dst_idx[i, 0] = its column."""
 
     word: ClassVar[str]
     dst_val = Out(Tile, cpp="dstVal", doc="one valid column: the extreme of each row")
     dst_idx = Out(Tile, cpp="dstIdx", doc="one valid column: where it is")
     src, tmp = RowReduce.src, RowReduce.tmp
-
-    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst_val": OF_A_ROW, "dst_idx": COUNT}
     elided = {
         "dst_val": Like(src, src.valid.rows, Const(1)),
@@ -84,7 +80,6 @@ class RowArgValue(Instr, abstract=True, pipe=V):
         value_types(dst_val, dst_idx, src, VEC_A2A3, ARG_A5),
         *(one_of_each_row(dst_val), one_of_each_row(dst_idx), of_rows()),
     )
-    recorded = {"val_idx": {}}
     disputes = ("E2", "E20", "E39")
 
     @classmethod
@@ -112,20 +107,17 @@ def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class ColArg(Instr, abstract=True, pipe=V):
+class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2",)):
     """dst[0, j] = the row of the extreme of column j."""
 
     word: ClassVar[str]
     dst = Out(Tile, doc="one valid row: an index for each column")
     src = In(Tile, doc="the columns to look through")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
-
-    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst": OF_A_COLUMN.replace("f32", "i32")}
     elided = {"dst": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32)}
     rules = (arg_types(dst, src, ARG_COL_A2A3, ARG_COL_A5), of_columns(src, tmp, dst))
     recorded = {"idx": {}}
-    disputes = ("E2",)
 
     @classmethod
     def run(cls, dst: Cells, src: Cells) -> None:
@@ -141,15 +133,13 @@ class TColArgMin(ColArg, word="min", form="index"):
     """dst[0, j] = the row of the smallest element of column j, the first of equal ones."""
 
 
-class ColArgValue(Instr, abstract=True, pipe=V):
+class ColArgValue(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2", "E20")):
     """dst_val[0, j] = the extreme of column j, dst_idx[0, j] = its row."""
 
     word: ClassVar[str]
     dst_val = Out(Tile, cpp="dstVal", doc="one valid row: the extreme of each column")
     dst_idx = Out(Tile, cpp="dstIdx", doc="one valid row: where it is")
     src, tmp = ColArg.src, ColArg.tmp
-
-    specials = NAN_IN_FRONT
     example = {"tmp": VEC_F32, "dst_val": OF_A_COLUMN, "dst_idx": OF_A_COLUMN.replace("f32", "i32")}
     elided = {
         "dst_val": Like(src, Const(1), src.valid.cols),
@@ -161,7 +151,6 @@ class ColArgValue(Instr, abstract=True, pipe=V):
         of_columns(src, tmp, dst_val, dst_idx),
     )
     recorded = {"val_idx": {}}
-    disputes = ("E2", "E20")
 
     @classmethod
     def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:

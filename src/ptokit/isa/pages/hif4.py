@@ -15,7 +15,7 @@ NAN, LARGEST = 255, 254  # codes of e6m2
 ENOUGH = "give four bytes for each group of 64 along k"
 
 
-class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,)):
+class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E52", "E53")):
     """Quantise groups of 64 columns to HiFloat4: dst = src / its scale, nearest, ties to even.
 
     The number of a group is the nearest to its largest magnitude / 7, at most 1.5 * 2**15. Eighths
@@ -30,7 +30,6 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,)):
     exp = Out(Tile, doc="receives the four bytes of each group, side by side")
     max = Out(Tile, doc="receives magnitudes, bf16")
     scaling = Out(Tile, doc="receives factors, bf16")
-
     asm = Asm(cpp_text="TQUANT<1, MxQuantAlg::Hif4>({dst}, {src}, &{exp}, &{max}, &{scaling});")
     example = {
         "src": "!pto.tile_buf<vec, 16x64xbf16>",
@@ -50,7 +49,6 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,)):
         named("shape", scaling.rows * scaling.cols >= rows * (cols // BIT), help=EACH),
         named("layout", both(*(t.layout == ND for t in (dst, src, exp, max, scaling)))),
     )
-    disputes = ("E52", "E53")
 
     @staticmethod
     def run(dst: Cells, src: Cells, exp: Cells, max: Cells, scaling: Cells) -> None:
@@ -101,7 +99,7 @@ def value(code: Array, doubled: Array | int = 0) -> Array:
     return code.equals(NAN).where(float("nan"), bits.bitcast(f32))
 
 
-class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,)):
+class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E52",)):
     """c = a x b in HiFloat4, summed over k ascending with one fused multiply-add per k, in f32.
 
     A group whose number is NaN makes NaN.
@@ -111,7 +109,6 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,)):
     a_scale = In(Tile, cpp="aScale", loc=SCALE_LEFT, doc="four bytes for each 64 columns of a row")
     b = MatMul.b
     b_scale = In(Tile, cpp="bScale", loc=SCALE_RIGHT, doc="four for each 64 rows of a column")
-
     asm = Asm(cpp_text="TMATMUL_MX({c}, {a}, {a_scale}, {b}, {b_scale});")
     example = {
         "a": L0A.replace("f16", "!pto.f4E1M2x2"),
@@ -134,7 +131,6 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,)):
         named("shape", b_scale.valid.cols >= b.valid.cols, help=ENOUGH),
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
-    disputes = ("E52",)
 
     @staticmethod
     def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:

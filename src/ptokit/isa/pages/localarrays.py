@@ -17,10 +17,9 @@ pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 COUNTED = "elements count from 0 to the size of the array less one"
 
 
-class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S):
+class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25",)):
     """A new array. Elements that nobody set are 0; C++ leaves them undefined."""
 
-    disputes = ("X25",)
     asm = Asm(shape="declared", cpp_text="{type} {result}{{}};")
     result = Result(Numbers)
 

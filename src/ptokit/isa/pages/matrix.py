@@ -14,15 +14,13 @@ def sum_type(a: DType) -> DType:
     return i32 if a.is_int else f32
 
 
-class MatMul(Instr, abstract=True, pipe=M):
+class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     """What every product has: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
 
-    specials = NAN_COMPUTED
     c = Out(Tile, loc=ACC, doc="the accumulator tile, M x N or larger")
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
-
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
     extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
@@ -61,10 +59,8 @@ def product(a: Array, b: Array, start: Array, order: Order) -> Array:
     return a.matmul(b) + start if order is Order.RECORDED else a.matmul(b, start)
 
 
-class Product(MatMul, abstract=True):
+class Product(MatMul, abstract=True, recorded={"plain": {"c": "dst"}}):
     """c = a x b."""
-
-    recorded = {"plain": {"c": "dst"}}
 
     @staticmethod
     def run(c: Cells, a: Cells, b: Cells) -> None:
@@ -131,7 +127,7 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 
-class Biased(MatMul, abstract=True, uses=(ORDER,)):
+class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8",)):
     """c = bias + a x b: each sum begins with its column's bias.
 
     The recordings were made by a simulator that began with 0 and added the bias last.
@@ -146,7 +142,6 @@ class Biased(MatMul, abstract=True, uses=(ORDER,)):
         named("shape", bias.valid.cols >= b.valid.cols, help="give a bias for each column"),
     )
     recorded = {"bias": {"c": "dst"}}
-    disputes = ("D8",)
 
     @staticmethod
     def run(c: Cells, a: Cells, b: Cells, bias: Cells, order: Order) -> None:

@@ -18,14 +18,13 @@ ROW_EXAMPLE = EXAMPLE | {"a": A_ROW, "c": L0C_ROW}
 ENOUGH = "give a scale for each group of 32 along k"
 
 
-class Scaled(MatMul, abstract=True, targets=(CPU, A5)):
+class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13")):
     """c = the sum over k of a x b x their scales."""
 
     c, a = MatMul.c, MatMul.a
     a_scale = In(Tile, cpp="aScale", doc="a scale for each 32 columns of a row of a")
     b = MatMul.b
     b_scale = In(Tile, cpp="bScale", doc="a scale for each 32 rows of a column of b")
-
     example = EXAMPLE
     scaled = (
         MatMul.extents,
@@ -45,7 +44,6 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5)):
         named("shape", b_scale.valid.cols >= b.valid.cols, help=ENOUGH),
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
-    disputes = ("D10", "D13")
 
 
 def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, Array]:
@@ -66,10 +64,8 @@ def wide(x: Array) -> Array:
     return x.cast(f32).cast(f64)
 
 
-class ScaledProduct(Scaled, abstract=True):
+class ScaledProduct(Scaled, abstract=True, recorded={"plain": {"c": "dst"}}):
     """c = the sum over k of a x b x their scales."""
-
-    recorded = {"plain": {"c": "dst"}}
 
     @staticmethod
     def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:
@@ -96,7 +92,7 @@ class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
     rules = (Scaled.scaled, MatMul.one_row)
 
 
-class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,)):
+class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
     """c = acc + the sum over k of a x b x their scales: each sum begins with acc's element."""
 
     c, acc = MatMul.c, Accumulation.acc
@@ -106,7 +102,6 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,)):
         cpp_text="TMATMUL_MX<AccPhase::{phase}>({c}, {acc}, {a}, {a_scale}, {b}, {b_scale});",
     )
     recorded = Accumulation.recorded
-    disputes = (*Scaled.disputes, "D8")
 
     @staticmethod
     def run(
@@ -142,7 +137,7 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
     rules = (Scaled.scaled, Accumulation.onto, MatMul.one_row)
 
 
-class ScaledBiased(Scaled, abstract=True, uses=(ORDER,)):
+class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
     """c = bias + the sum over k of a x b x their scales: each sum begins with its column's bias."""
 
     bias = Biased.bias
@@ -151,7 +146,6 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,)):
         cpp_text="TMATMUL_MX<AccPhase::{phase}>({c}, {a}, {a_scale}, {b}, {b_scale}, {bias});"
     )
     recorded = Biased.recorded
-    disputes = (*Scaled.disputes, "D8")
 
     @staticmethod
     def run(

@@ -25,7 +25,6 @@ class AllocMultiTile(Allocation, name="alloc_multi_tile"):
         "i * {result}.at(i).Numel * sizeof(*{result}.at(i).data()));]"
     )
     result = Result(MultiTile)
-
     example = IN_TURN
     rules = (
         *Allocation.rules,
@@ -46,7 +45,6 @@ class MultiTileGet(Instr, name="multi_tile_get", pipe=S):
     dst = Result(Tile)
     src = In(MultiTile)
     index = In(Index, doc="which tile, counted from 0")
-
     example = IN_TURN
     rules = (
         named("operand-value", both(index >= 0, index < src.count), help="tiles count from 0"),

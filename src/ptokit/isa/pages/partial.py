@@ -7,18 +7,15 @@ SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
 INDEX = (i16, u16, i32, u32)
 
 
-class Partial(Instr, abstract=True, pipe=V):
+class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E26",)):
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
-
     example = {"src1": SHORTER}
     elided = {"dst": like(src0)}
-    disputes = ("E26",)
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -88,7 +85,7 @@ class TPartMin(Partial, f=Array.minimum, rules=partial(VEC_A5), disputes=("E2", 
     """
 
 
-class PartialArg(Instr, abstract=True, pipe=V):
+class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
     """The better of two values, with its index."""
 
     prefers: ClassVar[Callable[[Array, Array], Array]]
@@ -123,7 +120,6 @@ class PartialArg(Instr, abstract=True, pipe=V):
         in_vec(*tiles),
         row_major(*tiles),
     )
-    disputes = ("E7", "E26")
 
     @classmethod
     def run(

@@ -40,7 +40,6 @@ class AddPtr(Instr, name="addptr", pipe=S):
     result = Result(Ptr)
     ptr = In(Ptr)
     offset = In(Index, doc="in elements; negative ones lead back")
-
     example = MOVED
     rules = begun(ptr, offset)
 
@@ -160,7 +159,6 @@ class OfDimension(Instr, abstract=True, pipe=S):
     result = Result(Scalar, scalar="index")
     view = In(Global)
     dim = In(Index, doc="which dimension, counted from 0")
-
     example = in_view(f"%n = NAME %view, %one : {VIEW_F32}")
     rules = named("operand-value", both(dim >= 0, dim < view.rank), help="dimensions count from 0")
 
@@ -219,7 +217,6 @@ class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
     asm = Asm(cpp_text="{type} {result} = {view}.data();")
     result = Result(Ptr)
     view = In(Global)
-
     example = in_view(f"%p = NAME %view : {VIEW_F32} -> !pto.ptr<f32>")
     rules = (
         named("element-type", result.dtype == view.dtype),

@@ -69,20 +69,17 @@ def as_bytes(dst: Cells, y: Array, rows: int, cols: int) -> None:
     dst[:rows, :cols] = y.cast(dst.dtype, Rounding.RINT, saturate=True)
 
 
-class TQuant(Quantisation, form="symmetric"):
+class TQuant(Quantisation, form="symmetric", disputes=("E18", "E32"), recorded={"int8_sym": {}}):
     """dst[i, j] = src[i, j] * scale[i, 0] rounded half to even, -128 to 127; NaN is 0.
 
     The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
     """
 
     quant_type = Attr(Symmetric, None)
-
     asm = Asm(cpp_text="TQUANT<QuantType::INT8_SYM>({dst}, {src}, {scale}[, {tmp}]);")
     example = {"scale": ONE_OF_EACH_ROW, "dst": VEC_I8}
     rules = quantising(i8, Quantisation.scale)
     elided = {"dst": same_extents(i8)}
-    recorded = {"int8_sym": {}}
-    disputes = ("E18", "E32")
 
     @staticmethod
     def run(dst: Cells, src: Cells, scale: Cells) -> None:
@@ -90,7 +87,7 @@ class TQuant(Quantisation, form="symmetric"):
         as_bytes(dst, src[:rows, :cols] * scale[:rows, 0], rows, cols)
 
 
-class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric"):
+class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric", disputes=("E18", "E32")):
     """dst[i, j] = src[i, j] * scale[i, 0] + offset[i, 0] rounded half to even, 0 to 255; NaN is 0.
 
     The product and the sum round to f32 first. What is out of range, infinities too, is the nearest
@@ -109,7 +106,6 @@ class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric"):
     rules = quantising(u8, Quantisation.scale, offset)
     elided = {"dst": same_extents(u8)}
     recorded = {"int8_asym": {}}
-    disputes = ("E18", "E32")
 
     @staticmethod
     def run(dst: Cells, src: Cells, scale: Cells, offset: Cells) -> None:
@@ -118,7 +114,7 @@ class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric"):
         as_bytes(dst, y, rows, cols)
 
 
-class TDequant(Instr, pipe=V):
+class TDequant(Instr, pipe=V, recorded={"row": {}, "elementwise": {}}):
     """dst[i, j] = (src[i, j] - offset[i, p]) * scale[i, p], p = j or scale's last column.
 
     The difference and the product round to f32. A NaN of scale or offset makes NaN.
@@ -128,7 +124,6 @@ class TDequant(Instr, pipe=V):
     src = In(Tile, doc="the whole numbers")
     scale = In(Tile, doc="factors: for each row, or for each element")
     offset = In(Tile, doc="what is subtracted: as scale")
-
     example = {"src": VEC_I8, "scale": ONE_OF_EACH_ROW, "offset": ONE_OF_EACH_ROW}
     rules = (
         both(dst.dtype == f32, src.dtype.isin(i8, i16)),
@@ -140,7 +135,6 @@ class TDequant(Instr, pipe=V):
         row_major(dst, src),
     )
     elided = {"dst": like(src, dtype=lambda _: f32)}
-    recorded = {"row": {}, "elementwise": {}}
 
     @staticmethod
     def run(dst: Cells, src: Cells, scale: Cells, offset: Cells) -> None:
@@ -352,7 +346,7 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     run = staticmethod(quantise_groups)
 
 
-class TQuantDn(MxQuantisation, name="tquant_dn"):
+class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS, MX_RECORDED)):
     """Quantise groups of 32 rows of a column: `tquant.mx` with `axis` 0.
 
     NaN in fp8 becomes NaN and counts for nothing else; in fp4 it makes exp 255, max and scaling
@@ -372,7 +366,6 @@ class TQuantDn(MxQuantisation, name="tquant_dn"):
         "scaling": "!pto.tile_buf<vec, 1x32xbf16>",
     }
     rules = (grouping(), room(along=False))
-    recorded = dict.fromkeys(MX_FORMS, MX_RECORDED)
 
     @staticmethod
     def run(

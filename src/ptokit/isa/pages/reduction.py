@@ -26,14 +26,12 @@ def first_row(src: Cells) -> tuple[slice, slice]:
     return slice(least(rows, 1)), slice(cols)
 
 
-class RowReduce(Instr, abstract=True, pipe=V):
+class RowReduce(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     """One result for each row."""
 
-    specials = NAN_COMPUTED
     dst = Out(Tile, doc="one valid column: a result for each row")
     src = In(Tile, doc="the rows to reduce")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
-
     example = {"tmp": VEC_F32, "dst": OF_A_ROW}
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
 
@@ -150,13 +148,11 @@ class TRowMin(RowExtreme, f=across("min")):
     """dst[i, 0] = the smallest of src[i, 0], src[i, 1], ..., the first of equal ones."""
 
 
-class ColReduce(Instr, abstract=True, pipe=V):
+class ColReduce(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     """One result for each column; a source without rows leaves `dst` as it is."""
 
-    specials = NAN_COMPUTED
     dst = Out(Tile, doc="one valid row: a result for each column")
     src = In(Tile, doc="the columns to reduce")
-
     example = {"dst": OF_A_COLUMN}
     elided = {"dst": Like(src, Const(1), src.valid.cols)}
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}}
@@ -201,7 +197,7 @@ def down(word: str, start: int | None = None) -> Fold:
     return lambda x: x.fold(word, 0, start)
 
 
-class TColSum(ColReduce, uses=(ORDER,)):
+class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
 
     Every step rounds to dst's element type; integers wrap. With `is_binary` a2a3 and a5 add
@@ -212,7 +208,6 @@ class TColSum(ColReduce, uses=(ORDER,)):
     dst, src = ColReduce.dst, ColReduce.src
     tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, False, key="isBinary")
-
     asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
     binary = named(
         "operand-count", either(~is_binary, tmp.given), help="the binary order needs tmp"
@@ -227,7 +222,6 @@ class TColSum(ColReduce, uses=(ORDER,)):
         ),
     )
     recorded = {**ColReduce.recorded, "tmp": {}}
-    disputes = ("E29", "E33")
 
     @staticmethod
     def run(dst: Cells, src: Cells, is_binary: bool, order: Order) -> None:
@@ -245,10 +239,9 @@ class TColProd(ColFold, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)
     disputes = ("E29", "E33")
 
 
-class ColExtreme(ColFold, abstract=True, rules=by_column(VEC_A2A3, VEC_A5)):
+class ColExtreme(ColFold, abstract=True, rules=by_column(VEC_A2A3, VEC_A5), specials=NAN_IN_FRONT):
     """dst[0, j] = an extreme of column j."""
 
-    specials = NAN_IN_FRONT
     disputes = ("E2", "E29")
 
 
@@ -266,16 +259,14 @@ class TColMin(ColExtreme, f=down("min")):
     """
 
 
-class TPairReduceSum(Instr, pipe=V):
+class TPairReduceSum(Instr, pipe=V, specials=NAN_COMPUTED):
     """dst[i, k] = src[i, 2k] + src[i, 2k + 1]; of an odd number of columns the last plus 0.
 
     Every other element of dst's storage becomes 0. Integers wrap.
     """
 
-    specials = NAN_COMPUTED
     dst = Out(Tile, doc="receives the sums, in the first half of its valid columns")
     src = In(Tile, doc="the elements to add in pairs")
-
     elided = {"dst": like(src)}
     same = both(dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
     rules = (

@@ -92,7 +92,6 @@ class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     f: ClassVar[Callable[[Images], int]]
     src = In(Conv, doc="the feature map")
     mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
-
     example = {"src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
     rules = fits_registers(src)
 
@@ -144,7 +143,6 @@ class SetQuantScalar(Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S):
     out = Attr(QuantOut, QuantOut.I8, key="outType")
     number = Attr(int, 0, key="id", cpp=False)
     rules = one_set(number)
-
     example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
 
     @staticmethod
@@ -165,7 +163,6 @@ class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
 
     fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")
     number = Attr(int, 0, key="id", cpp=False)
-
     example = {"fp": PARAMETERS}
     rules = (
         one_set(number),
@@ -178,7 +175,7 @@ class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
         registers["FPC"] = packed((fp.address >> 7, 8))
 
 
-class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
+class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S, disputes=("D9",)):
     """Say whether later products may shorten the f32 that they multiply, and how they round them.
 
     ptokit keeps the register and computes with whole f32.
@@ -186,9 +183,7 @@ class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
 
     enable = Attr(bool)
     mode = Attr(RoundMode, RoundMode.ROUND)
-
     example = "NAME {enable = true}"
-    disputes = ("D9",)
 
 
 def shortening(enable: bool, mode: RoundMode) -> int:

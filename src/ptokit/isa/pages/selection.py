@@ -18,7 +18,6 @@ class Compare(Instr, abstract=True, pipe=V):
     dst = Out(Tile, doc="receives the bits: of each row, the lowest bit first")
     src0 = In(Tile, doc="the left operands")
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
-
     asm = Asm(attrs_inside=True)
     example = {"dst": BITS}
     elided = {"dst": Like(src0, src0.valid.rows, (src0.valid.cols + 7) // 8, dtype=lambda _: u8)}
@@ -48,7 +47,7 @@ def comparing(*types: Ruled) -> tuple[Ruled, ...]:
     )
 
 
-class TCmp(Compare):
+class TCmp(Compare, disputes=("E25",), recorded={"plain": {"cmp": "cmp_mode"}}):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
 
     w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
@@ -68,8 +67,6 @@ class TCmp(Compare):
         row_major(src1),
         on(A2A3, named("attribute", either(src0.dtype != i32, Compare.cmp == CmpMode.EQ))),
     )
-    recorded = {"plain": {"cmp": "cmp_mode"}}
-    disputes = ("E25",)
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode) -> None:
@@ -85,7 +82,7 @@ WITH_ONE = comparing(
 )
 
 
-class TCmpS(Compare, form="scalar", rules=WITH_ONE):
+class TCmpS(Compare, form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25")):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
     w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
@@ -93,9 +90,7 @@ class TCmpS(Compare, form="scalar", rules=WITH_ONE):
     """
 
     scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
-
     recorded = {"scalar": {"cmp": "cmp_mode"}}
-    disputes = ("E8", "E9", "E25")
 
     @staticmethod
     def run(dst: Cells, src0: Cells, scalar: Term, cmp: CmpMode) -> None:
@@ -103,15 +98,13 @@ class TCmpS(Compare, form="scalar", rules=WITH_ONE):
         put_bits(dst, compared(src0[:rows, :cols], cmp, scalar), rows, cols)
 
 
-class TCmpSTile(Compare, name="tcmps", form="tile"):
+class TCmpSTile(Compare, name="tcmps", form="tile", disputes=("E8", "E9", "E10", "E25")):
     """As the form with a scalar, with the first element of `src1` in its place."""
 
     dst, src0 = Compare.dst, Compare.src0
     src1 = In(Tile, doc="its first element is the right operand of all")
-
     first = named("shape", src1.valid.rows >= 1, src1.valid.cols >= 1, help="there is no first one")
     rules = (WITH_ONE, one_type(src0, src1), first, in_vec(src1))
-    disputes = ("E8", "E9", "E10", "E25")
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode) -> None:
@@ -139,19 +132,17 @@ def chosen(mask: Cells, region: ValidRegion) -> Array:
     return mask.lines(u8)[:rows, : (cols + 7) // 8].bits(cols)
 
 
-class TSel(Instr, pipe=V):
+class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
     """dst[i, j] = src0[i, j] where the bit of (i, j) in `mask` is 1, else src1[i, j].
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements chosen; may be a source")
     mask = In(Tile, doc="a bit for each element")
     src0 = In(Tile, doc="elements for bits that are 1")
     src1 = In(Tile, doc="elements for bits that are 0")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
-
     example = {"mask": BITS, "tmp": VEC_F32}
     elided = {"dst": like(src0)}
     rules = (
@@ -161,26 +152,23 @@ class TSel(Instr, pipe=V):
         on(A5, dst.dtype.isin(*VEC_A5)),
         on(A2A3, named("shape", tmp.nbytes >= 32, help="32 bytes of scratch")),
     )
-    disputes = ("E11",)
 
     @staticmethod
     def run(dst: Cells, mask: Cells, src0: Cells, src1: Cells) -> None:
         dst[dst.valid] = chosen(mask, dst.valid).where(src0[dst.valid], src1[dst.valid])
 
 
-class TSelS(Instr, pipe=V):
+class TSelS(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
     """dst[i, j] = src[i, j] where the bit of (i, j) in `mask` is 1, else `scalar`.
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements chosen; may be the source")
     mask = In(Tile, doc="a bit for each element")
     src = In(Tile, doc="elements for bits that are 1")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     scalar = In(Scalar, doc="the element for bits that are 0; it takes src's element type")
-
     example = {"mask": BITS, "tmp": VEC_F32}
     elided = {"dst": like(src)}
     rules = (
@@ -189,7 +177,6 @@ class TSelS(Instr, pipe=V):
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*(t for t in VEC_A5 if t is not bf16))),
     )
-    disputes = ("E11",)
 
     @staticmethod
     def run(dst: Cells, mask: Cells, src: Cells, scalar: Term) -> None:

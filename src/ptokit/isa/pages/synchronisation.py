@@ -137,7 +137,6 @@ class OfPipes(Flag, abstract=True):
 
     source = Attr(Pipe, key="src_pipe")
     target = Attr(Pipe, key="dst_pipe")
-
     flag = "a flag orders two different pipes; use a barrier within one"
     rules = (
         named("attribute", source != ALL, target != ALL, help="name one pipe at each end"),
@@ -145,12 +144,11 @@ class OfPipes(Flag, abstract=True):
     )
 
 
-class KnownFlag(OfPipes, abstract=True):
+class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14")):
     """A flag between two pipes that the text names."""
 
     example = FLAGS_EXAMPLE
     event = Attr(EventId, key="event_id")
-    disputes = ("X13", "X14")
 
     @classmethod
     def run(cls, flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
@@ -194,7 +192,7 @@ class WaitFlagDyn(ComputedFlag, name="wait_flag_dyn", up=False):
     asm = Asm(cpp_text="wait_flag({source}, {target}, (event_t){event});")
 
 
-class OfOperations(Flag, abstract=True):
+class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
     """A flag between the pipes of two operations."""
 
     example = EVENTS
@@ -202,7 +200,6 @@ class OfOperations(Flag, abstract=True):
     target = Attr(str, key="dst_op")
     event = Attr(EventId, key="event_id")
     rules = known(source, target)
-    disputes = ("X13", "X14")
 
     @classmethod
     def run(cls, flags: CoreFlags, source: str, target: str, event: EventId) -> None:
@@ -233,7 +230,7 @@ class Waiting(Instr, abstract=True, pipe=S):
         """Everything before is done already."""
 
 
-class Barrier(Waiting):
+class Barrier(Waiting, disputes=("X12",)):
     """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
 
     asm = Asm(shape="angled", cpp_text="pipe_barrier({of});")
@@ -243,7 +240,6 @@ class Barrier(Waiting):
         on(A5, named("attribute", of.isin(MTE2, MTE3, ALL, M, FIX), help=A5_PIPES)),
         on(A5, warns(named("attribute", ~of.isin(M, FIX), help=UNSURE))),
     )
-    disputes = ("X12",)
 
 
 class OfOperation(Waiting, abstract=True):
@@ -253,13 +249,12 @@ class OfOperation(Waiting, abstract=True):
     op = Attr(str, key="op_type")
 
 
-class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed")):
+class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed"), disputes=("X12",)):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     example = "NAME[<TVEC>]"
     here = PipeOf(OfOperation.op).isin(V, M, MTE2, MTE3, FIX)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))
-    disputes = ("X12",)
 
 
 class TSync(Instr, uses=(FLAGS,), pipe=S):
@@ -274,10 +269,9 @@ class TSync(Instr, uses=(FLAGS,), pipe=S):
             flags.join(event)
 
 
-class TSyncOp(OfOperation, name="tsync.op", asm=Asm(shape="angled")):
+class TSyncOp(OfOperation, name="tsync.op", asm=Asm(shape="angled"), disputes=("X11",)):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     example = "tsync.op #pto.op<TLOAD>"
     here = PipeOf(OfOperation.op).isin(MTE2, MTE3, ALL)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))
-    disputes = ("X11",)

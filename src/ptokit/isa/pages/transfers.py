@@ -21,17 +21,15 @@ def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
     return when(layout.given, named("layout", layout == view.layout, help=help))
 
 
-class TLoad(Instr):
+class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14")):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
     layout = Attr(G, None, cpp=False)
-
     example = in_view(LOADED)
     same = either(
         both(src.layout == G.ND, dst.layout == ND),
@@ -87,7 +85,6 @@ class TLoad(Instr):
     )
     forms = "nd_vec dn_vec nz_vec nd_mat nz_mat nd2nz_mat dn2zn_mat dn2nz_mat mx_mat"
     recorded = {form: {} for form in forms.split()}
-    disputes = ("D2", "D3", "D14")
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
@@ -101,16 +98,14 @@ def store(dst: Cells, region: ValidRegion, value: Array, atomic: AtomicType) -> 
     dst[region] = dst[region] + value if atomic is AtomicType.ADD else value
 
 
-class StoreFamily(Instr, abstract=True):
+class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
 
-    specials = NAN_NARROWED
     dst = InOut(Global, doc="the global tensor view to write")
     src = In(Tile, doc="the tile to store")
     atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     layout = Attr(G, None, cpp=False)
-
     pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
     blocks = either(
         both(dst.size != 4, dst.n4 * dst.size == 32),
@@ -156,7 +151,6 @@ class TStore(StoreFamily, uses=(FIXPIPE,)):
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     atomic, relu, layout = StoreFamily.atomic, StoreFamily.relu, StoreFamily.layout
-
     example = in_view(f"{LOADED}NAME ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})")
     same = either(
         both(dst.layout == G.ND, src.layout == ND),

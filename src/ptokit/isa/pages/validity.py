@@ -27,7 +27,6 @@ class SetValidShape(Instr, name="set_validshape", traits=(RESIZES,), pipe=S):
     tile = In(Tile)
     rows = In(Index)
     cols = In(Index)
-
     example = RESIZED
     fewer = "the valid region is the upper left part of the tile"
     rules = (
@@ -48,7 +47,6 @@ class GetValidShape(Instr, name="get_validshape", pipe=S):
     rows = Result(Scalar, scalar="index")
     cols = Result(Scalar, scalar="index")
     src = In(Tile)
-
     example = RESIZED
 
     @staticmethod
@@ -61,7 +59,6 @@ class Extent(Instr, abstract=True, pipe=S):
 
     result = Result(Scalar, scalar="index")
     src = In(Tile)
-
     example = f"%t = pto.alloc_tile : {VEC_F32}\n%n = NAME %t : {VEC_F32}"
 
 
@@ -85,7 +82,7 @@ class TileValidCols(
         return src.valid.cols
 
 
-class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S):
+class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S, specials=NAN_MOVES):
     """`dst` becomes another handle on the bytes of `src`, row by row as they lie."""
 
     dst = Out(Tile, doc="the new handle")
@@ -95,7 +92,6 @@ class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S):
         named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="same rows and cols"),
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
     )
-    specials = NAN_MOVES
     elided = {"dst": like(src, whole=True)}
 
     @staticmethod

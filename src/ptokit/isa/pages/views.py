@@ -15,7 +15,6 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
     shape = In(Index, many=True, key="shape")
     strides = In(Index, many=True, key="strides")
     layout = Attr(GlobalLayout, None)
-
     example = in_view("")
     rules = (
         named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),

@@ -84,7 +84,7 @@ class TFmod(Binary, f=Array.remainder, rules=pointwise(*TILES, a2a3=(f32,), a5=D
     disputes = ("E40",)
 
 
-class TPow(BinaryTmp, f=raised):
+class TPow(BinaryTmp, f=raised, disputes=("E6",)):
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
@@ -99,7 +99,6 @@ class TPow(BinaryTmp, f=raised):
         on(A5, either(DST.dtype != bf16, high)),
         scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP)),
     )
-    disputes = ("E6",)
 
 
 class TPRelu(

@@ -35,15 +35,13 @@ def precision(kind: type[Word]) -> Attr:
     return Attr(kind, kind["DEFAULT"], key="precisionType")
 
 
-class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE):
+class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src0, src1), element by element."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
-
     elided = {"dst": like(src0)}
 
     @classmethod
@@ -60,16 +58,14 @@ class BinaryTmp(Binary, abstract=True):
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
 
 
-class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
+class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src0, src1, src2), element by element."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     src1 = In(Tile, doc="the second operands")
     src2 = In(Tile, doc="the third operands")
-
     elided = {"dst": like(src0)}
 
     @classmethod
@@ -77,10 +73,9 @@ class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE):
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (src0, src1, src2)))
 
 
-class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
+class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(dst, src0, src1), element by element."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array, Array], Array]]
     dst = InOut(Tile, doc="the old values, and then the results; may be a source")
     src0 = In(Tile, doc="the first operands")
@@ -91,14 +86,12 @@ class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE):
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (dst, src0, src1)))
 
 
-class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
+class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src), element by element."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array], Array]]
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the operands")
-
     elided = {"dst": like(src)}
 
     @classmethod
@@ -109,15 +102,13 @@ class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE):
 PAIR = (Unary.dst, Unary.src)
 
 
-class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE):
+class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src, scalar), element by element."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the left operands")
     scalar = In(Scalar, doc="the right operand of all; it takes the tile's element type")
-
     elided = {"dst": like(src)}
 
     @classmethod

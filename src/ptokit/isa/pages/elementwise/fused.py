@@ -91,7 +91,6 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
     dst = Out(Tile, doc="receives the results: f16 of f32, i8 of f16 and i16")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
-
     example = {"dst": "!pto.tile_buf<vec, 16x32xf16>"}
     elided = {"dst": like(src0, dtype=narrowed)}
     rules = (
@@ -124,7 +123,7 @@ class TSubReluConv(Converting, f=operator.sub):
     """
 
 
-class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
+class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
     """dst[i, j] = f32(src0[i, j] + src1[i, j]) * deq_scale, then 0 unless it is greater than 0.
 
     The sum wraps in i32; the product is rounded to f32 and then to dst's type, where what is too
@@ -136,7 +135,6 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
     src1 = In(Tile, doc="i32 to add")
     deq_scale = In(Scalar, scalar="f32", cpp="deqScale", doc="the scale of all")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
-
     example = {"dst": "!pto.tile_buf<vec, 16x32xf16>", "src0": VEC_I32, "src1": VEC_I32}
     elided = {"dst": like(src0, dtype=lambda _: f16)}
     rules = (
@@ -151,7 +149,6 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
             named("shape", tmp.valid.rows >= dst.valid.rows, tmp.valid.cols >= dst.valid.cols),
         ),
     )
-    disputes = ("E27",)
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, deq_scale: Array) -> None:
@@ -159,17 +156,15 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True)):
         dst[dst.valid] = positive(scaled.cast(dst.dtype, Rounding.RINT, saturate=True))
 
 
-class TAxpy(Instr, pipe=V, asm=POINTWISE):
+class TAxpy(Instr, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5",)):
     """dst[i, j] = dst[i, j] + src[i, j] * scalar.
 
     The product is rounded to src's type and the sum to dst's; integers wrap.
     """
 
-    specials = NAN_COMPUTED
     dst = InOut(Tile, doc="the old values, and then the results")
     src = In(Tile, doc="the values to scale and add")
     scalar = In(Scalar, doc="the factor of all; it takes src's element type")
-
     same = dst.dtype == src.dtype
     widening = both(dst.dtype == f32, src.dtype == f16)
     rules = (
@@ -179,7 +174,6 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE):
         in_vec(dst, src),
         row_major(dst, src),
     )
-    disputes = ("E5",)
 
     @staticmethod
     def run(dst: Cells, src: Cells, scalar: Number) -> None:

@@ -94,7 +94,7 @@ class TFmodS(
     disputes = ("E40",)
 
 
-class TPowS(WithScalarTmp, f=raised):
+class TPowS(WithScalarTmp, f=raised, disputes=("E6", "E43")):
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
@@ -109,7 +109,6 @@ class TPowS(WithScalarTmp, f=raised):
         on(A5, either(DST.dtype != bf16, high)),
         scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP)),
     )
-    disputes = ("E6", "E43")
 
 
 class TLRelu(WithScalar, f=sloped, rules=with_scalar(F16_F32, F16_F32)):
@@ -155,16 +154,14 @@ class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS), disputes=("E
     """
 
 
-class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY):
+class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY, specials=NAN_COMPUTED):
     """dst = (src0 + scalar, or less it) + src1, element by element."""
 
-    specials = NAN_COMPUTED
     f: ClassVar[Callable[[Array, Number], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
     src1 = In(Tile, doc="the third operands")
-
     rules = pointwise(dst, src0, src1)
     elided = {"dst": like(src0)}
     disputes = ("E1", "E41")
@@ -182,13 +179,11 @@ class TSubSC(Between, f=operator.sub):
     """dst[i, j] = (src0[i, j] - scalar) + src1[i, j], rounded after each step; integers wrap."""
 
 
-class TExpandS(Instr, pipe=V, asm=Asm(deduced=True)):
+class TExpandS(Instr, pipe=V, asm=Asm(deduced=True), specials=NAN_MOVES):
     """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")
-
     blocks = dst.nbytes // 32
     rules = (
         elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
@@ -211,7 +206,6 @@ class TExpandSConv(Instr, name="texpands", form="conv", pipe=V, asm=Asm(deduced=
     specials = NAN_MOVES
     dst = Out(Conv, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")
-
     example = {"dst": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
     blocks = dst.nbytes // 32
     rules = (

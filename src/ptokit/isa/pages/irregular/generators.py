@@ -39,7 +39,7 @@ class TCI(Consecutive, pipe=S):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
 
-class TCITmp(Consecutive, name="tci", form="scratch", pipe=V):
+class TCITmp(Consecutive, name="tci", form="scratch", pipe=V, disputes=("X1", "X6")):
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""
 
     dst, start = Consecutive.dst, Consecutive.start
@@ -56,20 +56,17 @@ NAME ins(%s, %t : i32, !pto.tile_buf<vec, 1x256xi32>) outs(%dst : !pto.tile_buf<
             when(Consecutive.dst.size == 2, named("shape", tmp.nbytes >= 1792)),
         ),
     )
-    disputes = ("X1", "X6")
 
 
-class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True)):
+class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True), specials="It writes 0 and 1 only."):
     """dst[i, j] = 1 in the lower triangle, j <= i + diagonal, and 0 elsewhere.
 
     With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.
     """
 
-    specials = "It writes 0 and 1 only."
     dst = Out(Tile, doc="receives ones and zeros in its valid region")
     diagonal = In(Index, doc="how far the diagonal is to the right of the main one")
     upper = Attr(int, 0, key="upperOrLower")
-
     example = {"diagonal": 1}
     rules = (
         elements(
@@ -107,7 +104,7 @@ def philox(counter: list[Array], key: list[Array], rounds: int) -> list[Array]:
     return counter
 
 
-class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM):
+class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disputes=("X4",)):
     """dst = random numbers of 32 bits: Philox4x32, a block of four words for each counter.
 
     64 counters fill 256 columns. On the CPU simulator word w of counter n is in column 64 w + n,
@@ -124,7 +121,6 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM):
     counter2 = In(Scalar, scalar="u32", doc="its third word")
     counter3 = In(Scalar, scalar="u32", doc="its highest word")
     rounds = Attr(int, 10)
-
     example = {"dst": "!pto.tile_buf<vec, 2x256xu32>"}
     rules = (
         named("element-type", dst.dtype.isin(i32, u32), help="numbers of 32 bits"),
@@ -133,7 +129,6 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM):
         in_vec(dst),
     )
     recorded = {"r7": {}, "r10": {}}
-    disputes = ("X4",)
 
     @staticmethod
     def run(

@@ -59,10 +59,9 @@ def places(
     return index if each else index * table.cols + tile.iota(rows, cols)[1], used
 
 
-class FromTable(Instr, abstract=True, pipe=MTE2, asm=Asm(deduced=True)):
+class FromTable(Instr, abstract=True, pipe=MTE2, asm=Asm(deduced=True), specials=NAN_MOVES):
     """Elements or rows of global memory at indices."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements")
     src = In(Global, doc="the table")
     tmp = Scratch(Tile, None, doc="of newer text; ignored")
@@ -78,7 +77,7 @@ class FromTable(Instr, abstract=True, pipe=MTE2, asm=Asm(deduced=True)):
         dst[dst.valid] = src.take(index, where=used)
 
 
-class MGather(FromTable):
+class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem", "row")}):
     """Read elements, or with `coalesce` row whole rows, of global memory at indices.
 
     dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
@@ -90,10 +89,8 @@ class MGather(FromTable):
     dst, src = FromTable.dst, FromTable.src
     indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
     tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
-
     example = in_view(f"{GATHERED}pto.tstore ins(%t : {T}) outs(%view : {VIEW_F32})")
     rules = accessed(dst, src, indices, coalesce)
-    recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
 
 
 class MGatherToL1(FromTable, name="mgather", form="l1"):
@@ -139,7 +136,7 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
     )
 
 
-class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
+class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True), disputes=("D5", "D6", "D7")):
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
 
     dst[indices[r, c]] = src[r, c], or row indices[r] of dst, as MGATHER reads them; in row-major
@@ -156,7 +153,6 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
     atomic = Attr(AtomicOp, AtomicOp.NONE, key="scatterAtomicOp")
     outside = Attr(ScatterOOB, None, key="scatterOob")
     conflict = Attr(ScatterConflict, ScatterConflict.DEFAULT, key="scatterConflict")
-
     example = in_view(f"{GATHERED}NAME ins(%t, %i : {T}, {IDX}) outs(%view : {VIEW_F32})")
     no_last = either(atomic == AtomicOp.NONE, conflict == ScatterConflict.DEFAULT)
     extreme = atomic.isin(AtomicOp.MAX, AtomicOp.MIN)
@@ -172,7 +168,6 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True)):
         on(A5, when(extreme, named("element-type", src.dtype.isin(i32, u32, f32)))),
     )
     recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
-    disputes = ("D5", "D6", "D7")
 
     @staticmethod
     def run(

@@ -18,25 +18,21 @@ def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ..
     )
 
 
-class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V):
+class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V, specials=NAN_MOVES):
     """Two tiles become two others of the same region; bits move unchanged."""
 
-    specials = NAN_MOVES
     dst1 = Out(Tile, doc="the second half")
     dst0 = Out(Tile, doc="the first half")
     src1 = In(Tile, doc="the second source")
     src0 = In(Tile, doc="the first source")
-
     asm = Asm(order=("src0", "src1", "dst0", "dst1"), uniform=True)
     rules = (pairwise(dst0, dst1, src0, src1), same_region(dst0, src0, src1))
     elided = {"dst0": like(src0), "dst1": like(src0)}
     disputes = ("E28",)
 
 
-class TInterleave(Pairing):
+class TInterleave(Pairing, recorded={"plain": {}, "two": {}}):
     """The stream src0[r, 0], src1[r, 0], src0[r, 1], ...: dst0 its first half, dst1 the rest."""
-
-    recorded = {"plain": {}, "two": {}}
 
     @staticmethod
     def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
@@ -52,10 +48,8 @@ class TInterleave(Pairing):
         dst1.lines(two)[:rows, :half] = second
 
 
-class TDeinterleave(Pairing, form="two"):
+class TDeinterleave(Pairing, form="two", recorded={"two": {}}):
     """The columns of src0, and behind them those of src1: dst0 the even ones, dst1 the odd ones."""
-
-    recorded = {"two": {}}
 
     @staticmethod
     def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
@@ -76,7 +70,6 @@ class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5
     dst1 = Out(Tile, doc="the odd columns")
     dst0 = Out(Tile, doc="the even columns")
     src = In(Tile, doc="twice as many columns")
-
     asm = Asm(order=("dst0", "dst1"), uniform=False)
     example = {"src": WIDE}
     rules = (

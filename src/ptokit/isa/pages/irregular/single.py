@@ -33,7 +33,6 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
     result = Result(Scalar)
     src = In(Tile, doc="the tile")
     offset = In(Index, doc="which element of its storage")
-
     rules = element_of(src, offset)
     recorded = {"plain": {"result": "val"}}
 
@@ -44,15 +43,13 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
         return found.bitcast(to) if same else found.cast(to)
 
 
-class TSetVal(Instr, name="tsetval", pipe=S):
+class TSetVal(Instr, name="tsetval", pipe=S, specials=NAN_MOVES):
     """Element `offset` of dst's storage, whatever its layout, becomes `val` in its type."""
 
     asm = Asm(cpp_text="{dst}.SetValue({offset}, {val});")
     dst = Out(Tile, doc="the tile; its other elements stay")
     offset = In(Index, doc="which element of its storage")
     val = In(Scalar, doc="the number")
-
-    specials = NAN_MOVES
     example = f"{FILLED}NAME ins(%n, %one : index, f32) outs(%t : {VEC_F32})"
     rules = element_of(dst, offset)
     recorded = {"plain": {"val": "value_bits"}}
@@ -62,10 +59,9 @@ class TSetVal(Instr, name="tsetval", pipe=S):
         dst.flat()[0, offset] = val
 
 
-class TPrefetch(Instr, pipe=MTE2):
+class TPrefetch(Instr, pipe=MTE2, specials=NAN_MOVES, disputes=("D16",)):
     """A hint that `src` will be loaded: dst stays as it is, written or not."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="a tile of the size of the transfer")
     src = In(Global, doc="what will be loaded")
 
@@ -78,7 +74,6 @@ pto.tstore ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})""")
         named("element-type", dst.dtype.size == src.dtype.size),
         on(A2A3, named("element-type", dst.dtype.isin(*ON_A2A3))),
     )
-    disputes = ("D16",)
 
     @staticmethod
     def run() -> None:
@@ -89,7 +84,7 @@ def print_format() -> Attr:
     return Attr(PrintFormat, PrintFormat.WIDTH8_PRECISION4, key="printFormat")
 
 
-class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S):
+class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), recorded={"vec": {}}):
     """Print the valid region: a line `TPRINT ROWSxCOLS`, and a line for each row.
 
     Numbers are right-aligned in 8 or 10 places, floats with 4, 2 or 6 digits behind the point;
@@ -103,23 +98,19 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S):
         named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         on(HARDWARE, src.loc.isin(VEC, ACC, MAT)),
     )
-    recorded = {"vec": {}}
-    disputes = ("X23",)
 
     @staticmethod
     def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
         prints(TITLE, src[src.valid], format)
 
 
-class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S):
+class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S, disputes=("X23",)):
     """Print a global tensor view as a matrix."""
 
     src = In(Global, doc="the view")
     format = print_format()
-
     example = in_view(f"NAME ins(%view : {VIEW_F32})")
     rules = named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements")
-    disputes = ("X23",)
 
     @staticmethod
     def run(src: Cells, format: PrintFormat, prints: Printer) -> None:

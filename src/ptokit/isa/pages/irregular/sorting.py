@@ -21,7 +21,7 @@ def descending(x: Array) -> Array:
     return (bits & top).equals(0).where(bits ^ (top - 1), bits)
 
 
-class TSort32(Instr, pipe=V):
+class TSort32(Instr, pipe=V, disputes=("X2",)):
     """Sort each row in blocks of 32 by value, greatest first; equal values by index, ascending.
 
     dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN
@@ -33,7 +33,6 @@ class TSort32(Instr, pipe=V):
     src = In(Tile, doc="the values")
     idx = In(Tile, doc="their indices, u32; on A2/A3 and A5 one row may serve all rows")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5, for a last block of fewer than 32")
-
     example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
     rules = (
         elements(src, cpu=(*F16_F32, bf16, i16, i32), a2a3=F16_F32, a5=F16_F32),
@@ -64,7 +63,6 @@ class TSort32(Instr, pipe=V):
         ),
     )
     recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}
-    disputes = ("X2",)
 
     @staticmethod
     def run(dst: Cells, src: Cells, idx: Cells) -> None:
@@ -115,14 +113,13 @@ def in_row(*tiles: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TMrgSort(Merge, form="block", name="tmrgsort"):
+class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded={"block": {}}):
     """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row."""
 
     dst = Merge.dst
     src = In(Tile, doc="the runs: groups of four")
     length = "elements of a run; two to a record of f32, four of f16"
     block_len = In(Index, cpp="blockLen", doc=length)
-
     example = {"dst": ROW, "src": ROW, "block_len": 64}
     groups = src.valid.cols % (block_len * 4) == 0
     rules = (
@@ -133,8 +130,6 @@ class TMrgSort(Merge, form="block", name="tmrgsort"):
         on(HARDWARE, named("operand-value", block_len % 64 == 0)),
         when(block_len > 0, named("shape", groups, help="whole groups of four runs")),
     )
-    recorded = {"block": {}}
-    disputes = ("X21",)
 
     @staticmethod
     def run(dst: Cells, src: Cells, block_len: int) -> None:
@@ -145,7 +140,7 @@ class TMrgSort(Merge, form="block", name="tmrgsort"):
         dst.lines(u64)[0, :total] = merged.reshaped(1, total)
 
 
-class TMrgSortLists(Merge, form="lists", name="tmrgsort"):
+class TMrgSortLists(Merge, form="lists", name="tmrgsort", disputes=("X22",)):
     """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
 
     As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
@@ -159,7 +154,6 @@ class TMrgSortLists(Merge, form="lists", name="tmrgsort"):
     src2 = In(Tile, None, doc="a sorted list")
     src3 = In(Tile, None, doc="a sorted list")
     exhausted = Attr(bool, False)
-
     asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"), attrs_inside=True)
     example = {"dst": ROW, "executed": COUNTS, "tmp": ROW, "src0": PART, "src1": PART}
     two = src0.cols + src1.cols
@@ -178,7 +172,6 @@ class TMrgSortLists(Merge, form="lists", name="tmrgsort"):
         named("layout", executed.layout == ND),
     )
     recorded = {f"merge{n}{how}": {} for n in (2, 3, 4) for how in ("", "_exhausted")}
-    disputes = ("X22",)
 
     @staticmethod
     def run(

@@ -14,19 +14,17 @@ def each_in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
 
 
-class TGather(Instr, uses=(GATHERS,), pipe=V, form="index"):
+class TGather(Instr, uses=(GATHERS,), pipe=V, form="index", specials=NAN_MOVES):
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
     An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives one element for each index")
     src0 = In(Tile, doc="the table")
     indices = In(Tile, cpp="src1", doc="which elements")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     outside = Attr(GatherOOB, None, key="gatherOob")
-
     example = {"indices": VEC_I32, "tmp": VEC_I32}
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
     as_large = both(tmp.rows == indices.valid.rows, tmp.cols == indices.valid.cols)
@@ -66,7 +64,7 @@ def matching(count: Expr, pattern: Attr) -> Expr:
     return (count - pattern.first + pattern.period - 1) // pattern.period
 
 
-class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
+class TGatherMask(Instr, name="tgather", form="mask", pipe=V, disputes=("C17", "C31")):
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
     By row, the selected elements of all rows follow one another in dst's storage without gaps. The
@@ -77,7 +75,6 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
     src = In(Tile, doc="the tile to select from")
     pattern = Attr(MaskPattern, None, key="maskPattern")
     axis = Attr(GatherAxis, GatherAxis.ROW, key="gatherAxis")
-
     example = {"src": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
     kept = matching(src.valid.cols, pattern)
@@ -101,7 +98,6 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V):
     )
     elided = {"dst": Like(src, src.valid.rows, kept)}
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
-    disputes = ("C17", "C31")
 
     @staticmethod
     def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: GatherAxis) -> None:
@@ -126,7 +122,7 @@ def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
     return named("shape", either(column, line), help="one for each row of src0")
 
 
-class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
+class TGatherCompare(Instr, name="tgather", form="compare", pipe=V, disputes=("C17", "C39", "C40")):
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
     dst[i, n] = offset + i * src0.cols + j for the n-th match j of row i; cdst[i] = the number of
@@ -167,7 +163,6 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V):
         ),
         on(A5, named("element-type", k_value.dtype.isin(u16, u32))),
     )
-    disputes = ("C17", "C39", "C40")
 
     @staticmethod
     def run(
@@ -195,17 +190,15 @@ def column(tile: Cells, rows: int) -> Array:
 BLOCK = 32  # bytes
 
 
-class TGatherB(Instr, pipe=V):
+class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"block": {}}):
     """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
 
     A block that would reach past the source is left as it is on the CPU simulator.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the blocks; only whole ones are written")
     src = In(Tile, doc="the bytes")
     offsets = In(Tile, cpp="offset", doc="a byte offset for each block")
-
     enough = offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1)
     example = {"offsets": "!pto.tile_buf<vec, 16x8xu32, valid=16x4>"}
     rules = (
@@ -217,8 +210,6 @@ class TGatherB(Instr, pipe=V):
         each_in_vec(dst, src, offsets),
         on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
     )
-    recorded = {"block": {}}
-    disputes = ("C19",)
 
     @staticmethod
     def run(dst: Cells, src: Cells, offsets: Cells) -> None:

@@ -7,13 +7,12 @@ HALVES = {"src": "!pto.tile_buf<vec, 4x64xu16>", "dst": "!pto.tile_buf<vec, 4x25
 FILTER = "!pto.tile_buf<vec, 32x1xu8, blayout=col_major, valid=4x1>"
 
 
-class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V):
+class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21",)):
     """Counts of one byte of the elements of each row, up to and including each value."""
 
     dst = Out(Tile, doc="256 counts for each row; columns behind them stay")
     src = In(Tile, doc="the elements")
     idx = In(Tile, doc="the bytes above that an element must have to count")
-
     example = {**HALVES, "idx": FILTER}
     counted = (
         named("element-type", dst.dtype == u32, idx.dtype == u8),
@@ -23,7 +22,6 @@ class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V):
         in_vec(dst, src, idx),
     )
     by_row = named("shape", idx.valid.rows >= src.valid.rows, idx.valid.cols >= 1)
-    disputes = ("E21",)
 
 
 def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
@@ -40,7 +38,7 @@ def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
     dst[:rows, :BINS] = ((x >> 8 * byte) & 0xFF).tally(BINS, where)
 
 
-class THistogram(Histogram, form="byte"):
+class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
     """dst[r, n] = how many elements of row r have a byte of at most n; byte 0 is the lowest.
 
     Only elements count whose bytes above it are those of `idx`: of u16 a filter for each row, of
@@ -49,7 +47,6 @@ class THistogram(Histogram, form="byte"):
 
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
     byte = Attr(int, 1)
-
     asm = Asm(cpp_text="THISTOGRAM<HistByte::BYTE_{byte}>({dst}, {src}, {idx});")
     rules = (
         Histogram.counted,
@@ -61,7 +58,6 @@ class THistogram(Histogram, form="byte"):
             named("shape", idx.valid.rows + byte >= 3, either(byte == 3, idx.valid.cols >= 1)),
         ),
     )
-    recorded = {"u16": {}, "u32": {}}
 
     @staticmethod
     def run(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:

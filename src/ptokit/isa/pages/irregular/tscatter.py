@@ -16,17 +16,15 @@ def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]
     )
 
 
-class TScatter(Instr, uses=(CHIP,), pipe=V, form="index"):
+class TScatter(Instr, uses=(CHIP,), pipe=V, form="index", specials=NAN_MOVES):
     """dst.storage[indexes[r, c]] = src[r, c], row by row: of equal indices the last one wins.
 
     On A2/A3 and A5 all other elements of dst become 0, on the CPU simulator they stay.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the elements; indices count its storage")
     src = In(Tile, doc="the elements")
     indexes = In(Tile, doc="where they go, each an element of dst's storage")
-
     example = {"indexes": VEC_I32}
     enough = both(indexes.valid.rows <= src.valid.rows, indexes.valid.cols <= src.valid.cols)
     width = either(
@@ -67,7 +65,6 @@ class TScatterMask(Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V):
     src = In(Tile, doc="the columns or rows")
     pattern = Attr(MaskPattern, None, key="maskPattern")
     axis = Attr(ScatterAxis, ScatterAxis.ROW, key="scatterAxis")
-
     example = {"dst": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
     rules = (

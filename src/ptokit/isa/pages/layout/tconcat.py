@@ -6,10 +6,9 @@ DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 COUNTS = (i8, u8, i16, u16, i32, u32)
 
 
-class Concat(Instr, abstract=True, pipe=V, disputes=("C20",)):
+class Concat(Instr, abstract=True, pipe=V, disputes=("C20",), specials=NAN_MOVES):
     """Each row of `dst` is from `src0`, and then from `src1`: of one element type, equal rows."""
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")
     src1 = In(Tile, doc="the right part")
@@ -77,7 +76,7 @@ def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TConcatIndex(Concat, name="tconcat", form="counts by row"):
+class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"index": {}}):
     """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
 
     An index counts bytes of its own element type. Columns after them keep their value.
@@ -91,7 +90,6 @@ class TConcatIndex(Concat, name="tconcat", form="counts by row"):
         f" outs(%dst : {WIDE})"
     )
     rules = (Concat.joined, Concat.room, counts(Concat.dst, src0_idx, src1_idx))
-    recorded = {"index": {}}
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, src0_idx: Cells, src1_idx: Cells) -> None:
@@ -104,7 +102,6 @@ class TConcatDstIndex(Concat, name="tconcat", form="counts by row, and the sum")
     dst_idx = Out(Tile, cpp="dstIdx", doc="one column: what each row of dst holds")
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
-
     example = {"src0_idx": COUNT, "src1_idx": COUNT, "dst": WIDE, "dst_idx": COUNT}
     rules = (
         *(Concat.joined, Concat.room),

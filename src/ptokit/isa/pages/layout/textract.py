@@ -22,7 +22,6 @@ class Extract(Instr, abstract=True):
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     asm = Asm(brackets=("row", "col"))
-
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 
@@ -38,7 +37,6 @@ class TExtract(Extract, uses=(FIXPIPE,)):
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
-
     example = {"src": L1.replace("64x64", "64x256"), "row": 0, "col": 64, "dst": L0A}
     straight = dst.slayout == src.slayout
     gemv = (src.rows == 1) & (src.blayout == BLayout.ROW_MAJOR)
@@ -144,13 +142,10 @@ class TExtractFp(
 
     specials = NAN_NARROWED
     example = {"src": L0C_64, "fp": PARAMETERS, "row": 0, "col": 16, "dst": L1_I8}
-
-    uses = (FIXPIPE,)
     dst, src = Extract.dst, Extract.src
     fp = In(Tile, loc=SCALING, doc="parameters, one u64 for each source column (3.1.3)")
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
-
     paths = from_acc(dst, src, mode)
     rules = (
         inside(row, col, dst, src),
@@ -173,10 +168,9 @@ class TExtractFp(
         dst[:rows, :cols] = narrowed(x, dst.dtype, params, relu, fixpipe, by_column=True)
 
 
-class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
+class TExtractPair(Instr, name="textract", form="two destinations", pipe=V, specials=NAN_NARROWED):
     """Copy two windows of one row-major vector tile into two NZ tiles."""
 
-    specials = NAN_NARROWED
     example = {
         **{"dst0": VEC_NZ, "dst1": VEC_NZ, "src": WIDE},
         **{"row0": 0, "col0": 0, "row1": 0, "col1": 32},
@@ -190,7 +184,6 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V):
     row1 = In(Index, cpp="indexRow1")
     col1 = In(Index, cpp="indexCol1")
     asm = Asm(brackets=("row0", "col0", "row1", "col1"))
-
     plain = CompactMode.NULL
     compact = both(dst0.compact == plain, dst1.compact == plain)
     rules = (

@@ -5,16 +5,14 @@ from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.windows import on_a2a3
 
 
-class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}):
+class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
     """dst = src where src is valid, dst's pad value in all the rest of dst's declared shape.
 
     The pad is part of dst's type. Valid regions do not change.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="the tile to fill, all of it; its type has the pad value")
     src = In(Tile, doc="the data; its valid region is what stays")
-
     example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
     of_zeros = named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero")
     filled = (

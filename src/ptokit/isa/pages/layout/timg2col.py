@@ -6,7 +6,7 @@ from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, un
 NARROW = "TIMG2COL takes no 8-bit floats"
 
 
-class TImg2Col(Instr, pipe=MTE1):
+class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded={"nc1hwc0": {}}):
     """Row m of `dst` is the patch of `src` under the filter's m-th position.
 
     Positions count across, then down, then over the images. Along a row the channel within a block
@@ -17,7 +17,6 @@ class TImg2Col(Instr, pipe=MTE1):
     SET_IMG2COL_PADDING and SET_IMG2COL_RPT have set them from the same map; an auto mode sets them.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, loc=LEFT, doc="receives rows pos_m.. and columns pos_k.. of the matrix")
     src = In(Conv, doc="the feature map, with its filter, stride, dilation and padding")
     pos_m = In(Index, 0, cpp="posM", doc="first row of the matrix")
@@ -40,8 +39,6 @@ class TImg2Col(Instr, pipe=MTE1):
         on(A2A3, dst.layout == ZZ, dst.dtype.isin(i8, f16, bf16, f32)),
         on(A5, dst.layout == NZ, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),
     )
-    recorded = {"nc1hwc0": {}}
-    disputes = ("C38",)
 
     @staticmethod
     def needs(src: Images, mode: FmatrixMode) -> dict[str, int]:

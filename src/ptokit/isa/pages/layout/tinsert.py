@@ -5,10 +5,9 @@ from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 
-class Insert(Instr, abstract=True):
+class Insert(Instr, abstract=True, specials=NAN_NARROWED):
     """What every window write has: src's valid region goes to (`row`, `col`) of `dst`."""
 
-    specials = NAN_NARROWED
     dst = InOut(Tile, doc="the tile written into; what lies outside the window stays")
     src = In(Tile, doc="the tile to insert; its valid region is the window's size")
     row = In(Index, 0, cpp="indexRow", doc="first row of the window in dst")
@@ -22,7 +21,7 @@ class Insert(Instr, abstract=True):
     )
 
 
-class TInsert(Insert, uses=(FIXPIPE,)):
+class TInsert(Insert, uses=(FIXPIPE,), disputes=("C22", "C23", "C44", "C47")):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
     dst[row + i, col + j] = src[i, j]; everything else in `dst` keeps its value. An accumulator
@@ -34,7 +33,6 @@ class TInsert(Insert, uses=(FIXPIPE,)):
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
     split = Attr(TInsertMode, None, key="tinsertMode")
-
     example = {"row": 0, "col": 32, "dst": WIDE}
     paths = (
         path(
@@ -70,7 +68,6 @@ class TInsert(Insert, uses=(FIXPIPE,)):
         on(A5, named("attribute", into_nz, help="split inserts go from vec to an nz mat tile")),
     )
     recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}
-    disputes = ("C22", "C23", "C44", "C47")
 
     @staticmethod
     def run(
@@ -104,7 +101,6 @@ class TInsertFp(
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
-
     example = {"src": L0C, "fp": PARAMETERS, "row": 0, "col": 0, "dst": L1_I8}
     paths = from_acc(dst, src, mode)
     rules = (

@@ -44,7 +44,7 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TMov(Instr, uses=(FIXPIPE,)):
+class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
@@ -58,7 +58,6 @@ class TMov(Instr, uses=(FIXPIPE,)):
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
-
     asm = Asm(spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"))
     example = {"src": L1, "dst": L0A}
     cube = (
@@ -132,7 +131,6 @@ class TMov(Instr, uses=(FIXPIPE,)):
     )
     elided = {"dst": like(src)}
     recorded = {"plain": {}, "relu": {}}
-    disputes = ("C22", "C45", "C47")
 
     @staticmethod
     def run(
@@ -162,7 +160,6 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), reco
     fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
-
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
     paths = moves_from_acc(dst, src, quantises(dst, src))
     rules = (

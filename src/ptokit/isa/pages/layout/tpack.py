@@ -5,7 +5,7 @@ from ptokit.isa.lang.page import *
 UNSIGNED = {1: u8, 2: u16, 4: u32}
 
 
-class TPack(Instr, pipe=V, targets=(CPU, A5)):
+class TPack(Instr, pipe=V, targets=(CPU, A5), disputes=("C27",)):
     """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
 
     Bits are cut off; nothing is rounded or saturated.
@@ -14,7 +14,6 @@ class TPack(Instr, pipe=V, targets=(CPU, A5)):
     specials = "The low bits stay: what they mean as a float has nothing to do with what was there."
     dst = Out(Tile, doc="receives the low bits")
     src = In(Tile, doc="the wider elements")
-
     example = {"src": VEC_I32, "dst": "!pto.tile_buf<vec, 16x32xi16>"}
     rules = (
         named(
@@ -27,7 +26,6 @@ class TPack(Instr, pipe=V, targets=(CPU, A5)):
             HARDWARE, both(dst.loc == VEC, src.loc == VEC), both(dst.layout == ND, src.layout == ND)
         ),
     )
-    disputes = ("C27",)
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:

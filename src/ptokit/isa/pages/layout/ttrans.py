@@ -5,17 +5,15 @@ from ptokit.isa.model.extents import N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
 
 
-class TTrans(Instr, pipe=V):
+class TTrans(Instr, pipe=V, specials=NAN_MOVES, disputes=("C14", "C33"), recorded={"2d": {}}):
     """dst[j, i] = src[i, j] over src's valid region; rectangular tiles are fine.
 
     `tmp` is scratch: ignored here and on A5, undefined afterwards.
     """
 
-    specials = NAN_MOVES
     dst = Out(Tile, doc="receives the transpose; must not overlap src")
     src = In(Tile, doc="the tile to transpose")
     tmp = Scratch(Tile, None, doc="of A2/A3")
-
     example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
     rules = (
         named("element-type", dst.size == src.size),
@@ -30,8 +28,6 @@ class TTrans(Instr, pipe=V):
         on(A5, both(src.cols * src.size % 32 == 0, dst.cols * dst.size % 32 == 0)),
     )
     elided = {"dst": Like(src, src.valid.cols, src.valid.rows)}
-    recorded = {"2d": {}}
-    disputes = ("C14", "C33")
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
@@ -60,14 +56,13 @@ def one_of(src: Operand, dst: Operand, *pairs: tuple[L, L]) -> Expr:
     return either(*(both(src.layout == a, dst.layout == b) for a, b in pairs))
 
 
-class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V):
+class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V, specials=NAN_MOVES):
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
     Every element keeps its group, image, channel, depth, row and column. Channels and images that
     only the blocks of `dst` have are 0. `tmp` is scratch, undefined afterwards.
     """
 
-    specials = NAN_MOVES
     dst = Out(Conv, doc="receives the elements; must not overlap src")
     src = In(Conv, doc="the feature map")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5")
