@@ -51,41 +51,8 @@ from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *
 from ptokit.isa.lang.vectors import *
-from ptokit.isa.model.dtypes import (
-    DType,
-    bf16,
-    f4e1m2x2,
-    f4e2m1x2,
-    f8e4m3,
-    f8e5m2,
-    f8e8m0,
-    f16,
-    f32,
-    hif8,
-    i4,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-)
+from ptokit.isa.model.dtypes import *
 from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
 from ptokit.isa.model.precisions import *
-from ptokit.isa.model.types import (
-    Any_,
-    ArrayType,
-    Conv,
-    Global,
-    Index,
-    MultiTile,
-    Numbers,
-    Ptr,
-    PtrType,
-    Scalar,
-    ScalarType,
-    Tile,
-)
+from ptokit.isa.model.types import *
 from ptokit.isa.model.words import *

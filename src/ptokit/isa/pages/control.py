@@ -26,13 +26,15 @@ class ControlFlow(Protocol):
 
 
 LOOP = f"""\
-func.func @example(%x: {VEC_F32}) {{
+func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  %turns = arith.constant 3 : index
-  scf.for %i = %zero to %turns step %one {{
-    pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+  %turns = arith.constant 4 : index
+  %rows = scf.for %i = %zero to %turns step %one iter_args(%n = %one) -> (index) {{
+    %twice = arith.addi %n, %n : index
+    scf.yield %twice : index
   }}
+  pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%y : {VEC_F32})
   return
 }}"""
 
@@ -151,18 +153,7 @@ class ScfCondition(Instr, name="condition", traits=(TERMINATOR,), pipe=S):
 class Yield(Terminator, asm=Asm(dialect="scf")):
     """Pass values to the next iteration, or out of a branch."""
 
-    example = f"""\
-func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %turns = arith.constant 4 : index
-  %rows = scf.for %i = %zero to %turns step %one iter_args(%n = %one) -> (index) {{
-    %twice = arith.addi %n, %n : index
-    scf.yield %twice : index
-  }}
-  pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%y : {VEC_F32})
-  return
-}}"""
+    example = LOOP
 
 
 class Return(Terminator):

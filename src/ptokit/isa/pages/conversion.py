@@ -1,7 +1,6 @@
 """Conversion: TCVT makes the elements of a tile another type (spec 3.25)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.pages.windows import FP4
 from ptokit.numerics.formats import keeps_nan
 

@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.reduction import *
 
-INDEX = (i32, u32)
+INDICES = (i32, u32)
 ANY_INDEX = (i16, u16, i32, u32)
 ARG_A5 = (i16, u16, i32, u32, f16, bf16, f32)
 ARG_COL_A2A3 = (f16, f32, u16, u32)
@@ -24,7 +24,7 @@ def extremes(src: Cells, word: str, axis: int) -> tuple[Array, Array]:
 
 def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     """The element types of an index of an extreme, and of where it is looked for."""
-    index = named("element-type", dst.dtype.isin(*INDEX), help="the index is i32 or u32")
+    index = named("element-type", dst.dtype.isin(*INDICES), help="the index is i32 or u32")
     return (index, elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5))
 
 

@@ -105,25 +105,25 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
         c[:m, :n] = product(a[:m, :k], b[:k, :n], acc[:m, :n], order)
 
 
-def accumulating(product: str, a: str, c: str) -> str:
-    """An example that adds to the accumulator of a product."""
+def accumulating(product: str, c: str, **factors: str) -> str:
+    """An example that adds to the accumulator of a product of factors of these types."""
+    uses, types = ", ".join(f"%{name}" for name in factors), ", ".join(factors.values())
     return f"""\
-%acc = {product} %a, %b : {a}, {L0B} -> {c}
-NAME ins(%acc, %a, %b : {c}, {a}, {L0B})\
- outs(%acc : {c})"""
+%acc = {product} {uses} : {types} -> {c}
+NAME ins(%acc, {uses} : {c}, {types}) outs(%acc : {c})"""
 
 
 class TMatMulAcc(Accumulation, name="tmatmul.acc", recorded_op="tmatmul"):
     """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
 
-    example = accumulating("tmatmul", L0A, L0C_64)
+    example = accumulating("tmatmul", L0C_64, a=L0A, b=L0B)
     rules = (MatMul.product, Accumulation.onto, MatMul.some_rows)
 
 
 class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     """c = acc + a x b for one row: each sum begins with acc's element (recorded ones: ended)."""
 
-    example = accumulating("tgemv", L0A_ROW, L0C_ROW)
+    example = accumulating("tgemv", L0C_ROW, a=L0A_ROW, b=L0B)
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 

@@ -1,9 +1,16 @@
 """Matrix multiply: products of groups of 32 that share a scale (spec 4.5.1)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.dtypes import f64
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.pages.matrix import BIASES, PRODUCT_FP8, Accumulation, Biased, MatMul, product
+from ptokit.isa.pages.matrix import (
+    BIASES,
+    PRODUCT_FP8,
+    Accumulation,
+    Biased,
+    MatMul,
+    accumulating,
+    product,
+)
 from ptokit.isa.pages.quantisation import GROUP
 from ptokit.isa.pages.registers import Addressed
 from ptokit.isa.pages.windows import FP4
@@ -13,7 +20,8 @@ B_SCALE = (
     "!pto.tile_buf<scaleright, 2x64xf8E8M0FNU, blayout=col_major, slayout=col_major, fractal=32>"
 )
 A, A_ROW, B = (t.replace("f16", "f8E4M3FN") for t in (L0A, L0A_ROW, L0B))
-EXAMPLE = {"a": A, "a_scale": A_SCALE, "b": B, "b_scale": B_SCALE, "c": L0C_64, "bias": BIASES}
+FACTORS = {"a": A, "a_scale": A_SCALE, "b": B, "b_scale": B_SCALE}
+EXAMPLE = FACTORS | {"c": L0C_64, "bias": BIASES}
 ROW_EXAMPLE = EXAMPLE | {"a": A_ROW, "c": L0C_ROW}
 ENOUGH = "give a scale for each group of 32 along k"
 
@@ -111,21 +119,13 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled
         c[:m, :n] = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], order)
 
 
-def accumulating(product: str, a: str, c: str) -> str:
-    """An example that adds to the accumulator of a product."""
-    factors, types = "%a, %a_scale, %b, %b_scale", f"{a}, {A_SCALE}, {B}, {B_SCALE}"
-    return f"""\
-%acc = {product} {factors} : {types} -> {c}
-NAME ins(%acc, {factors} : {c}, {types}) outs(%acc : {c})"""
-
-
 class TMatMulMxAcc(ScaledAccumulation, name="tmatmul.mx.acc", recorded_op="tmatmul_mx"):
     """c = acc + a x b with their scales: each sum begins with acc's element, recorded ones ended.
 
     Each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
     """
 
-    example = accumulating("tmatmul.mx", A, L0C_64)
+    example = accumulating("tmatmul.mx", L0C_64, **FACTORS)
     rules = (Scaled.scaled, Accumulation.onto, MatMul.some_rows)
 
 
@@ -133,7 +133,7 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
     """c = acc + a x b with their scales, for one row: as `tmatmul.mx.acc`, NaN too."""
 
     asm = Asm(cpp_text=gemv(ScaledAccumulation))
-    example = accumulating("tgemv.mx", A_ROW, L0C_ROW)
+    example = accumulating("tgemv.mx", L0C_ROW, **FACTORS | {"a": A_ROW})
     rules = (Scaled.scaled, Accumulation.onto, MatMul.one_row)
 
 

@@ -4,7 +4,7 @@ from ptokit.isa.lang.page import *
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
-INDEX = (i16, u16, i32, u32)
+INDICES = (i16, u16, i32, u32)
 
 
 class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E26",)):
@@ -113,7 +113,7 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
         elements(dst_val, cpu=NUMBERS, a2a3=(f16, f32), a5=(f16, f32)),
         one_type(dst_val, src0_val, src1_val),
         one_type(dst_idx, src0_idx, src1_idx),
-        named("element-type", dst_idx.dtype.isin(*INDEX), help="indices are integers"),
+        named("element-type", dst_idx.dtype.isin(*INDICES), help="indices are integers"),
         on(HARDWARE, when(dst_val.size == 4, named("element-type", dst_idx.size == 4))),
         covering(dst_val, src0_val, src1_val),
         indexed,

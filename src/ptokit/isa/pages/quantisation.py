@@ -58,12 +58,6 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def same_extents(made: DType) -> Like:
-    """The type of dst where the text leaves it out."""
-    src = Quantisation.src
-    return like(src, dtype=lambda _: made)
-
-
 def as_bytes(dst: Cells, y: Array, rows: int, cols: int) -> None:
     """The nearest whole numbers in the range of `dst`, half to even; NaN is 0."""
     dst[:rows, :cols] = y.cast(dst.dtype, Rounding.RINT, saturate=True)
@@ -79,7 +73,7 @@ class TQuant(Quantisation, form="symmetric", disputes=("E18", "E32"), recorded={
     asm = Asm(cpp_text="TQUANT<QuantType::INT8_SYM>({dst}, {src}, {scale}[, {tmp}]);")
     example = {"scale": ONE_OF_EACH_ROW, "dst": VEC_I8}
     rules = quantising(i8, Quantisation.scale)
-    elided = {"dst": same_extents(i8)}
+    elided = {"dst": like(Quantisation.src, dtype=lambda _: i8)}
 
     @staticmethod
     def run(dst: Cells, src: Cells, scale: Cells) -> None:
@@ -104,7 +98,7 @@ class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric", disputes=
     each = dict.fromkeys(("scale", "offset"), ONE_OF_EACH_ROW)
     example = {**each, "dst": VEC_U8, "quant_type": Asymmetric.INT8}
     rules = quantising(u8, Quantisation.scale, offset)
-    elided = {"dst": same_extents(u8)}
+    elided = {"dst": like(Quantisation.src, dtype=lambda _: u8)}
     recorded = {"int8_asym": {}}
 
     @staticmethod

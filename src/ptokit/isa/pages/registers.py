@@ -1,6 +1,6 @@
 """Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
 
-import numpy as np
+from numpy import asarray
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
@@ -51,7 +51,7 @@ def padding(src: Images) -> int:
 
 def code(value: float, dtype: DType) -> int:
     """The bits of a number."""
-    return int(encode(np.asarray(value), dtype))
+    return int(encode(asarray(value), dtype))
 
 
 def repeat(src: Images) -> int:

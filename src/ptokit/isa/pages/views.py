@@ -36,10 +36,7 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
         return replace(result, shape=shape, stride=strides, stated=layout or result.stated)
 
     @staticmethod
-    def run(
-        ptr: Any,  # Any: the executor's pointer
-        result: GlobalType,
-    ) -> Any:  # Any: the executor's view
+    def run(ptr: Any, result: GlobalType) -> Any:  # Any: the executor's
         return ptr.view(result)
 
 
@@ -74,9 +71,5 @@ class PartitionView(Instr, name="partition_view", pipe=S):
         return replace(view, shape=sizes, partition=True)
 
     @staticmethod
-    def run(
-        view: Any,  # Any: the executor's view
-        offsets: tuple[int, ...],
-        result: GlobalType,
-    ) -> Any:  # Any: the executor's view
+    def run(view: Any, offsets: tuple[int, ...], result: GlobalType) -> Any:  # Any: as above
         return view.partition(result, offsets)

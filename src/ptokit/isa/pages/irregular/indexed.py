@@ -16,21 +16,30 @@ pto.mgather ins(%view, %i : {VIEW_F32}, {IDX}) outs(%t : {T})
 """
 
 
+def by_index(tile: Operand, table: Operand, index: Field, coalesce: Attr) -> tuple[Ruled, ...]:
+    """How many indices there are: one for each element, or a line of one for each row."""
+    rows, cols = tile.valid.rows, tile.valid.cols
+    each = both(index.rows == rows, index.cols == cols)
+    line = either(
+        both(index.rows == 1, index.cols == rows), both(index.cols == 1, index.rows == rows)
+    )
+    return (
+        when(coalesce == ELEM, named("shape", each, help="an index for each element")),
+        when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
+        when(~coalesce.given, named("shape", either(each, line))),
+        when(~each, named("shape", cols <= table.matrix.cols, help="rows are long enough")),
+    )
+
+
 def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) -> tuple[Ruled, ...]:
     """What a gather and a scatter demand."""
-    (rows, cols), (n, m) = ((t.valid.rows, t.valid.cols) for t in (indices, tile))
-    line = either(both(rows == 1, cols == n), both(cols == 1, rows == n))
-    each = both(rows == n, cols == m)
     nz = both(table.layout == GlobalLayout.NZ, tile.layout == NZ)
     return (
         named("element-type", tile.dtype == table.dtype),
         on(CPU, named("element-type", tile.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
         named("element-type", indices.dtype.isin(i32, u32), help="indices have 32 bits"),
         named("layout", either(table.layout == GlobalLayout.ND, nz), help="rows of memory"),
-        when(coalesce == ELEM, named("shape", each, help="an index for each element")),
-        when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
-        when(~coalesce.given, named("shape", either(each, line))),
-        when(~each, named("shape", m <= table.matrix.cols, help="rows are long enough")),
+        by_index(tile, table, indices.valid, coalesce),
         on(HARDWARE, both(tile.loc == VEC, indices.loc == VEC)),
         on(A2A3, tile.dtype.isin(*MOVED), either(tile.layout == ND, nz), indices.layout == ND),
         on(A5, tile.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8), tile.layout.isin(ND, DN)),
@@ -115,22 +124,13 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
   pto.mgather ins(%v, %i : {TABLE}, {LINE}) outs(%t : {L1_TABLE})
   return
 }}"""
-    n, m = dst.valid.rows, dst.valid.cols
-    line = either(
-        both(indices.matrix.rows == 1, indices.matrix.cols == n),
-        both(indices.matrix.cols == 1, indices.matrix.rows == n),
-    )
-    each = both(indices.matrix.rows == n, indices.matrix.cols == m)
     rules = (
         named("element-type", dst.dtype == src.dtype, indices.dtype.isin(i32, u32)),
         on(CPU, named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
         named("layout", src.layout == GlobalLayout.ND, help="rows of memory"),
         named("layout", ~indices.of_scales, help="a layout of scales is not for indices"),
         named("layout", dst.layout == NZ),
-        when(coalesce == ELEM, named("shape", each, help="an index for each element")),
-        when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
-        when(~coalesce.given, named("shape", either(each, line))),
-        when(~each, named("shape", m <= src.matrix.cols, help="rows are long enough")),
+        by_index(dst, src, indices.matrix, coalesce),
         on(A2A3, dst.dtype.isin(*MOVED)),
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
     )
