@@ -18,7 +18,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
@@ -63,14 +63,14 @@ class Verdict:
 
 def verdicts(
     module: Module,
-    targets: Iterable[str],
+    targets: Iterable[Target],
     trial: Trial,
     *,
     allow_unknown: bool,
     known: Sequence[Diagnostic] = (),
 ) -> list[Verdict]:
     functions = [Interference(func) for func in module.funcs]
-    return [_verdict(functions, TARGETS[n], trial, allow_unknown, known) for n in targets]
+    return [_verdict(functions, t, trial, allow_unknown, known) for t in targets]
 
 
 def merged(found: Iterable[Verdict]) -> list[Diagnostic]:

@@ -59,10 +59,8 @@ class Program:
 
     def verdicts(self, *targets: str, allow_unknown: bool = False) -> list[Verdict]:
         """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`."""
-        names = targets or (current_target().name,)
-        every = tuple(TARGETS) if "all" in names else names
-        for name in every:
-            target_named(name)
+        names = tuple(TARGETS) if "all" in targets else targets
+        every = [target_named(name) for name in names] or [current_target()]
         from ptokit.passes.inline import checked
 
         module, known = checked(self.module)

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
+from ptokit.isa.model.targets import DEFAULT_TARGET, READINGS, TARGETS, Target
 from ptokit.isa.model.words import Order
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Modules that are an Engine; each is imported when first asked for.
 ENGINES = {"reference": "ptokit.sim.reference.launch", "native": "ptokit.sim.native"}
 DEFAULT_ENGINE = "native"
-READINGS = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
+FIXPIPES = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 
 _core: ContextVar[Core] = ContextVar("core")
 
@@ -32,26 +32,31 @@ _core: ContextVar[Core] = ContextVar("core")
 def target_named(name: str) -> Target:
     """The target of that name; ValueError lists them.
 
-    "a5:left" is a5 with another order of additions (`isa.model.words.Order` lists them).
+    "a5:left,larger-views" is a5 with another order of additions (`isa.model.words.Order`) and with
+    a reading (`isa.model.targets.READINGS`).
     """
-    name, _, order = name.partition(":")
+    name, _, chosen = name.partition(":")
     if name not in TARGETS:
         raise ValueError(f"no target {name!r}: choose one of {', '.join(TARGETS)}")
     target, orders = TARGETS[name], {o.value: o for o in Order}
-    if not order:
-        return target
-    if order not in orders:
-        raise ValueError(f"no order {order!r}: choose one of {', '.join(orders)}")
-    return replace(target, like=target, order=orders[order])
+    for word in chosen.split(",") if chosen else ():
+        if word in orders:
+            target = replace(target, like=target, order=orders[word])
+        elif word in READINGS:
+            target = replace(target, like=target, readings=(*target.readings, word))
+        else:
+            known = ", ".join((*orders, *READINGS))
+            raise ValueError(f"no order or reading {word!r}: choose one of {known}")
+    return target
 
 
 def reading(how: str | FixPipe) -> FixPipe:
     """The fix-pipe reading of that name, or the options themselves."""
     if isinstance(how, FixPipe):
         return how
-    if how not in READINGS:
-        raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(READINGS)}")
-    return READINGS[how]
+    if how not in FIXPIPES:
+        raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(FIXPIPES)}")
+    return FIXPIPES[how]
 
 
 class PreparedFunction(Protocol):
@@ -107,7 +112,7 @@ def current_target() -> Target:
 def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
 
-    "a5:left" is a5 with another order of sums, see `isa.model.words.Order`.
+    "a5:left,larger-views" is a5 with another order of sums and a reading: `ptokit explain a5`.
     `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
     Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
     and registers of its own: one that starts inside `with` begins, as any other, with "cpu".

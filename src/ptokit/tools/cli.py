@@ -21,7 +21,7 @@ import click
 
 from ptokit.api import signals
 from ptokit.diagnostics.diagnostic import CallError, PtoError
-from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
+from ptokit.isa.model.targets import DEFAULT_TARGET, PEDANTIC, TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
 ENGINE = click.option(
@@ -41,6 +41,16 @@ def target_option(*more: str) -> Callable[[F], F]:
         show_default=True,
         help="The machine to check and run for.",
     )
+
+
+READING = click.option(
+    "--reading", "readings", multiple=True, metavar="NAME", help="As `explain a5` lists them."
+)
+
+
+def with_readings(target: str, *readings: str) -> str:
+    """The name of the target under readings."""
+    return f"{target}:{','.join(readings)}" if readings else target
 
 
 def usage(message: str) -> NoReturn:
@@ -142,6 +152,7 @@ def main() -> None:
     "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
 )
 @click.option("--order", metavar="NAME", help="Order of sums: cpu, recorded, left, a2a3 or a5.")
+@READING
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of NAME=random.")
 @ENGINE
@@ -163,6 +174,7 @@ def run(
     func: str | None,
     fixpipe: str,
     order: str | None,
+    readings: tuple[str, ...],
     blocks: int,
     seed: int,
     engine: str | None,
@@ -181,7 +193,7 @@ def run(
     from ptokit.api.settings import engine_named, reading, target_named
     from ptokit.sim.limits import require_limits
 
-    target = target if order is None else f"{target}:{order}"
+    target = with_readings(target, *readings, *([] if order is None else [order]))
     with call_errors():
         target_named(target)
         reading(fixpipe)
@@ -282,17 +294,32 @@ def _report(instructions: dict[str, int], target: str, seconds: float) -> str:
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
 @click.option("-v", "--verbose", is_flag=True, help="List the rules that are left to the run.")
 @click.option("--allow-unknown", is_flag=True, help="An unknown op or type is no error.")
+@READING
+@click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
 @program_errors
-def check(kernel: Path, target: str, style: str, verbose: bool, allow_unknown: bool) -> None:
+def check(
+    kernel: Path,
+    target: str,
+    style: str,
+    verbose: bool,
+    allow_unknown: bool,
+    readings: tuple[str, ...],
+    pedantic: bool,
+) -> None:
     """Check KERNEL (a file, or - for standard input) before it runs.
 
     The verdict is legal, refused (status 1), or undecided (status 0): something in it is not known,
     an op or type that --allow-unknown lets pass, or a number that only the running program knows.
     """
     from ptokit.analysis.legality import Outcome
+    from ptokit.api.settings import target_named
     from ptokit.tools.verdicts import report, report_json
 
-    names = tuple(TARGETS) if target == "all" else (target,)
+    readings = (*readings, PEDANTIC) if pedantic else readings
+    words = TARGETS if target == "all" else (target,)
+    names = [with_readings(word, *readings) for word in words]
+    with call_errors():
+        list(map(target_named, names))
     try:
         program = read_program(kernel)
     except PtoError as problem:

@@ -15,6 +15,7 @@ D: dict[str, Dispute] = {
         "region is loaded.",
         "equal: cut the view with partition_view",
         "a smaller view would read neighbouring memory",
+        'target "a5:larger-views" in Python, --reading larger-views at the command line',
     ),
     "D4": Dispute(
         "which parameter does a fix-pipe store use?",

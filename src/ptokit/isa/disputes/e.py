@@ -215,6 +215,7 @@ E: dict[str, Dispute] = {
         "Assertions of debug builds: no.",
         "yes: dst stays as it is",
         "real kernels rely on it",
+        'target "a5:pedantic" in Python, --pedantic at the command line: a warning',
     ),
     "E40": Dispute(
         "what is an integer divided by 0?",

@@ -43,6 +43,13 @@ SPACES: dict[Loc, str] = {
 }
 
 
+# Where sources disagree and programs need either answer: what a target does that has the reading.
+LARGER_VIEWS, PEDANTIC = "larger-views", "pedantic"
+READINGS = {
+    LARGER_VIEWS: "of a view larger than a tile's valid region a load takes the upper left part",
+    PEDANTIC: "it warns of what hardware does, but assertions of debug builds refuse",
+}
+
 INHERITED: Any = object()  # stands for a value of any type until the target is made
 # the facts of a target that is like no other one, where it does not give them
 DEFAULTS: dict[str, Any] = {
@@ -57,6 +64,7 @@ DEFAULTS: dict[str, Any] = {
     "pinned_left": True,
     "registers": True,
     "every_pair": False,
+    "readings": (),
     "chip": True,
     "tf32": True,
 }
@@ -89,6 +97,7 @@ class Target:
     chip: bool = INHERITED  # does as chips do where the CPU simulator does otherwise
     tf32: bool = INHERITED  # has the mode that shortens f32 to TF32
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
+    readings: tuple[str, ...] = INHERITED  # chosen by name, of READINGS
 
     def __post_init__(self) -> None:
         base = DEFAULTS if self.like is None else vars(self.like)
@@ -107,9 +116,9 @@ class Target:
     def follows(self, names: tuple[str, ...] | None) -> bool:
         """Whether what is said of the targets of these names, None: of all, holds here.
 
-        It does on them and on every target that is like one of them.
+        It does on them, on every target that is like one of them, and under readings of that name.
         """
-        if names is None or self.name in names:
+        if names is None or self.name in names or not {*self.readings}.isdisjoint(names):
             return True
         return self.like is not None and self.like.follows(names)
 
@@ -117,6 +126,10 @@ class Target:
         """A copy of a target of the table is that target itself."""
         known = TARGETS.get(self.name) is self
         return (_of_table, (self.name,)) if known else super().__reduce__()
+
+    @property
+    def larger_views(self) -> bool:
+        return LARGER_VIEWS in self.readings
 
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]

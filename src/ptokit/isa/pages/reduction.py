@@ -1,6 +1,7 @@
 """Reductions: sums, products, extremes and where they are, along rows and columns (spec 3.27)."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.targets import PEDANTIC
 from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise
 
 SUM_A5 = (*VEC_A2A3, i64, u64)
@@ -73,6 +74,7 @@ def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
         on(HARDWARE, one_type(dst, src)),
         on(A2A3, dst.dtype.isin(*a2a3)),
         on(A5, dst.dtype.isin(*a5)),
+        on(PEDANTIC, warns(named("shape", both(src.valid.rows >= 1, src.valid.cols >= 1)))),
         one_of_each_row(dst),
         of_rows(),
     )

@@ -2,6 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
+from ptokit.isa.model.targets import LARGER_VIEWS
 from ptokit.isa.pages.windows import ON_A2A3, parameters
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
@@ -25,6 +26,7 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14")):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
+    Under the reading larger-views it copies the upper left part of a larger matrix.
     """
 
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
@@ -51,8 +53,16 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14")):
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),
-        named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
-        named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+        when(
+            Field("machine").larger_views == Const(False),
+            named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
+            named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+        ),
+        on(
+            LARGER_VIEWS,
+            named("shape", src.matrix.rows >= dst.valid.rows, help=VIEW),
+            named("shape", src.matrix.cols >= dst.valid.cols, help=VIEW),
+        ),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3)),
         on(A5, dst.dtype.isin(*ON_A5)),

@@ -53,5 +53,6 @@ def _label(page: type[Instr], rules: list[Rule]) -> str:
     """The slug of rules with one formula, a warning marked, and where they apply."""
     held = tuple(t.name for t in TARGETS.values() if set(rules) & set(page.rules_on(t)))
     slugs = dict.fromkeys(f"{r.slug}, warning" if r.warning else r.slug for r in rules)
+    held = held or rules[0].targets or ()  # readings are chosen by name
     where = "" if held == page.homes() else f"; {', '.join(held)}"
     return f"{', '.join(slugs)}{where}"

@@ -13,7 +13,7 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.samples import DOUBLE
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.targets import SPACES, TARGETS, Target
+from ptokit.isa.model.targets import READINGS, SPACES, TARGETS, Target
 from ptokit.isa.model.tiles import (
     ALIASES,
     TILE_RULES,
@@ -24,7 +24,7 @@ from ptokit.isa.model.tiles import (
     tile_type,
 )
 from ptokit.isa.model.types import PtrType, ScalarType
-from ptokit.isa.model.words import Loc, Word
+from ptokit.isa.model.words import Loc, Order, Word
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.draw import layout_picture
 from ptokit.tools.manual.instruction import example_section
@@ -209,6 +209,9 @@ def target_page(target: Target) -> str:
     if target.pinned_left:
         lines += ["", f"In text a left tile is {target.left}, whichever of nz and zz is written."]
         lines += ["In Python and C++ it is as written, and another layout is refused."]
+    orders = ", ".join(o.value for o in Order if o is not target.order)
+    lines += ["", f'Readings, as in "{target}:left,larger-views"', f"  {orders}: the order of sums"]
+    lines += [f"  {name}: {what}" for name, what in READINGS.items()]
     return "\n".join(lines)
 
 

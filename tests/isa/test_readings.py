@@ -1,0 +1,73 @@
+"""Readings of a target that programs choose by name: larger views, pedantic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ptokit as pto
+from ptokit.isa.model.targets import READINGS
+from ptokit.tools.cli import main
+
+TILE, SUMS = "!pto.tile_buf<vec, 16x32xf32, valid=4x{}>", "!pto.tile_buf<vec, 16x8xf32, valid=4x1>"
+LOAD = """\
+func.func @f(%x: !pto.partition_tensor_view<{}xf32>, %t: {tile}) {{
+  pto.tload ins(%x : !pto.partition_tensor_view<{}xf32>) outs(%t : {tile})
+  return
+}}
+"""
+SUM = f"pto.trowsum ins(%a, %t : {TILE}, {TILE}) outs(%d : {SUMS})\n"
+
+
+def loaded(view: str) -> pto.Program:
+    return pto.loads(LOAD.format(view, view, tile=TILE.format(8)))
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_of_a_larger_view_the_valid_region_is_loaded(engine: str) -> None:
+    x, t = np.arange(6.0 * 16).reshape(6, 16).astype("f4"), np.zeros((4, 8), np.float32)
+    program = loaded("6x16")
+    for target in ("a5", "a2a3", "cpu"):
+        with pytest.raises(pto.PtoError, match=r"matrix\.rows == dst\.valid\.rows"):
+            program.run(target=target, engine=engine, x=x, t=t)
+        found = program.run(target=f"{target}:larger-views", engine=engine, x=x, t=t)["t"]
+        assert (found == x[:4, :8]).all()
+
+
+def test_a_smaller_view_is_refused_under_each_reading() -> None:
+    for target in ("a5", "a5:larger-views", "a5:left,larger-views"):
+        assert [d.slug for d in loaded("3x8").check(target)] == ["shape"]
+        assert loaded("4x8").check(target) == []
+
+
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_an_empty_row_reduction_is_told_to_the_pedantic(target: str) -> None:
+    for cols in (0, 8):
+        program = pto.loads(SUM.format(cols, cols))
+        assert program.check(target) == []
+        found = program.check(f"{target}:pedantic")
+        assert [(d.slug, d.is_error) for d in found] == ([] if cols else [("shape", False)])
+
+
+def test_the_readings_are_options_of_commands() -> None:
+    def said(*words: str, text: str) -> tuple[int, str]:
+        done = CliRunner().invoke(main, [*words], input=text)
+        return done.exit_code, done.output
+
+    larger = LOAD.format("6x16", "6x16", tile=TILE.format(8))
+    assert said("check", "-", text=larger)[0] == 1
+    assert said("check", "-", "--reading", "larger-views", text=larger)[0] == 0
+    assert "warning[shape]" in said("check", "-", "--pedantic", text=SUM.format(0, 0))[1]
+    status, output = said("check", "-", "--reading", "larger", text=larger)
+    assert (status, "choose one of" in output) == (2, True)
+    run = ("run", "-", "--target", "a5", "x=random", "t=zeros", "--order", "left")
+    assert said(*run, text=larger)[0] == 1
+    assert said(*run, "--reading", "larger-views", text=larger)[0] == 0
+    explained = said("explain", "a5", text="")[1]
+    assert all(f"  {name}: {what}" in explained for name, what in READINGS.items())
+
+
+def test_the_current_target_keeps_its_readings() -> None:
+    with pto.target("a5:larger-views"):
+        assert loaded("6x16").check() == []
