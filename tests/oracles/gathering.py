@@ -86,6 +86,8 @@ def cleared(dst: Seen, target: str) -> Array:
 @meaning("TScatter")
 def scattered(dst: Seen, src: Seen, indexes: Seen, target: str) -> Result:
     """C1.3: into the storage, one after the other."""
+    if target != "cpu" and not dst.together:
+        raise Undefined("which elements of a window become 0")
     rows, cols = indexes.valid
     out = dst.storage.copy() if target == "cpu" else np.zeros_like(dst.storage)
     for r in range(rows):

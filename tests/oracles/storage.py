@@ -64,8 +64,8 @@ def global_offsets(layout: str, shape: tuple[int, ...], stride: tuple[int, ...])
         "mx_b_dn": ((3, 4), (0, 1, 2)),
     }
     down, across = axes.get(layout, ((0, 1, 2, 3), (4,)))
-    rows = int(np.prod([n[a] for a in down]))
-    return places.transpose(*down, *across).reshape(rows, -1)
+    rows, cols = (int(np.prod([n[a] for a in some])) for some in (down, across))
+    return places.transpose(*down, *across).reshape(rows, cols)
 
 
 def elements(raw: Array, dtype: str) -> Array:

@@ -92,10 +92,10 @@ def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     rhs = read_item(p, p.names)
     p.expect(":")
     kind = p.type()
-    return finish(p, op, results, [_use(p, item, kind) for item in (lhs, rhs)], [I1])
+    return finish(p, op, results, [typed_use(p, item, kind) for item in (lhs, rhs)], [I1])
 
 
-def _use(p: Parser, item: Item, kind: Type) -> Use:
+def typed_use(p: Parser, item: Item, kind: Type) -> Use:
     """The value of an item of the type that was just read."""
     return typed(p.names, item, kind, p.i - 1), item.at
 
@@ -111,7 +111,7 @@ def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     kind = p.type()
     if p.accept(","):
         kind = p.type()
-    values = [_use(p, i, wanted) for i, wanted in zip(items, (I1, kind, kind), strict=True)]
+    values = [typed_use(p, i, wanted) for i, wanted in zip(items, (I1, kind, kind), strict=True)]
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, values, [kind])
 
 
@@ -125,7 +125,7 @@ def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) ->
     values: list[Use] = []
     for item in items:
         p.expect("," if values else ":")
-        values.append(_use(p, item, p.type()))
+        values.append(typed_use(p, item, p.type()))
     p.expect(")")
     p.expect("outs")
     p.expect(":")
@@ -136,7 +136,7 @@ def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %a : T to U`."""
     item = read_item(p, p.names)
     p.expect(":")
-    given = _use(p, item, p.type())
+    given = typed_use(p, item, p.type())
     p.expect("to")
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (given,), [p.type()])
 
@@ -224,7 +224,7 @@ def read_moved(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     if value.elided:
         p.names.agree(value, INDEX, by.at)
     p.expect(":")
-    pointer = _use(p, moved, _stripped(p))
+    pointer = typed_use(p, moved, _stripped(p))
     kind = _stripped(p) if p.accept("->") else pointer[0].type
     return finish(p, Op(page, spans={"": p.span(at)}), results, (pointer, (value, by.at)), [kind])
 
