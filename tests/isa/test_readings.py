@@ -71,3 +71,27 @@ def test_the_readings_are_options_of_commands() -> None:
 def test_the_current_target_keeps_its_readings() -> None:
     with pto.target("a5:larger-views"):
         assert loaded("6x16").check() == []
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_trees_of_f16_saturate_at_each_step(target: str) -> None:
+    """The order of the steps shows: two numbers that overflow together, then one that takes off."""
+    rows = np.full((16, 256), 0, np.float16)
+    rows[0, :3], rows[1, :2], rows[2, 0] = (60000, 60000, -60000), -60000, np.nan
+    rows[3, [0, 128]], rows[4, [0, 1]] = 40000, (np.inf, 7)
+    text = """\
+func.func @f(%a: !pto.tile_buf<vec, 16x256xf16>, %s: !pto.tile_buf<vec, 16x16xf16, valid=16x1>) {
+  pto.trowsum ins(%a, %a : !pto.tile_buf<vec, 16x256xf16>, !pto.tile_buf<vec, 16x256xf16>) \
+outs(%s : !pto.tile_buf<vec, 16x16xf16, valid=16x1>)
+  return
+}
+"""
+    s = np.zeros((16, 1), np.float16)
+    wanted = {"": [np.inf, -np.inf], ":saturated-sums": [5504, -65504]}
+    for reading, first in wanted.items():
+        most = 65504 if reading else np.inf
+        for engine in ("reference", "native"):
+            given = {"a": rows, "s": s}
+            done = pto.loads(text).execute(given, target=f"{target}{reading}", engine=engine)
+            found = np.asarray(done.outputs["s"])[:5, 0].astype(float)
+            np.testing.assert_array_equal(found, [*first, np.nan, most, most])

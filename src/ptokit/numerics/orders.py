@@ -6,46 +6,63 @@ changes no sum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from ptokit.isa.lang.arrays import Array, Cells
 from ptokit.isa.lang.scalars import is_known, most
+from ptokit.isa.model.dtypes import f16
 
 REGISTER = 256  # bytes
 GROUP = 8  # elements of f32 in 32 bytes
 NOTHING = -0.0
+LARGEST = 65504.0  # of f16
+Add: TypeAlias = "Callable[[Array, Any], Array]"  # Any: an array, or a number
 
 # f32 tiles that a2a3 adds in groups of eight, and how many columns are a tree before that
 IN_GROUPS = {(64, 128): 8, (32, 256): 8, (16, 512): 64, (8, 1024): 64}
 
 
-def tree(x: Array, count: int) -> Array:
+def saturated(a: Array, b: Array | float) -> Array:
+    """The sum; of f16 what overflows is the largest number."""
+    total = a + b
+    return total.clamp(-LARGEST, LARGEST) if total.dtype == f16 else total
+
+
+def tree(x: Array, count: int, add: Add = operator.add) -> Array:
     """Each `count` rows as one: neighbours are added, then neighbours of these sums, and so on."""
     while count > 1:
-        x, count = x[0::2, :] + x[1::2, :], count // 2
+        x, count = add(x[0::2, :], x[1::2, :]), count // 2
     return x
 
 
-def by_register(src: Cells) -> Array:
+def by_register(src: Cells, add: Add = operator.add) -> Array:
     """Row sums: the trees of registers, from left to right, added to 0."""
     rows, cols = src.valid
     columns = _greatest(cols, src.cols)
     width = _lanes(src, columns)
     across = src[:rows, :cols].T.padded(-(-columns // width) * width, 0, NOTHING)
-    return tree(across, width).fold("add", 0, 0).T
+    sums = tree(across, width, add)
+    if add is operator.add:
+        return sums.fold("add", 0, 0).T
+    total = add(sums[0:1, :], 0.0)
+    for n in range(1, -(-columns // width)):
+        total = add(total, sums[n : n + 1, :])
+    return total.T
 
 
-def lanewise(src: Cells) -> Array:
+def lanewise(src: Cells, add: Add = operator.add) -> Array:
     """Row sums: registers are added lane by lane, in pairs; last comes the tree of their sum."""
     rows, cols = src.valid
     columns = _greatest(cols, src.cols)
     width = _lanes(src, columns)
     x = src[:rows, :cols].padded(-(-columns // width) * width, 1, NOTHING)
     parts = [x[:, n : n + width] for n in range(0, columns, width)]
-    sums, whole = _pairs(parts), cols // (2 * width)
+    sums, whole = _pairs(parts, add), cols // (2 * width)
     for behind in (parts[2::2], parts[3::2]):  # what no pair of whole registers has
-        sums[0] = _sum(sums[0], _chosen(src, behind, whole - 1))
-    return tree(_neighbours(src, sums, most(whole, 1)).T, width).T
+        sums[0] = _sum(add, sums[0], _chosen(src, behind, whole - 1))
+    return tree(_neighbours(src, sums, most(whole, 1), add).T, width, add).T
 
 
 def in_groups(src: Cells) -> Array | None:
@@ -100,25 +117,26 @@ def _lanes(src: Cells, columns: int) -> int:
     return min(REGISTER // src.dtype.size, 1 << (columns - 1).bit_length())
 
 
-def _neighbours(src: Cells, sums: list[Array], count: int) -> Array:
+def _neighbours(src: Cells, sums: list[Array], count: int, add: Add) -> Array:
     """The first `count` as one: neighbours are added, a lone last one to the pair before it."""
     sums = _first(src, sums, count)
     while len(sums) > 1:
-        pairs, odd, half = _pairs(sums), count % 2, count // 2
+        pairs, odd, half = _pairs(sums, add), count % 2, count // 2
         for n, lone in enumerate(sums[2::2]):  # there is one where count is odd, for pair half - 1
-            pairs[n] = _sum(pairs[n], _chosen(src, [lone], half - 1 - n + (1 - odd) * len(sums)))
+            last = _chosen(src, [lone], half - 1 - n + (1 - odd) * len(sums))
+            pairs[n] = _sum(add, pairs[n], last)
         count = most(half, 1)
         sums = _first(src, pairs, count)
     return sums[0]
 
 
-def _pairs(arrays: Sequence[Array]) -> list[Array]:
+def _pairs(arrays: Sequence[Array], add: Add = operator.add) -> list[Array]:
     """The sums of neighbours, and a lone last one."""
-    return [_sum(*arrays[n : n + 2]) for n in range(0, len(arrays), 2)]
+    return [_sum(add, *arrays[n : n + 2]) for n in range(0, len(arrays), 2)]
 
 
-def _sum(first: Array, second: Array | None = None) -> Array:
-    return first if second is None else first + second
+def _sum(add: Add, first: Array, second: Array | None = None) -> Array:
+    return first if second is None else add(first, second)
 
 
 def _chosen(src: Cells, arrays: Sequence[Array], number: int) -> Array | None:

@@ -62,7 +62,7 @@ class Core:
     def readings(self) -> dict[Resource, Any]:
         """What decides how bodies compute."""
         target = self.target
-        facts = (Resource.GATHERS, Resource.ORDER, Resource.CHIP, Resource.TF32)
+        facts = (Resource.GATHERS, Resource.ORDER, Resource.CHIP, Resource.TF32, Resource.SATURATED)
         return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in facts}}
 
     def offer(self) -> Offer:

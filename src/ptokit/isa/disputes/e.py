@@ -207,7 +207,8 @@ E: dict[str, Dispute] = {
         "the element type, no tree.",
         "each target's own order; products ascending everywhere",
         "the order of the chips is published for sums; for products no source says one",
-        'target "a5:left" in Python, --order left at the command line; also cpu, a2a3',
+        'target "a5:left" in Python, --order left at the command line; also cpu, a2a3. '
+        '"a5:saturated-sums", --reading saturated-sums: 65504 where a tree of f16 overflows',
     ),
     "E39": Dispute(
         "may a row reduction be empty?",

@@ -40,6 +40,7 @@ class Resource(Enum):
     ORDER = "order"  # in which order the target adds
     CHIP = "chip"  # whether the target does as chips do where the CPU simulator does otherwise
     TF32 = "tf32"  # whether the target has the mode of that name
+    SATURATED = "saturated_sums"  # whether trees of f16 give the largest number for what overflows
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
@@ -49,5 +50,5 @@ class Resource(Enum):
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, CHIP, TF32, REGISTERS = list(Resource)[:6]
-PRINTS, FLAGS, CORE, MACHINE, REGIONS, FLOW = list(Resource)[6:]
+FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, REGISTERS = list(Resource)[:7]
+PRINTS, FLAGS, CORE, MACHINE, REGIONS, FLOW = list(Resource)[7:]

@@ -44,9 +44,10 @@ SPACES: dict[Loc, str] = {
 
 
 # Where sources disagree and programs need either answer: what a target does that has the reading.
-LARGER_VIEWS, PEDANTIC = "larger-views", "pedantic"
+LARGER_VIEWS, PEDANTIC, SATURATED_SUMS = "larger-views", "pedantic", "saturated-sums"
 READINGS = {
     LARGER_VIEWS: "of a view larger than a tile's valid region a load takes the upper left part",
+    SATURATED_SUMS: "where a tree of f16 overflows each step gives 65504, not infinity",
     PEDANTIC: "it warns of what hardware does, but assertions of debug builds refuse",
 }
 
@@ -130,6 +131,10 @@ class Target:
     @property
     def larger_views(self) -> bool:
         return LARGER_VIEWS in self.readings
+
+    @property
+    def saturated_sums(self) -> bool:
+        return SATURATED_SUMS in self.readings
 
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]

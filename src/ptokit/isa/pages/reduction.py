@@ -1,8 +1,10 @@
 """Reductions: sums, products, extremes and where they are, along rows and columns (spec 3.27)."""
 
+import operator
+
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import PEDANTIC
-from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise
+from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise, saturated
 
 SUM_A5 = (*VEC_A2A3, i64, u64)
 MAX_A5 = (*SUM_A5, i8, u8)
@@ -85,17 +87,17 @@ def total(x: Array, dtype: DType) -> Array:
     return x.cast(f32 if x.dtype.is_float else dtype).fold("add", 1, 0).cast(dtype)
 
 
-def row_sums(dst: Cells, src: Cells, order: Order) -> Array:
+def row_sums(dst: Cells, src: Cells, order: Order, saturates: bool) -> Array:
     """The sum of each row, in the order of a target."""
-    x = src[src.valid]
+    add, x = (saturated if saturates else operator.add), src[src.valid]
     if x.dtype.is_int or order in (Order.CPU, Order.RECORDED):
         return total(x, dst.dtype)
     if order is Order.LEFT:
         return x.fold("add", 1, 0).cast(dst.dtype)
     if order is Order.A5:
-        return by_register(src)
+        return by_register(src, add)
     grouped = in_groups(src) if dst.layout == DN and x.dtype == f32 else None
-    return lanewise(src) if grouped is None else grouped
+    return lanewise(src, add) if grouped is None else grouped
 
 
 def across(word: str, start: int | None = None) -> Callable[[Array, DType], Array]:
@@ -107,7 +109,7 @@ SUM_CPU = pairs(RowReduce.dst, RowReduce.src, *WIDENING, (i16, (i16, i32)), (i32
 MAX_CPU = both(RowReduce.dst.dtype.isin(*NUMBERS), RowReduce.src.dtype.isin(*NUMBERS))
 
 
-class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER,)):
+class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER, SATURATED)):
     """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
     Floats on cpu: from left to right, beginning with 0, in f32, with one rounding at the end. On
@@ -115,15 +117,16 @@ class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER,))
     neighbours, then neighbours of those sums. a5 adds the trees of one register after the other to
     0. a2a3 first adds register to register (the second of each two to the first, what is left to
     the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
-    of infinities of both signs, is NaN.
+    of infinities of both signs, is NaN. Under the reading saturated-sums each sum of two f16 that
+    overflows is 65504 on these targets.
     """
 
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}, "i16_i32": {}}
     disputes = ("E31", "E33", "E39")
 
     @staticmethod
-    def run(dst: Cells, src: Cells, order: Order) -> None:
-        dst[first_column(src)] = row_sums(dst, src, order)
+    def run(dst: Cells, src: Cells, order: Order, saturated_sums: bool) -> None:
+        dst[first_column(src)] = row_sums(dst, src, order, saturated_sums)
 
 
 class TRowProd(RowFold, f=across("mul", 1), rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
