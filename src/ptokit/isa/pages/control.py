@@ -54,10 +54,8 @@ func.func @example(%x: {VEC_F32}, %n: i32) {{
 }}"""
 
 
-class Control(Instr, abstract=True, asm=Asm(dialect="scf"), pipe=S):
+class Control(Instr, abstract=True, asm=Asm(dialect="scf"), pipe=S, uses=(REGIONS, FLOW)):
     """An op with regions: `run` receives them as functions."""
-
-    uses = (REGIONS, FLOW)
 
 
 class For(Control, routes=((OUTSIDE, 0), (0, 0), (0, OUTSIDE), (OUTSIDE, OUTSIDE))):

@@ -52,13 +52,12 @@ class AddPtr(Instr, name="addptr", pipe=S):
         return ptr.moved(offset)
 
 
-class CastPtr(Instr, name="castptr", pipe=S):
+class CastPtr(Instr, name="castptr", pipe=S, asm=Asm(cpp_text="{type} {result} = ({type}){ptr};")):
     """The same place in memory as a pointer to another element type.
 
     An integer as a pointer into local memory belongs to the level below tiles and is refused.
     """
 
-    asm = Asm(cpp_text="{type} {result} = ({type}){ptr};")
     result = Result(Ptr)
     ptr = In(Ptr)
 
@@ -152,10 +151,9 @@ def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:
     return found
 
 
-class OfDimension(Instr, abstract=True, pipe=S):
+class OfDimension(Instr, abstract=True, pipe=S, asm=Asm(typed=("view",))):
     """A number of one dimension of a view."""
 
-    asm = Asm(typed=("view",))
     result = Result(Scalar, scalar="index")
     view = In(Global)
     dim = In(Index, doc="which dimension, counted from 0")

@@ -12,13 +12,12 @@ def compared(x: Array, mode: CmpMode, y: Term) -> Array:
     return getattr(operator, mode.text)(x, y)
 
 
-class Compare(Instr, abstract=True, pipe=V):
+class Compare(Instr, abstract=True, pipe=V, asm=Asm(attrs_inside=True)):
     """A bit for each element of `src0`, packed row by row."""
 
     dst = Out(Tile, doc="receives the bits: of each row, the lowest bit first")
     src0 = In(Tile, doc="the left operands")
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
-    asm = Asm(attrs_inside=True)
     example = {"dst": BITS}
     elided = {"dst": Like(src0, src0.valid.rows, (src0.valid.cols + 7) // 8, dtype=lambda _: u8)}
 

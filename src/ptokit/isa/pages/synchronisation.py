@@ -230,10 +230,9 @@ class Waiting(Instr, abstract=True, pipe=S):
         """Everything before is done already."""
 
 
-class Barrier(Waiting, disputes=("X12",)):
+class Barrier(Waiting, disputes=("X12",), asm=Asm(shape="angled", cpp_text="pipe_barrier({of});")):
     """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
 
-    asm = Asm(shape="angled", cpp_text="pipe_barrier({of});")
     example = "NAME <PIPE_MTE2>"
     of = Attr(Pipe, key="pipe")
     rules = (
@@ -242,10 +241,9 @@ class Barrier(Waiting, disputes=("X12",)):
     )
 
 
-class OfOperation(Waiting, abstract=True):
+class OfOperation(Waiting, abstract=True, asm=Asm(cpp_text="TSYNC<Op::{op}>();")):
     """A wait for the pipe of an operation."""
 
-    asm = Asm(cpp_text="TSYNC<Op::{op}>();")
     op = Attr(str, key="op_type")
 
 

@@ -22,7 +22,7 @@ def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
     return when(layout.given, named("layout", layout == view.layout, help=help))
 
 
-class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14")):
+class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14"), pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
@@ -49,7 +49,6 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14")):
     mx_pairs = both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)
     zero = named("attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero")
     cells = named("shape", src.n3 == 16, help="cells of 16x2")
-    pipe = MTE2
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),

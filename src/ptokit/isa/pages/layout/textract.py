@@ -12,7 +12,7 @@ BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each o
 GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
 
 
-class Extract(Instr, abstract=True):
+class Extract(Instr, abstract=True, asm=Asm(brackets=("row", "col"))):
     """What every window read has: a place (`row`, `col`) in `src` and the size of `dst`."""
 
     dst = Out(Tile, doc="receives the window; its valid region is the window's size")
@@ -21,7 +21,6 @@ class Extract(Instr, abstract=True):
     col = In(Index, 0, cpp="indexCol", doc="first column of the window")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
-    asm = Asm(brackets=("row", "col"))
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 

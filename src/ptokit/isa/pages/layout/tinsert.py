@@ -5,7 +5,7 @@ from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 
-class Insert(Instr, abstract=True, specials=NAN_NARROWED):
+class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row", "col"))):
     """What every window write has: src's valid region goes to (`row`, `col`) of `dst`."""
 
     dst = InOut(Tile, doc="the tile written into; what lies outside the window stays")
@@ -14,7 +14,6 @@ class Insert(Instr, abstract=True, specials=NAN_NARROWED):
     col = In(Index, 0, cpp="indexCol", doc="first column of the window in dst")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
-    asm = Asm(brackets=("row", "col"))
 
     in_acc = when(
         src.loc == ACC, on(A2A3, named("window-out-of-bounds", row + src.rows <= dst.rows))
