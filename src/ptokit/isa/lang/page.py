@@ -26,7 +26,7 @@ from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *
 from ptokit.isa.lang.vectors import *
 from ptokit.isa.model.dtypes import *
-from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ
+from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ, Layout
 from ptokit.isa.model.precisions import *
 from ptokit.isa.model.types import *
 from ptokit.isa.model.words import *

@@ -81,33 +81,46 @@ def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) ->
     )
 
 
-def from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
+def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator without a parameter."""
+    return on(A2A3, pairs(dst, src, *CAST_A2A3)), on(A5, pairs(dst, src, *CAST_A5))
+
+
+def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """Element types out of the accumulator with a parameter."""
+    return on(A2A3, pairs(dst, src, *QUANT_A2A3)), on(A5, pairs(dst, src, *QUANT_A5))
+
+
+def from_acc(
+    dst: Operand, src: Operand, *rules: Ruled, layouts: tuple[Layout, ...], into_vec: Ruled = ()
+) -> tuple[Path, ...]:
     """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
     lines = dst.cols * dst.size % 32 == 0
     return (
         path(
-            *(ACC, MAT, FIX, src.layout == NZ),
+            *(ACC, MAT, FIX, rules, src.layout == NZ),
             on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(NZ, ND), lines),
+            on(A5, dst.layout.isin(*layouts), lines),
         ),
         path(
-            *(ACC, VEC, FIX, src.layout == NZ, dst.layout.isin(NZ, ND), lines),
-            named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode"),
+            *(ACC, VEC, FIX, rules, src.layout == NZ, dst.layout.isin(*layouts), lines),
+            into_vec,
             on=A5,
         ),
     )
 
 
+def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
+    """The same of a window."""
+    chosen = named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode")
+    return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
+
+
 def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
     """Element types out of the accumulator, without a parameter and (where `given`) with one."""
-    plain, scaled = both(src.loc == ACC, ~given), both(src.loc == ACC, given)
     return (
-        on(
-            A2A3,
-            when(plain, pairs(dst, src, *CAST_A2A3)),
-            when(scaled, pairs(dst, src, *QUANT_A2A3)),
-        ),
-        on(A5, when(plain, pairs(dst, src, *CAST_A5)), when(scaled, pairs(dst, src, *QUANT_A5))),
+        when(both(src.loc == ACC, ~given), casts(dst, src)),
+        when(both(src.loc == ACC, given), quantises(dst, src)),
         when(src.loc != ACC, dst.dtype == src.dtype),
     )
 
@@ -143,8 +156,7 @@ def fix_pipe(
 def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     """Element types of an instruction that always has a parameter; hardware takes only acc."""
     return (
-        on(A2A3, when(src.loc == ACC, pairs(dst, src, *QUANT_A2A3))),
-        on(A5, when(src.loc == ACC, pairs(dst, src, *QUANT_A5))),
+        when(src.loc == ACC, quantises(dst, src)),
         on(CPU, when(src.loc != ACC, dst.dtype == src.dtype)),
     )
 

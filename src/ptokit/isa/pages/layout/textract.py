@@ -95,7 +95,7 @@ class TExtract(Extract, uses=(FIXPIPE,)):
             on=A5,
         ),
         path(VEC, VEC, V, between_vec),
-        *from_acc(dst, src, mode),
+        *window_from_acc(dst, src, mode),
     )
     rules = (
         inside(row, col, dst, src),
@@ -145,7 +145,7 @@ class TExtractFp(
     fp = In(Tile, loc=SCALING, doc="parameters, one u64 for each source column (3.1.3)")
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
-    paths = from_acc(dst, src, mode)
+    paths = window_from_acc(dst, src, mode)
     rules = (
         inside(row, col, dst, src),
         inside_static(row, col, dst, src),

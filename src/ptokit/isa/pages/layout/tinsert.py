@@ -55,7 +55,7 @@ class TInsert(Insert, uses=(FIXPIPE,), disputes=("C22", "C23", "C44", "C47")):
             ),
             on=A5,
         ),
-        *from_acc(dst, src, mode),
+        *window_from_acc(dst, src, mode),
     )
     into_nz = either(~split.given, both(src.loc == VEC, dst.loc == MAT, dst.layout == NZ))
     rules = (
@@ -101,7 +101,7 @@ class TInsertFp(
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
     example = {"src": L0C, "fp": PARAMETERS, "row": 0, "col": 0, "dst": L1_I8}
-    paths = from_acc(dst, src, mode)
+    paths = window_from_acc(dst, src, mode)
     rules = (
         inside(row, col, src, dst),
         Insert.in_acc,

@@ -13,29 +13,6 @@ def same_type(dst: Operand, src: Operand) -> Expr:
     return dst.dtype == src.dtype
 
 
-def moves_from_acc(dst: Operand, src: Operand, *types: Ruled) -> tuple[Path, ...]:
-    """The paths out of the accumulator, with the element types of the table of 3.2."""
-    lines = dst.cols * dst.size % 32 == 0
-    return (
-        path(
-            *(ACC, MAT, FIX, types, src.layout == NZ),
-            on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(NZ, ND, DN), lines),
-        ),
-        path(*(ACC, VEC, FIX, types, src.layout == NZ, dst.layout.isin(NZ, ND, DN), lines), on=A5),
-    )
-
-
-def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """Element types out of the accumulator without a parameter."""
-    return on(A2A3, pairs(dst, src, *CAST_A2A3)), on(A5, pairs(dst, src, *CAST_A5))
-
-
-def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """Element types out of the accumulator with a parameter."""
-    return on(A2A3, pairs(dst, src, *QUANT_A2A3)), on(A5, pairs(dst, src, *QUANT_A5))
-
-
 def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     """A move keeps the shape."""
     return (
@@ -116,8 +93,10 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
         ),
-        *moves_from_acc(
-            dst, src, when(~quant.given, casts(dst, src)), when(quant.given, quantises(dst, src))
+        *from_acc(
+            *(dst, src, when(~quant.given, casts(dst, src))),
+            when(quant.given, quantises(dst, src)),
+            layouts=(NZ, ND, DN),
         ),
     )
     rules = (
@@ -161,7 +140,7 @@ class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), reco
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
-    paths = moves_from_acc(dst, src, quantises(dst, src))
+    paths = from_acc(dst, src, quantises(dst, src), layouts=(NZ, ND, DN))
     rules = (
         whole(dst, src),
         parameters(fp),
