@@ -148,10 +148,8 @@ class ScfCondition(Instr, name="condition", traits=(TERMINATOR,), pipe=S):
         return condition, *values
 
 
-class Yield(Terminator, asm=Asm(dialect="scf")):
+class Yield(Terminator, asm=Asm(dialect="scf"), example=LOOP):
     """Pass values to the next iteration, or out of a branch."""
-
-    example = LOOP
 
 
 class Return(Terminator):

@@ -68,17 +68,12 @@ class Product(MatMul, abstract=True, recorded={"plain": {"c": "dst"}}):
         c[:m, :n] = a[:m, :k].matmul(b[:k, :n])
 
 
-class TMatMul(Product):
+class TMatMul(Product, rules=(MatMul.product, MatMul.some_rows)):
     """c = a x b, summed over k ascending with one fused multiply-add per k."""
 
-    rules = (MatMul.product, MatMul.some_rows)
 
-
-class TGemv(Product):
+class TGemv(Product, example=ROW_EXAMPLE, rules=(MatMul.product, MatMul.one_row)):
     """c = a x b for one row, summed over k ascending with one fused multiply-add per k."""
-
-    example = ROW_EXAMPLE
-    rules = (MatMul.product, MatMul.one_row)
 
 
 class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses=(ORDER,)):

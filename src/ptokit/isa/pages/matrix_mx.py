@@ -29,6 +29,7 @@ ENOUGH = "give a scale for each group of 32 along k"
 class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13")):
     """c = the sum over k of a x b x their scales."""
 
+    specials = "Each step rounds to f32. A scale of 255 makes NaN, so does NaN or infinity times 0."
     c, a = MatMul.c, MatMul.a
     a_scale = In(Tile, cpp="aScale", doc="a scale for each 32 columns of a row of a")
     b = MatMul.b
@@ -84,7 +85,7 @@ class ScaledProduct(Scaled, abstract=True, recorded={"plain": {"c": "dst"}}):
 class TMatMulMx(ScaledProduct, name="tmatmul.mx", recorded_op="tmatmul_mx"):
     """c[i, j] = the sum of a[i, k] a_scale[i, g] b[k, j] b_scale[g, j], g = k // 32.
 
-    Over k ascending; each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
+    Over k ascending; each step rounds to f32.
     """
 
     rules = (Scaled.scaled, MatMul.some_rows)
@@ -93,7 +94,7 @@ class TMatMulMx(ScaledProduct, name="tmatmul.mx", recorded_op="tmatmul_mx"):
 class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
     """c[0, j] = the sum of a[0, k] a_scale[0, g] b[k, j] b_scale[g, j], g = k // 32.
 
-    Over k ascending; each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
+    Over k ascending; each step rounds to f32.
     """
 
     example = ROW_EXAMPLE
@@ -120,17 +121,14 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled
 
 
 class TMatMulMxAcc(ScaledAccumulation, name="tmatmul.mx.acc", recorded_op="tmatmul_mx"):
-    """c = acc + a x b with their scales: each sum begins with acc's element, recorded ones ended.
-
-    Each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
-    """
+    """c = acc + a x b with their scales: each sum begins with acc's element (recorded: ended)."""
 
     example = accumulating("tmatmul.mx", L0C_64, **FACTORS)
     rules = (Scaled.scaled, Accumulation.onto, MatMul.some_rows)
 
 
 class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"):
-    """c = acc + a x b with their scales, for one row: as `tmatmul.mx.acc`, NaN too."""
+    """c = acc + a x b with their scales, for one row: as `tmatmul.mx.acc`."""
 
     asm = Asm(cpp_text=gemv(ScaledAccumulation))
     example = accumulating("tgemv.mx", L0C_ROW, **FACTORS | {"a": A_ROW})
@@ -156,16 +154,13 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.dispu
 
 
 class TMatMulMxBias(ScaledBiased, name="tmatmul.mx.bias", recorded_op="tmatmul_mx"):
-    """c = bias + a x b with their scales: each sum begins with its column's bias, recorded: ended.
-
-    Each step rounds to f32. A scale of 255, NaN or infinity times 0 makes NaN.
-    """
+    """c = bias + a x b with their scales: sums begin with their column's bias (recorded: ended)."""
 
     rules = (Scaled.scaled, Biased.onto, MatMul.some_rows)
 
 
 class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
-    """c = bias + a x b with their scales, for one row: as `tmatmul.mx.bias`, NaN too."""
+    """c = bias + a x b with their scales, for one row: as `tmatmul.mx.bias`."""
 
     asm = Asm(cpp_text=gemv(ScaledBiased))
     example = ROW_EXAMPLE

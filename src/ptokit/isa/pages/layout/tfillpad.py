@@ -59,7 +59,6 @@ class TFillPadExpand(
     recorded={"expand": {}},
     recorded_op="tfillpad",
     asm=Asm(spellings=("tfillpad",), selected=("mode", "expand")),
+    example={"src": PARTLY, "dst": "!pto.tile_buf<vec, 32x64xf32, pad=3>"},
 ):
     """tfillpad into a dst whose declared shape may be larger."""
-
-    example = {"src": PARTLY, "dst": "!pto.tile_buf<vec, 32x64xf32, pad=3>"}
