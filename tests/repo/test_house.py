@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 540,  # the calls that a place is inside of, the nearest words
     "isa/formula": 610,
     "isa/model": 1_790,  # readings by name
-    "isa/lang": 1_450,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_475,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 760,
     "isa": 120,  # the index
     "numerics": 1_345,  # the whole way out of the accumulator; bits of floats; sums that saturate

@@ -21,7 +21,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 35_910  # the rest of the ISA, at the speed of C; readings by name
+LARGEST_PACKAGE = 35_935  # the rest of the ISA, at the speed of C; readings by name
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -16,10 +16,36 @@ from functools import reduce
 from typing import Any, ClassVar, Protocol
 
 from ptokit.isa.formula.formulas import Const, Expr, Field
-from ptokit.isa.formula.rules import *
+from ptokit.isa.formula.rules import (
+    A2A3,
+    A5,
+    CPU,
+    HARDWARE,
+    Ruled,
+    both,
+    either,
+    named,
+    on,
+    warns,
+    when,
+)
 from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits
 from ptokit.isa.lang.asm import Asm, in_cpp
-from ptokit.isa.lang.instr import *
+from ptokit.isa.lang.instr import (
+    Attr,
+    In,
+    InOut,
+    Instr,
+    Like,
+    Operand,
+    Out,
+    Path,
+    Result,
+    Scratch,
+    TypeOf,
+    like,
+    path,
+)
 from ptokit.isa.lang.samples import *
 from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.lang.specials import *
