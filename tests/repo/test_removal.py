@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from account.files import ROOT
 from fuzz.scale import sampled
 from ptokit.isa.index import pages
 from ptokit.isa.lang import instr as lang
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.tools.manual import instruction_page
 
@@ -83,3 +85,18 @@ def test_the_rest_works_without(removed: type[Instr]) -> None:
     program = pto.loads("func.func @f() {\n}\n")
     assert program.check("all") == []
     assert program.run() == {}
+
+
+def test_what_was_read_without_a_page_is_read_with_it_again() -> None:
+    """The forms of a mnemonic are remembered where caches are cleared, and nowhere else."""
+    for page in (p for p in pages() if p.name == "tmov"):
+        text, place = example_program(page), lang.PAGES.index(page)
+        del lang.PAGES[place]
+        forget()
+        try:
+            with suppress(pto.PtoError):
+                pto.loads(text)
+        finally:
+            lang.PAGES.insert(place, page)
+            forget()
+        assert pto.loads(text).func()

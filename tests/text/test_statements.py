@@ -226,3 +226,28 @@ def test_there_is_no_arithmetic_of_f64(statement: str) -> None:
     found = program.check("cpu")
     assert {d.slug for d in found} <= {"unknown-type", "unknown-op"}
     assert all("f64" in d.message and "did you mean" not in str(d.help) for d in found)
+
+
+SMALL, MANY = (
+    "!pto.tile_buf<vec, 16x32xf32>",
+    "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x32xf32>, count=2>",
+)
+RESULTS_OF_ANOTHER_KIND = {
+    f"pto.multi_tile_get %m[%i] : {MANY} -> index": "dst is a tile, not index",
+    f"pto.tgetval ins(%a, %i : {SMALL}, index) outs : {SMALL}": "result is a scalar, not ",
+    f"arith.constant 1 : {SMALL}": "result is a scalar, not ",
+    f"arith.extsi %w : i32 to {SMALL}": "result is a scalar, not ",
+    '"pto.alloc_tile"() : () -> index': "result is a tile, not index",
+    "pto.alloc_tile : index": "result is a tile, not index",
+}
+
+
+@pytest.mark.parametrize("op", RESULTS_OF_ANOTHER_KIND)
+def test_a_result_is_of_the_kind_that_the_page_says(op: str) -> None:
+    """In every shape of text; a mutant of a program found one that did not ask."""
+    head = f"func.func @f(%a: {SMALL}, %m: {MANY}, %i: index, %w: i32) {{\n"
+    with pytest.raises(pto.PtoError) as raised:
+        pto.loads(f"{head}  %t = {op}\n  return\n}}\n")
+    (problem,) = raised.value.diagnostics
+    assert problem.slug == "type-mismatch"
+    assert problem.message.startswith(RESULTS_OF_ANOTHER_KIND[op])

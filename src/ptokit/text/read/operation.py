@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import AnyOp, Block
+from ptokit.ir.module import AnyOp, Block, Op
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import OpaqueType
 from ptokit.text.read.attributes import unquoted
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named
@@ -16,8 +19,6 @@ from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.types.parts import WHOLE
-
-FORMS: dict[str, tuple[type[Instr], ...]] = {}  # mnemonics looked up before
 
 
 def read_operation(p: Parser, block: Block) -> AnyOp | None:
@@ -43,31 +44,37 @@ def _operation(p: Parser) -> AnyOp:
     results = _results(p) if p.texts[start][:1] == "%" else []
     at = p.i
     name = p.texts[at]
-    forms = FORMS.get(name)
-    if forms is None:
-        forms = _forms(p, name)
+    forms = _forms(name)
     if not forms:
+        if not (name[:1].isalpha() or name[:1] in ('"', "_", ".")) or name == '"':
+            p.fail("expected an operation")
         return read_opaque(p, start, at, results)
     p.i += 1
     mark, wrong = len(p.names.unnamed), len(p.problems)
     try:
-        if name[0] == '"':
-            return read_generic(p, forms, at, results)
-        return SHAPES[forms[0].asm.shape](p, forms, at, results)
+        reader = read_generic if name[0] == '"' else SHAPES[forms[0].asm.shape]
+        op = reader(p, forms, at, results)
     except UnknownOperandType:
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
         return read_opaque(p, start, at, results)
+    _require_kinds(p, op, at)
+    return op
 
 
-def _forms(p: Parser, name: str) -> tuple[type[Instr], ...]:
-    first = name[:1]
-    if not (first.isalpha() or first in ('"', "_", ".")) or name == '"':
-        p.fail("expected an operation")
-    forms = lookup(unquoted(name) if first == '"' else name)
-    if forms and len(FORMS) < 10_000:
-        FORMS[name] = forms
-    return forms
+@lru_cache(maxsize=4096)
+def _forms(name: str) -> tuple[type[Instr], ...]:
+    """The forms that a token names, quoted or not."""
+    return lookup(unquoted(name) if name[:1] == '"' else name)
+
+
+def _require_kinds(p: Parser, op: Op, at: int) -> None:
+    """Each result has a type of the kind that the page says, or one that is not known."""
+    for name, value in op.named_results():
+        operand = op.page.operand(name)
+        if not isinstance(value.type, OpaqueType) and not operand.kind.accepts(value.type):
+            message = f"{name} is {operand.wanted}, not {value.type}"
+            raise p.wrong("type-mismatch", message, at)
 
 
 def _results(p: Parser) -> list[Named]:
