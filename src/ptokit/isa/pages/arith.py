@@ -274,7 +274,7 @@ class Select(Instr, name="select", pipe=S):
     chosen = "auto {result} = {condition} ? {yes} : {no};"
     asm = Asm(dialect="arith", shape="select", cpp_text=chosen)
     example = LESSER
-    result = Result(Scalar)
+    result = Result(Any_)
     condition = In(Scalar, whole=True)
     yes = In(Any_)
     no = In(Any_)
