@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.call import Call, Item
@@ -112,10 +112,15 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
         if slots[number].kind is Kind.PTR and cursor.texts[at][:7] == "memref<":
             written[number] = pointer_to(kind), at
     for slot, (kind, at) in zip(slots, written, strict=True):
-        if not slot.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
-            message = f"{slot.name} is a {slot.kind.value}, not {kind}"
-            raise cursor.wrong("type-mismatch", message, at)
+        require_kind(cursor, slot.operand, kind, at)
     return [kind for kind, _ in written]
+
+
+def require_kind(cursor: Cursor, operand: Operand, kind: Type, at: int) -> None:
+    """A result has a type of the kind that the page says, or one that is not known."""
+    if not operand.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
+        message = f"{operand.name} is {operand.wanted}, not {kind}"
+        raise cursor.wrong("type-mismatch", message, at)
 
 
 def _unnamed(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import AnyOp, Block, Op
+from ptokit.ir.module import AnyOp, Block
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import OpaqueType
 from ptokit.text.read.attributes import unquoted
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.build import Named
+from ptokit.text.read.build import Named, require_kind
 from ptokit.text.read.cursor import Lost
 from ptokit.text.read.generic import read_generic
 from ptokit.text.read.opaque import read_opaque
@@ -58,7 +57,8 @@ def _operation(p: Parser) -> AnyOp:
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
         return read_opaque(p, start, at, results)
-    _require_kinds(p, op, at)
+    for operand, value in op.named_results():
+        require_kind(p, op.page.operand(operand), value.type, at)
     return op
 
 
@@ -66,15 +66,6 @@ def _operation(p: Parser) -> AnyOp:
 def _forms(name: str) -> tuple[type[Instr], ...]:
     """The forms that a token names, quoted or not."""
     return lookup(unquoted(name) if name[:1] == '"' else name)
-
-
-def _require_kinds(p: Parser, op: Op, at: int) -> None:
-    """Each result has a type of the kind that the page says, or one that is not known."""
-    for name, value in op.named_results():
-        operand = op.page.operand(name)
-        if not isinstance(value.type, OpaqueType) and not operand.kind.accepts(value.type):
-            message = f"{name} is {operand.wanted}, not {value.type}"
-            raise p.wrong("type-mismatch", message, at)
 
 
 def _results(p: Parser) -> list[Named]:
