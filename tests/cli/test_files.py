@@ -36,7 +36,7 @@ def run(folder: Path, output: Path | str, x: Path | str | None = None, *more: st
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[bytes]:
     """A line of bash in the folder; `ptokit` is the command."""
-    command = f'ptokit() {{ "{sys.executable}" -m ptokit.tools.cli "$@"; }}\n{script}'
+    command = f'ptokit() {{ "{sys.executable}" -m ptokit "$@"; }}\n{script}'
     return subprocess.run(
         ["bash", "-c", command], cwd=folder, capture_output=True, timeout=60, check=False
     )

@@ -38,7 +38,7 @@ HOUSE = {
     "sim/native": 2_320,  # sessions run again
     "passes": 1_300,
     "api": 2_170,
-    "tools": 1_480,  # readings are options
+    "tools": 1_840,  # a file per command; arguments, comparison, traces, breakpoints
     "": 160,
 }
 LAYERS = list(HOUSE)

@@ -21,7 +21,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 35_935  # the rest of the ISA, at the speed of C; readings by name
+LARGEST_PACKAGE = 37_000  # the rest of the ISA; a command line with a file per command
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
@@ -115,7 +115,13 @@ def test_the_order_of_pages_is_that_of_the_files_whatever_is_imported_first() ->
 
 
 NAMES_OF_TARGETS = {"CPU", "A2A3", "A5", "HARDWARE", "CPU_TARGET", "A2A3_TARGET", "A5_TARGET"}
-READING = {"settings.py", "program.py", "fixpipe.py", "cli.py", "replay.py"}  # "cpu" is one, too
+READING = {
+    "settings.py",
+    "program.py",
+    "fixpipe.py",
+    "run_command.py",
+    "replay.py",
+}  # "cpu" is one, too
 
 
 def test_no_target_is_named_outside_isa() -> None:

@@ -1,0 +1,22 @@
+"""The command line: run, check, fmt, convert, opt, explain, layout, replay.
+
+Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
+"""
+
+import click
+
+from ptokit.tools.cli.check_command import check
+from ptokit.tools.cli.page_commands import explain, layout
+from ptokit.tools.cli.replay_command import replay
+from ptokit.tools.cli.run_command import run
+from ptokit.tools.cli.text_commands import convert, fmt, opt
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ptokit")
+def main() -> None:
+    """Write, check and run PTO tile kernels on a laptop."""
+
+
+for command in (run, check, fmt, convert, opt, explain, layout, replay):
+    main.add_command(command)

@@ -1,0 +1,91 @@
+"""How a command ends that cannot do its work: one message, and the status that says whose fault."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from ptokit.api import signals
+from ptokit.diagnostics.diagnostic import CallError, PtoError
+
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def usage(message: str) -> NoReturn:
+    """The call is wrong: one line, status 2."""
+    raise click.UsageError(message)
+
+
+@contextmanager
+def call_errors() -> Generator[None]:
+    """Around what looks at words of the call only: its ValueErrors are the caller's mistakes."""
+    try:
+        yield
+    except ValueError as problem:
+        usage(str(problem))
+
+
+def program_errors(command: F) -> F:
+    """Show a PtoError as diagnostics, with status 1, or 2 for a wrong call; a fault as one line.
+
+    A signal ends the command with one line, too.
+    """
+
+    @wraps(command)
+    def wrapped(*args: Any, **options: Any) -> None:  # Any: click's parameters
+        with signals.raising():
+            try:
+                shown(*args, **options)
+            except signals.Ended as ended:
+                click.echo(ended, err=True)
+                sys.exit(ended.status)
+
+    def shown(*args: Any, **options: Any) -> None:  # Any: as above
+        try:
+            command(*args, **options)
+        except PtoError as problem:
+            click.echo(str(problem), err=True)
+            sys.exit(status(problem))
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as problem:
+            if isinstance(problem.__cause__, signals.Ended):
+                raise problem.__cause__ from None  # it came while Python made a class
+            code = problem.errno if isinstance(problem, OSError) else None
+            if code == errno.EPIPE:
+                raise  # click ends quietly where nobody reads
+            if code in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+                usage(f"cannot write: {os.strerror(code)}")
+            click.echo(fault(problem), err=True)
+            sys.exit(3)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def status(problem: PtoError) -> int:
+    return 2 if isinstance(problem, CallError) else 1
+
+
+def fault(problem: Exception) -> str:
+    """One line on an exception that nobody expected; its traceback goes to a file."""
+    from importlib.metadata import version
+    from tempfile import mkstemp
+    from traceback import format_exception
+
+    head = f"ptokit {version('ptokit')}, Python {sys.version}\n{shlex.join(sys.argv)}\n"
+    text = head + "".join(format_exception(problem))
+    try:
+        handle, name = mkstemp(".txt", "ptokit-fault-")
+        with open(handle, "wb") as file:
+            file.write(text.encode(errors="backslashreplace"))
+    except OSError:  # no room for a file: here is better than nowhere
+        return f"this is a fault of ptokit, please report:\n{text}"
+    return f"this is a fault of ptokit, please report: {name} holds the traceback"

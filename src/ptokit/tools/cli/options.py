@@ -1,0 +1,49 @@
+"""Options and arguments that several commands have, and what they stand for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
+
+F = TypeVar("F", bound=Callable[..., None])
+ENGINE = click.option(
+    *("--engine", "engine"),
+    metavar="NAME",
+    help="reference, which defines results, or native, compiled.  [default: native]",
+)
+KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
+
+
+def target_option(*more: str) -> Callable[[F], F]:
+    """`--target`, one of the targets or a word of `more`."""
+    return click.option(
+        *("--target", "target"),
+        type=click.Choice([*TARGETS, *more]),
+        default=DEFAULT_TARGET.name,
+        show_default=True,
+        help="The machine to check and run for.",
+    )
+
+
+READING = click.option(
+    "--reading", "readings", multiple=True, metavar="NAME", help="As `explain a5` lists them."
+)
+
+
+def with_readings(target: str, *readings: str) -> str:
+    """The name of the target under readings."""
+    return f"{target}:{','.join(readings)}" if readings else target
+
+
+def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
+    from ptokit.api.program import decoded, load, loads
+
+    if str(kernel) == "-":
+        return loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+    return load(kernel)

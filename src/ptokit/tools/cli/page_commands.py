@@ -1,0 +1,91 @@
+"""`explain`, `layout`: what the manual says, and where elements live."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.model.targets import DEFAULT_TARGET
+from ptokit.tools.cli.failures import call_errors, program_errors, usage
+
+
+@click.command()
+@click.argument("name", required=False)
+@program_errors
+def explain(name: str | None) -> None:
+    """Explain an instruction, a type, a location, a diagnostic; without NAME, list all pages."""
+    from ptokit.tools.manual import contents, suggestions
+    from ptokit.tools.manual import explain as manual
+
+    page = contents() if name is None else manual(name)
+    if page is None:
+        assert name is not None
+        near = ", ".join(suggestions(name))
+        where = f"near: {near}" if near else "`ptokit explain` lists everything"
+        usage(f"nothing is called {name!r}; {where}")
+    click.echo(page)
+
+
+@click.command()
+@click.argument("dtype")
+@click.argument("shape")
+@click.argument("layout")
+@click.option("--fractal", type=int, help="512, 1024 or 32.  [default: 512]")
+@click.option("--loc", default="mat", show_default=True, help="Location of the tile.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write a picture to this file.")
+@click.option("--at", metavar="ROW,COL", help="Also say where this element lives.")
+@program_errors
+def layout(
+    dtype: str,
+    shape: str,
+    layout: str,
+    fractal: int | None,
+    loc: str,
+    svg: Path | None,
+    at: str | None,
+) -> None:
+    """Draw where the elements of a tile live: `ptokit layout f16 64x256 nz`."""
+    from ptokit.analysis.checker import tile_type_errors
+    from ptokit.api.files import write_files
+    from ptokit.api.tensors import dtype_of, word
+    from ptokit.isa.model.layouts import Layout
+    from ptokit.isa.model.tiles import tile_type
+    from ptokit.isa.model.words import Loc
+    from ptokit.tools.draw import layout_picture
+    from ptokit.tools.svg import layout_svg
+
+    rows, cols = _numbers(shape, "x", "SHAPE is ROWSxCOLS, as in 64x256")
+    with call_errors():
+        place, elements = word(Loc, loc, "location"), dtype_of(dtype)
+        arranged = word(Layout, layout, "layout")
+    kind = tile_type(place, elements, rows, cols, layout=arranged, fractal=fractal or 512)
+    for problem in tile_type_errors(kind, DEFAULT_TARGET, "the tile", None):
+        raise PtoError(problem)
+    click.echo(layout_picture(kind, _painted))
+    if svg is not None:
+        write_files([(svg, layout_svg(kind).encode())])
+    if at is not None:
+        row, col = _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
+        if not (0 <= row < rows and 0 <= col < cols):
+            usage(f"({row}, {col}) is outside the tile")
+        offset = kind.map.offset(row, col)
+        click.echo(f"({row}, {col}) is element {offset}, byte {offset * kind.dtype.bits // 8}")
+
+
+DIGITS = re.compile(r"\s*[0-9]{1,18}\s*")
+
+
+def _painted(text: str, group: int) -> str:
+    """Neighbouring groups in different colours; click drops them where there is no terminal."""
+    colours = ("cyan", "yellow", "green", "magenta")
+    return text if group < 0 else click.style(text, fg=colours[group % len(colours)])
+
+
+def _numbers(text: str, separator: str, form: str) -> tuple[int, int]:
+    parts = text.lower().split(separator)
+    if len(parts) != 2 or not all(DIGITS.fullmatch(p) for p in parts):
+        usage(f"{text!r}: {form}")
+    return int(parts[0]), int(parts[1])

@@ -1,0 +1,34 @@
+"""`replay`: recorded vectors of another simulator, run again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ptokit.tools.cli.failures import program_errors
+from ptokit.tools.cli.options import ENGINE
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@ENGINE
+@click.option("--disputed", is_flag=True, help="Say of skipped cases what ptokit answers, and why.")
+@program_errors
+def replay(directory: Path, engine: str | None, disputed: bool) -> None:
+    """Replay the recorded vectors in DIRECTORY; status 1 if a case fails."""
+    from ptokit.tools.replay import replay as replay_all
+
+    tally = replay_all(directory, engine)
+    if not tally.passed + tally.skipped + len(tally.failures):
+        raise click.UsageError(f"no recorded cases (NAME.json, NAME.npz) in {directory}")
+    for name, count in tally.unknown.items():
+        click.echo(f"skipped: {name} ({count} cases): no page replays them yet")
+    for skipped, count in tally.disputed.items() if disputed else ():
+        click.echo("\n".join(skipped.lines(count)))
+    for failure in tally.failures:
+        click.echo(f"FAILED {failure}")
+    click.echo(str(tally))
+    if tally.failures:
+        sys.exit(1)

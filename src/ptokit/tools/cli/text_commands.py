@@ -1,0 +1,66 @@
+"""`fmt`, `convert`, `opt`: a program as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ptokit.isa.model.targets import TARGETS
+from ptokit.tools.cli.failures import call_errors, program_errors
+from ptokit.tools.cli.options import KERNEL, read_program, target_option
+
+
+@click.command()
+@KERNEL
+@click.option("-i", "--in-place", is_flag=True, help="Write the file instead of standard output.")
+@program_errors
+def fmt(kernel: Path, in_place: bool) -> None:
+    """Print KERNEL in canonical form, comments kept."""
+    from ptokit.api.files import write_files
+
+    program = read_program(kernel)
+    text = program.text(program.form())
+    if in_place and str(kernel) != "-":
+        write_files([(kernel, text.encode())])
+    else:
+        click.echo(text, nl=False)
+
+
+@click.command()
+@KERNEL
+@click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
+@program_errors
+def convert(kernel: Path, form: str) -> None:
+    """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls."""
+    click.echo(read_program(kernel).text(form), nl=False)
+
+
+@click.command()
+@KERNEL
+@click.option(
+    "--passes", required=True, metavar="NAME,...", help="`ptokit explain passes` has all."
+)
+@target_option()
+@click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), help="To print.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+@program_errors
+def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path | None) -> None:
+    """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
+
+    A pass runs after those that it requires. Without --to, the form is what the passes leave.
+    """
+    from ptokit.api.files import write_files
+    from ptokit.api.program import Program
+    from ptokit.passes.pipeline import pass_named, run_passes
+
+    names = [name.strip() for name in passes.split(",")]
+    with call_errors():
+        for name in names:
+            pass_named(name)
+    program = Program(run_passes(read_program(kernel).module, names, TARGETS[target]))
+    text = program.text(form or program.form())
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_files([(output, text.encode())])
