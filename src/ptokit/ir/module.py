@@ -6,8 +6,8 @@ PTO-AS form and Level 1): outputs are results. `ptokit.passes` turns one into th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.source import Span
@@ -221,15 +221,44 @@ class Alias(NamedTuple):
 
 @dataclass(eq=False)
 class Module:
-    """Functions in text order, and the module's attributes (`pto.target_arch`).
+    """Functions and modules in text order, and its attributes (`pto.target_arch`).
 
-    `wrapped`: the text had an explicit `module { }`.
+    `wrapped`: the text had an explicit `module { }`. A text of several modules is one module, not
+    wrapped, whose parts they are.
     """
 
-    funcs: list[Func]
+    parts: Sequence[Func | Module]
     attrs: dict[str, object] = field(default_factory=dict[str, object])
     wrapped: bool = True
     comments: Comments = NO_COMMENTS
     trailing: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
-    inner: tuple[str, ...] = ()  # comments after the last function, inside the braces
+    inner: tuple[str, ...] = ()  # comments after the last part, inside the braces
+    name: str = ""
+
+    @property
+    def funcs(self) -> list[Func]:
+        """Every function, those of inner modules included, in text order."""
+        inner = ([p] if isinstance(p, Func) else p.funcs for p in self.parts)
+        return [func for funcs in inner for func in funcs]
+
+    def modules(self) -> Iterator[Module]:
+        """This module and those inside, in text order."""
+        yield self
+        for part in self.parts:
+            if isinstance(part, Module):
+                yield from part.modules()
+
+    def owner(self, func: Func) -> Module:
+        """The module that a function stands in: where the names that it calls are looked up."""
+        return next(m for m in self.modules() if any(part is func for part in m.parts))
+
+    def mapped(self, made: Callable[[Func], Func | None]) -> Module:
+        """The module with what is made of each function in its place; None leaves it out."""
+        parts = (p.mapped(made) if isinstance(p, Module) else made(p) for p in self.parts)
+        return replace(self, parts=[part for part in parts if part is not None])
+
+    def attributes(self, func: Func) -> dict[str, object]:
+        """Those of a function and of the modules around it, where it has not its own."""
+        around = (m.attrs for m in self.modules() if func in m.funcs)
+        return {k: v for attrs in (*around, func.attrs) for k, v in attrs.items()}

@@ -9,14 +9,19 @@ from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 
 def same(one: Module, other: Module) -> bool:
     """Whether the programs differ in nothing but the place and spelling of their text."""
-    head = (one.attrs, one.wrapped, one.comments, one.trailing, one.inner, one.aliases)
-    wanted = (
-        *(other.attrs, other.wrapped, other.comments),
-        *(other.trailing, other.inner, other.aliases),
-    )
-    if head != wanted or len(one.funcs) != len(other.funcs):
-        return False
-    return all(_Pairing().funcs(a, b) for a, b in zip(one.funcs, other.funcs, strict=True))
+    return _head(one) == _head(other) and all(map(_same_part, one.parts, other.parts))
+
+
+def _head(m: Module) -> tuple[object, ...]:
+    """What a module has besides its parts, and how many these are."""
+    own = (m.name, m.attrs, m.wrapped, m.comments, m.trailing, m.inner, m.aliases)
+    return (*own, len(m.parts))
+
+
+def _same_part(one: Func | Module, other: Func | Module) -> bool:
+    if isinstance(one, Module) or isinstance(other, Module):
+        return isinstance(one, Module) and isinstance(other, Module) and same(one, other)
+    return _Pairing().funcs(one, other)
 
 
 class _Pairing:

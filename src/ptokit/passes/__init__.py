@@ -5,8 +5,6 @@ Both directions build new functions; values that mean the same in both forms are
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptokit.ir.module import Module
 from ptokit.passes.dps import func_to_dps
 from ptokit.passes.ssa import func_to_ssa
@@ -16,9 +14,9 @@ __all__ = ["func_to_dps", "func_to_ssa", "to_dps", "to_ssa"]
 
 def to_dps(module: Module) -> Module:
     """The module with every output an operand; PtoError where tiles cannot share a buffer."""
-    return replace(module, funcs=[func_to_dps(f) for f in module.funcs])
+    return module.mapped(func_to_dps)
 
 
 def to_ssa(module: Module) -> Module:
     """The module with every tile output a result; PtoError where memory is not a value."""
-    return replace(module, funcs=[func_to_ssa(f) for f in module.funcs])
+    return module.mapped(func_to_ssa)

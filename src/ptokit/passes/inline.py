@@ -23,9 +23,18 @@ def calls(func: Func) -> Iterator[tuple[Op, str]]:
 
 
 def entries(module: Module) -> list[Func]:
-    """The functions that no other one calls."""
-    called = {name for func in module.funcs for _, name in calls(func) if name != func.name}
-    return [func for func in module.funcs if func.name not in called]
+    """The functions that no other one of their module calls."""
+    found: list[Func] = []
+    for inner in module.modules():
+        own = _own(inner)
+        called = {name for func in own for _, name in calls(func) if name != func.name}
+        found += [func for func in own if func.name not in called]
+    return found
+
+
+def _own(module: Module) -> list[Func]:
+    """The functions of a module, not those of modules inside."""
+    return [part for part in module.parts if isinstance(part, Func)]
 
 
 def inlined(module: Module, func: Func) -> Func:
@@ -35,7 +44,7 @@ def inlined(module: Module, func: Func) -> Func:
     """
     if not any(True for _ in calls(func)):
         return func
-    found = _Inlining(module, FreshNames(func))
+    found = _Inlining(module.owner(func), FreshNames(func))
     return replace(func, body=found.block(func.body, {}, (func.name,)))
 
 
@@ -46,7 +55,7 @@ class _Inlining:
     """One function on its way; names of all that is copied into it are new."""
 
     def __init__(self, module: Module, names: FreshNames) -> None:
-        self.funcs = {func.name: func for func in module.funcs}
+        self.funcs = {func.name: func for func in _own(module)}
         self.names = names
 
     def block(self, block: Block, now: Names, path: tuple[str, ...]) -> Block:
@@ -130,21 +139,25 @@ def _mapped(binding: Binding, now: Names) -> Binding:
 
 def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
     """The functions that stand for the module when it is checked, and why calls are refused."""
-    funcs, problems = list[Func](), list[Diagnostic]()
-    chosen = entries(module)
-    chosen += [f for f in module.funcs if f not in chosen and _cyclic(module, f)]
-    for func in chosen:
+    chosen, problems = entries(module), list[Diagnostic]()
+
+    def judged(func: Func) -> Func | None:
+        if func not in chosen and not _cyclic(module, func):
+            return None
         try:
-            funcs.append(inlined(module, func))
+            return inlined(module, func)
         except PtoError as problem:
-            problems += problem.diagnostics
-    once = {(d.slug, str(d.span)): d for d in problems}
-    return replace(module, funcs=funcs), list(once.values())
+            problems.extend(problem.diagnostics)
+            return None
+
+    judgeable = module.mapped(judged)
+    once = {(d.slug, str(d.span)): d for d in reversed(problems)}
+    return judgeable, list(reversed(once.values()))
 
 
 def _cyclic(module: Module, func: Func) -> bool:
     """Whether a function calls itself, by way of others perhaps."""
-    named = {f.name: {name for _, name in calls(f)} for f in module.funcs}
+    named = {f.name: {name for _, name in calls(f)} for f in _own(module.owner(func))}
     reached, new = set[str](), {func.name}
     while new:
         new = {n for name in new for n in named.get(name, ())} - reached

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Func, Module
@@ -84,10 +84,10 @@ def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
     ValueError where a name is no pass; PtoError where the program has no such form.
     """
     order = list(_ordered([pass_named(name) for name in names], set()))
-    funcs = module.funcs
     if any(each.whole for each in order):
-        funcs = [inlined(module, func) for func in entries(module)]
-    return replace(module, funcs=[_run(func, order, target) for func in funcs])
+        whole, chosen = module, entries(module)
+        module = whole.mapped(lambda func: inlined(whole, func) if func in chosen else None)
+    return module.mapped(lambda func: _run(func, order, target))
 
 
 def _ordered(passes: Sequence[Pass], done: set[str]) -> Iterator[Pass]:

@@ -6,6 +6,10 @@ it does not know are kept; legality is the checker's business.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Op, Value
@@ -22,6 +26,8 @@ from ptokit.text.read.recovery import begins_region, skip
 from ptokit.text.read.shapes import SHAPES
 
 FLAT = "main"
+MODULE = "module"
+SECTION = re.compile(r"//\s*-----")  # what other tools split a file at: names begin anew
 
 
 def read(text: str, name: str = "<text>") -> Module:
@@ -54,19 +60,19 @@ def _program(p: Parser) -> Module:
     while comments and not comments[0]:
         del comments[0]
     aliases, comments = _aliases(p, comments)
-    module = _top(p, comments)
-    module.aliases = (*aliases, *module.aliases)
-    return module
+    if p.texts[p.i] not in (FUNC, MODULE):
+        module = _flat(p, comments)
+        module.aliases = (*aliases, *module.aliases)
+        return module
+    return _top(p, comments, aliases)
 
 
-def _top(p: Parser, comments: list[str]) -> Module:
-    """What stands below the aliases."""
-    if p.texts[p.i] == "module":
-        return _module(p, comments)
-    if p.texts[p.i] == FUNC:
-        funcs, trailing = _functions(p, comments, "")
-        return Module(funcs, wrapped=False, trailing=trailing)
-    return _flat(p, comments)
+def _top(p: Parser, comments: list[str], aliases: tuple[Alias, ...] = ()) -> Module:
+    """Functions and modules up to the end of the text; a module alone is the program."""
+    parts, trailing, own = _parts(p, comments, "", aliases)
+    if len(parts) == 1 and isinstance(parts[0], Module):
+        return replace(parts[0], trailing=(*parts[0].trailing, *trailing))
+    return Module(parts, wrapped=False, trailing=trailing, aliases=own)
 
 
 def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]]:
@@ -99,50 +105,71 @@ def _alias(p: Parser, name: str, at: int) -> Type:
     return kind
 
 
-def _module(p: Parser, before: list[str]) -> Module:
-    """`module [@name] [attributes {...}] { functions }`."""
+def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
+    """`module [@name] [attributes {...}] { functions }`, and the comments after it."""
     p.i += 1
-    if p.texts[p.i][:1] == "@":
-        p.i += 1
+    name = p.texts[p.i]
+    p.i += name[:1] == "@"
     attrs = generic(dictionary(p)) if p.accept("attributes") else {}
     opened = p.i
+    p.enter()
     p.expect("{")
     after, following = p.gap(p.i)
     aliases, following = _aliases(p, following)
     while following and not following[0]:
         del following[0]
-    funcs, trailing = _functions(p, following, "}")
-    if p.problems and not p.texts[p.i]:
-        return Module(funcs)
-    p.expect("}", opened)
-    p.skip_location()
+    parts, inner, _ = _parts(p, following, "}", ())
+    module = Module(parts, attrs, True, Comments(tuple(before), after), (), aliases, inner)
+    module.name = name[1:] if name[:1] == "@" else ""
+    if not (p.problems and not p.texts[p.i]):
+        p.expect("}", opened)
+        p.skip_location()
+    p.depth -= 1
     tail, rest = p.gap(p.i)
-    if p.texts[p.i]:
-        p.fail("expected the end of the text after the module")
-    comments = Comments(tuple(before), after)
-    end = trimmed([*([tail] if tail else []), *rest])
-    return Module(funcs, attrs, True, comments, end, aliases, trailing)
+    return module, [*([tail] if tail else []), *rest]
 
 
-def _functions(p: Parser, before: list[str], end: str) -> tuple[list[Func], tuple[str, ...]]:
-    """Functions up to `end`, and the comments after the last."""
-    funcs: list[Func] = []
+def _parts(
+    p: Parser, before: list[str], end: str, aliases: tuple[Alias, ...]
+) -> tuple[list[Func | Module], tuple[str, ...], tuple[Alias, ...]]:
+    """Functions and modules up to `end`, the comments after the last, and aliases of no module.
+
+    `aliases` stand before the first part. Those before a module are the module's.
+    """
+    parts: list[Func | Module] = []
     while p.texts[p.i] != end:
         first = p.i
         try:
-            if p.texts[first] != FUNC:
-                p.fail(f"expected {FUNC}" + (f" or {end!r}" if end else ""))
-            func, before = _function(p, before)
-            if any(f.name == func.name for f in funcs):
-                raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
-            funcs.append(func)
+            if p.texts[first] == MODULE:
+                module, before = _module(p, before)
+                module.aliases, aliases = (*aliases, *module.aliases), ()
+                parts.append(module)
+            else:
+                func, before = _named_function(p, before, parts, end)
+                parts.append(func)
+            if not end and any(map(SECTION.match, before)):
+                p.aliases.clear()
+                more, before = _aliases(p, before)
+                aliases += more
         except PtoError as problem:
             p.note(problem)
             _resume(p, first, end)
             if not p.texts[p.i]:
                 break
             before = []
-    return funcs, trimmed(before)
+    return parts, trimmed(before), aliases
+
+
+def _named_function(
+    p: Parser, before: list[str], known: Sequence[Func | Module], end: str
+) -> tuple[Func, list[str]]:
+    """A function whose name no other one of the module has, and the comments after it."""
+    if p.texts[p.i] != FUNC:
+        p.fail(f"expected {FUNC}, {MODULE}" + (f" or {end!r}" if end else ""))
+    func, after = _function(p, before)
+    if any(isinstance(part, Func) and part.name == func.name for part in known):
+        raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
+    return func, after
 
 
 def _resume(p: Parser, first: int, end: str) -> None:
@@ -151,7 +178,7 @@ def _resume(p: Parser, first: int, end: str) -> None:
     if p.texts[first] == FUNC and p.reached <= first:
         _body_alone(p, first + 1)
     i = max(first + 1, p.reached)
-    while p.texts[i] not in ("", FUNC):
+    while p.texts[i] not in ("", FUNC, MODULE):
         i += 1
     if not p.texts[i] and end:
         stop = max(first + 1, p.reached)
@@ -264,7 +291,7 @@ def _flat(p: Parser, before: list[str]) -> Module:
     func = Func(FLAT, Block(), flat=True)
     while p.texts[p.i]:
         first = p.i
-        if p.problems and p.texts[first] in (FUNC, "module"):
+        if p.problems and p.texts[first] in (FUNC, MODULE):
             return _top(p, [])  # what stood before was no statement
         try:
             before = _line(p, func.body, before)
@@ -282,7 +309,7 @@ def _flat(p: Parser, before: list[str]) -> Module:
 def _line(p: Parser, block: Block, before: list[str]) -> list[str]:
     """What may stand outside of functions; gives the comments that follow it."""
     text = p.texts[p.i]
-    if text in ("}", FUNC, "module"):
+    if text in ("}", FUNC, MODULE):
         p.fail("expected an operation")
     if p.problems and text[:1] == "!" and p.texts[p.i + 1] == "=":
         return _aliases(p, before)[1]

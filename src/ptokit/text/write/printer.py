@@ -22,20 +22,35 @@ def print_module(module: Module, form: str = "dps") -> str:
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     w = Writer(form, WRITERS)
-    for alias in module.aliases:
+    if not module.wrapped and not module.aliases:  # sections, whose names are their own
+        for part in module.parts:
+            w.aliases.clear()
+            _aliased(w, part) if isinstance(part, Module) else _function(w, part)
+        w.remarks(module.trailing)
+    else:
+        _aliased(w, module)
+    return "\n".join(w.lines) + "\n" if w.lines else ""
+
+
+def _aliased(w: Writer, module: Module) -> None:
+    """The module after the aliases of types that it and those inside it give."""
+    for alias in (a for inner in module.modules() for a in inner.aliases):
         w.around(alias.comments, f"{alias.name} = {w.type(alias.type)}")
         w.aliases.setdefault(alias.type, alias.name)
+    _module(w, module)
+
+
+def _module(w: Writer, module: Module) -> None:
     if module.wrapped:
-        attrs = _attributes(module.attrs)
-        w.around(module.comments, f"module{attrs} {{")
+        name = f" @{module.name}" if module.name else ""
+        w.around(module.comments, f"module{name}{_attributes(module.attrs)} {{")
         w.indent += 1
-    for func in module.funcs:
-        _function(w, func)
+    for part in module.parts:
+        _module(w, part) if isinstance(part, Module) else _function(w, part)
     if module.wrapped:
         w.remarks(module.inner)
         w.close("}")
     w.remarks(module.trailing)
-    return "\n".join(w.lines) + "\n" if w.lines else ""
 
 
 def _attributes(attrs: dict[str, object]) -> str:
