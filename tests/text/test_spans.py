@@ -38,7 +38,7 @@ TILE = "!pto.tile_buf<vec, 16x16xf32>"
         ("set_flag[<PIPE_V>, <PIPE_V>, <EVENT_ID0>]", "<PIPE_V>"),
         ("pto.barrier <PIPE_Q>", "<PIPE_Q>"),
         ("pto.barrier <PIPE_V>", "<PIPE_V>"),
-        (f"%d = pto.tmov %x {{foo = [1, 2]}} : {TILE} -> {TILE}", "foo"),
+        (f"%d = pto.tmov %x {{reluPreMod = [1, 2]}} : {TILE} -> {TILE}", "reluPreMod"),
         (
             f"%d = pto.tmov %x {{accToVecMode = dual_mode_split_m}} : {TILE} -> {TILE}",
             "accToVecMode = dual_mode_split_m",

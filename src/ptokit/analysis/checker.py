@@ -58,6 +58,8 @@ class Checker:
         for rule, outcome in doubtful(self.rules(op), env):
             self.judge(op, rule, env, outcome)
         self.facts.learn(op, env)
+        if op.attrs:
+            self.attributes(op)
         for result in op.results:
             self.value(result)
         if op.regions:
@@ -65,6 +67,10 @@ class Checker:
 
     def opaque(self, op: OpaqueOp) -> None:
         self.found.append(unknown_op(op))
+
+    def attributes(self, op: Op) -> None:
+        """Report those that its page does not have."""
+        self.found += without_effect(op)
 
     def rules(self, op: Op) -> Iterable[Rule]:
         return op.page.rules_on(self.facts.target)
@@ -185,6 +191,17 @@ def unknown_op(op: OpaqueOp) -> Diagnostic:
         Severity.WARNING,
         help=did_you_mean(op.name if "." in op.name else f"pto.{op.name}", names),
     )
+
+
+def without_effect(op: Op) -> Iterator[Diagnostic]:
+    """Attributes that its page does not have. One with a dot is some other tool's."""
+    known = {a.name: a.key for a in op.page.attrs}
+    for name in op.attrs.keys() - known.keys():
+        if "." not in name:
+            message = f"{op.name} has no attribute {name!r}: it is kept and changes nothing"
+            takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
+            at, warning = op.span_of(name), Severity.WARNING
+            yield Diagnostic("unknown-attribute", message, at, warning, help=takes)
 
 
 def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:

@@ -78,6 +78,9 @@ class Search(Survey):
     def value(self, value: Value) -> None:
         """Types were checked before."""
 
+    def attributes(self, op: Op) -> None:
+        """And attributes."""
+
     def rules(self, op: Op) -> tuple[Rule, ...]:
         return tuple(self.wanted.get(op, ()))
 

@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.diagnostics.nearest import did_you_mean, nearest
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.words import Word
@@ -80,6 +79,9 @@ def read_value(cursor: Cursor) -> object:
     """Any attribute value; a trailing `: type` makes it raw text unless a page interprets it."""
     at = cursor.i
     text = cursor.texts[at]
+    if text[1:] in cursor.tokens.attributes and text[0] == "#":
+        cursor.i += 1
+        return Raw(cursor.tokens.attributes[text[1:]])
     first = text[:1]
     if first in ("[", "{") or text == "<":
         return _bracketed(cursor, at)
@@ -174,8 +176,7 @@ def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
     for item in given:
         attr = attribute_of(page, item.key)
         if attr is None:
-            if "." not in item.key:
-                raise unknown_attribute(cursor, page, item)
+            require_no_slip(cursor, page, item)
             found |= generic([item])
             op.spans[item.key] = cursor.span(item.at, item.end)
             continue
@@ -203,13 +204,14 @@ def attribute_of(page: type[Instr], key: str) -> Attr | None:
     return None
 
 
-def unknown_attribute(cursor: Cursor, page: type[Instr], item: Given) -> PtoError:
-    """The diagnostic for an attribute that the page does not have."""
-    keys = [a.key for a in page.attrs]
-    takes = f"it takes {', '.join(keys)}" if keys else "it takes no attributes"
-    help = did_you_mean(item.key, keys) or takes
-    message = f"{page.mnemonic()} has no attribute {item.key!r}"
-    return cursor.wrong("unknown-attribute", message, item.at, help)
+def require_no_slip(cursor: Cursor, page: type[Instr], item: Given) -> None:
+    """An attribute that the page does not have is kept, but not one that is nearly one it has."""
+    keys = {name: a.key for a in page.attrs for name in (a.key, a.name)}
+    near = [] if "." in item.key else nearest(item.key, keys)
+    help = f"did you mean {keys[near[0]]}?" if near else None
+    if help is not None:
+        message = f"{page.mnemonic()} has no attribute {item.key!r}"
+        raise cursor.wrong("unknown-attribute", message, item.at, help)
 
 
 def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.kind

@@ -62,14 +62,12 @@ def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
     p.expect("[")
     op = _read_parts(p, forms[0], at, results)
     p.expect("]", opened)
-    p.skip_location()
     return op
 
 
 def read_angled(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op <A>`."""
     op = _read_parts(p, forms[0], at, results)
-    p.skip_location()
     return op
 
 
@@ -117,5 +115,4 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         expect_results(p, page, 1, results) if results else None
         named = [p.names.define(n, kind, i) for n, i in results]
         op.results = named or [p.names.anonymous(kind)]
-    p.skip_location()
     return op

@@ -117,7 +117,6 @@ def read_signature(cursor: Cursor, call: Call) -> None:
         call.types = _types(cursor)
     if cursor.accept("->"):
         call.results = _types(cursor)
-    cursor.skip_location()
 
 
 def _types(cursor: Cursor) -> list[tuple[Type, int]]:

@@ -18,6 +18,7 @@ from ptokit.text.types.typereader import SPELLED, type_named
 FUNC = "func.func"
 DEEPEST = 100
 INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
+ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
 BUILTIN_TYPES = ("index", "dtype", "none")
@@ -149,6 +150,9 @@ class Cursor:
 
     def _unaliased(self, text: str) -> str:
         """The spelling of a type, those that it holds in place of their aliases."""
+        if "#" in text:
+            named = self.tokens.attributes
+            text = ATTRIBUTE_ALIAS.sub(lambda m: named.get(m[1], m[0]), text)
         if "<" not in text or "!" not in text[1:]:
             return text
         known = {name: spell(kind, "dps") for name, kind in self.aliases.items() if name in text}

@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Kind, OpaqueType
-from ptokit.text.read.attributes import unknown_attribute
+from ptokit.text.read.attributes import require_no_slip
 from ptokit.text.read.binding import (
     Pairs,
     Reading,
@@ -43,6 +43,7 @@ def bind(
     """
     fitting: tuple[Signature, Pairs] | None = None
     own = forms[0].mnemonic()
+    meant = [g for g in call.attrs if any(known(page, g.key) for page in forms)]
     if len(forms) > 1 and call.attrs:
         forms = sorted(forms, key=lambda page: not all(spelled(page, g) for g in call.attrs))
     chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
@@ -54,7 +55,7 @@ def bind(
             call.attrs = [g for g in call.attrs if g.key != page.asm.selected[0]]
         if call.attrs:
             as_operands(sig, call)
-            if not all(known(page, g.key) for g in call.attrs):
+            if not all(known(page, g.key) for g in call.attrs if g in meant):
                 continue
         if missing(page, call):
             continue
@@ -99,7 +100,7 @@ def _misfit(
             return cursor.wrong("operand-count", message, call.at)
     for given in call.attrs:
         if not any(known(page, given.key) for page in forms):
-            return unknown_attribute(cursor, forms[0], given)
+            require_no_slip(cursor, forms[0], given)
     name = forms[0].mnemonic()
     needed = [missing(page, call) for page in forms]
     if all(needed):

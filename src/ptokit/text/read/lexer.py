@@ -12,6 +12,7 @@ import re
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from operator import sub
 from typing import NamedTuple
@@ -26,8 +27,7 @@ ANGLES = rf"<{INNER}(?:{SECOND}{INNER})*+>"
 WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
 ATTRIBUTE = rf"\#(?:pto(?:\.\w+)*+{ANGLES}|loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"
 
-TOKEN = re.compile(
-    rf"""
+WHOLE_TOKEN = rf"""
     (?:\A|[\ \t\r]*+\n)\s*+\#(?!pto(?:\.\w+)*+<)[^\n]*+  # a whole line: `# text`
     | \s*+ (?:
         %[\w$.]++(?:-[\w$.]++)*+(?:\#[0-9]++)?
@@ -41,14 +41,15 @@ TOKEN = re.compile(
       | @(?:[\w$.-]++|"[^"\n]*+")
       | //[^\n]*+
       | {ATTRIBUTE}
+      | ALIAS
       | \#[^\n]*+
       | \.\.\. | \.(?:{WORD})
       | \^[\w$.-]++
       | .
       | \Z
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
+    )"""
+# `#nd = #pto.layout<nd>`: a line that gives an attribute a name
+ALIAS = re.compile(r"^[ \t]*#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)", re.MULTILINE)
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(ATTRIBUTE)
 
@@ -65,7 +66,8 @@ class Comment(NamedTuple):
 class Tokens:
     """The tokens of a source, closed by empty ones, with their offsets, and the comments.
 
-    `marks` holds, for each comment, the index of the token after it.
+    `marks` holds, for each comment, the index of the token after it. `attributes` are those that
+    have names, by these; the lines that name them stay where they are, as comments do.
     """
 
     source: Source
@@ -73,6 +75,7 @@ class Tokens:
     starts: array[int]
     comments: list[Comment]
     marks: list[int]
+    attributes: dict[str, str]
 
     def end(self, index: int) -> int:
         return self.starts[index] + len(self.texts[index])
@@ -90,28 +93,39 @@ class Tokens:
 
 def tokenise(source: Source) -> Tokens:
     """Cut `source` into tokens. Never fails: a character of no token is a token of its own."""
-    pieces: list[str] = TOKEN.findall(source.text)
+    named = dict(ALIAS.findall(source.text)) if "#" in source.text else {}
+    pieces: list[str] = _token(frozenset(named)).findall(source.text)
     texts = [piece.lstrip() for piece in pieces]
     starts = array("q", map(sub, accumulate(map(len, pieces)), map(len, texts)))
     for _ in range(AHEAD):
         texts.append("")
         starts.append(len(source.text))
-    return _without_comments(source, texts, starts)
+    return _without_comments(source, texts, starts, named)
 
 
-def _without_comments(source: Source, texts: list[str], starts: array[int]) -> Tokens:
+@lru_cache(maxsize=64)
+def _token(named: frozenset[str]) -> re.Pattern[str]:
+    """The expression, where attributes have these names."""
+    alias = "|".join(rf"\#{name}\b" for name in sorted(named)) or r"(?!)"
+    return re.compile(WHOLE_TOKEN.replace("ALIAS", alias), re.VERBOSE | re.DOTALL)
+
+
+def _without_comments(
+    source: Source, texts: list[str], starts: array[int], named: dict[str, str]
+) -> Tokens:
     """Set the comments apart."""
     at = [
         i
         for i, text in enumerate(texts)
-        if text[:1] in "/#" and text and _is_comment(source, text, starts[i])
+        if text[:1] in "/#" and text and text[1:] not in named
+        if _is_comment(source, text, starts[i])
     ]
     comments = [Comment(i - n, starts[i], texts[i].rstrip()) for n, i in enumerate(at)]
     if at:
         drop = set(at)
         texts = [text for i, text in enumerate(texts) if i not in drop]
         starts = array("q", (start for i, start in enumerate(starts) if i not in drop))
-    return Tokens(source, texts, starts, comments, [c.before for c in comments])
+    return Tokens(source, texts, starts, comments, [c.before for c in comments], named)
 
 
 def _is_comment(source: Source, text: str, start: int) -> bool:

@@ -57,6 +57,7 @@ def _operation(p: Parser) -> AnyOp:
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
         return read_opaque(p, start, at, results)
+    p.skip_location()
     for operand, value in op.named_results():
         require_kind(p, op.page.operand(operand), value.type, at)
     return op

@@ -93,7 +93,6 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
         p.expect("," if kinds else ":")
         kinds.append((p.type(), p.i - 1))
     _begin(p, op, page.operands[1].name, items, kinds)
-    p.skip_location()
     return op
 
 
@@ -197,5 +196,4 @@ def _defined(p: Parser, op: Op, kinds: list[Type], results: list[Named]) -> Op:
             op.results = [p.names.define(n, kind, i) for (n, i), kind in named]
         else:
             op.results = [p.names.anonymous(kind) for kind in kinds]
-    p.skip_location()
     return op

@@ -177,7 +177,6 @@ def finish(
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=False)]
     if not results:
         op.results = [p.names.anonymous(kind) for kind in types]
-    p.skip_location()
     return op
 
 
@@ -210,7 +209,6 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     expect_results(p, page, len(kinds), results) if results else None
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, kinds, strict=False)]
     op.results = op.results or [p.names.anonymous(kind) for kind in kinds]
-    p.skip_location()
     return op
 
 

@@ -1,0 +1,70 @@
+"""Attributes: named ones, those of other tools, and those that a page does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptokit import loads
+from ptokit.diagnostics.diagnostic import PtoError
+
+NAMED = """\
+#nd = #pto.layout<nd>
+#gm = #pto.address_space<gm>
+#map = affine_map<(d0) -> (d0)>
+#loc = loc(unknown)
+module {
+  func.func @k(%p: !pto.ptr<f32>, %m: memref<16x64xf32, #gm> loc(#loc)) {
+    %n = arith.constant 16 : index loc(#loc3)
+    %one = arith.constant 1 : index
+    %v = pto.make_tensor_view %p, shape = [%n, %n], strides = [%n, %one] {layout = #nd} : \
+!pto.tensor_view<?x?xf32>
+    return loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc3 = loc("kernel.py":12:3)
+"""
+TILE = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=8, v_row=8, v_col=8, blayout=row_major, \
+slayout=none_box, fractal=512, pad=0>"
+WITH = f"""\
+func.func @k() {{
+  %t = pto.alloc_tile : {TILE}
+  %c = arith.constant 1.0 : f32
+  pto.texpands ins(%c : f32) outs(%t : {TILE}) GIVEN
+  return
+}}
+"""
+
+
+def test_attributes_with_names_are_what_they_name() -> None:
+    """The lines that name them stay; locations say nothing of the program."""
+    program = loads(NAMED)
+    text = program.text()
+    assert "{layout = #pto.layout<nd>}" in text
+    assert text.splitlines()[:4] == NAMED.splitlines()[:4]
+    assert text.endswith('#loc3 = loc("kernel.py":12:3)\n')
+    assert program.check("all") == []
+    assert loads(text).text() == text
+
+
+@pytest.mark.parametrize("given", ["{foo = 1 : i32}", '{foo = "a b", pto.bar = [1, 2]}', "{foo}"])
+def test_what_a_page_does_not_have_is_kept_and_reported(given: str) -> None:
+    program = loads(WITH.replace("GIVEN", given))
+    assert given in program.text()
+    reported = program.check("all")
+    assert [(d.slug, d.is_error) for d in reported] == [("unknown-attribute", False)]
+    assert "'foo'" in reported[0].message
+    assert program.run() == {}
+
+
+def test_what_only_other_tools_know_is_kept() -> None:
+    program = loads(WITH.replace("GIVEN", "{pto.inferred_layout = true}"))
+    assert "{pto.inferred_layout = true}" in program.text()
+    assert program.check("all") == []
+
+
+def test_a_slip_is_an_error() -> None:
+    """What is nearly an attribute of the page was meant to be it."""
+    slip = WITH.replace("pto.texpands ins(%c : f32)", "pto.tmov ins(%t : %T)").replace("%T", TILE)
+    with pytest.raises(PtoError, match="reluPreMod") as caught:
+        loads(slip.replace("GIVEN", "{reluPreMod = #pto<relu_pre_mode no_relu>}"))
+    assert "reluPreMode" in str(caught.value.diagnostics[0].help)
