@@ -34,7 +34,7 @@ class Facts:
 
     def type_of(self, value: Value) -> Type:
         kind = value.type if value.resized else self.types.get(value, value.type)
-        return self.target.resolve(kind) if isinstance(kind, TileType) else kind
+        return self.target.resolve_any(kind)
 
     def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
         """A tile's type, a scalar's number, or UNKNOWN."""

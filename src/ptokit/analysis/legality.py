@@ -14,7 +14,7 @@ from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import Left, Survey
 from ptokit.analysis.uninitialised import Trial, uninitialised
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -101,10 +101,23 @@ def _verdict(
         left += waiting
     unknown = Severity.WARNING if allow_unknown else Severity.ERROR
     found = [
-        replace(d, severity=unknown) if d.slug in UNKNOWN_SLUGS and not d.rule else d for d in found
+        replace(d, severity=unknown) if d.slug in UNKNOWN_SLUGS and not d.rule else d
+        for d in once(found)
     ]
     word, reason = _said(found, left)
     return Verdict(target.name, word, reason, tuple(found), tuple(left))
+
+
+def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Unknown ops with one diagnostic for each name, at the first of them: the others are noted."""
+    alike: dict[object, list[Diagnostic]] = {}
+    for number, d in enumerate(found):
+        alike.setdefault(d.message if d.slug == "unknown-op" else number, []).append(d)
+    for first, *others in alike.values():
+        if others:
+            more = Note(f"so are {len(others)} more, the last one here", others[-1].span)
+            first = replace(first, notes=(*first.notes, more))
+        yield first
 
 
 def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, str]:

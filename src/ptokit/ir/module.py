@@ -21,7 +21,7 @@ class Value:
     """A name with a type: a function argument, a block argument, a result, or a free name.
 
     `literal`: the text gives the number itself; its constant stands at the function's start.
-    `resized`: some op changes its valid region.
+    `resized`: some op changes its valid region, or may.
     """
 
     name: str
@@ -145,6 +145,10 @@ class OpaqueOp:
     span: Span
     comments: Comments = NO_COMMENTS
     regions: list[Block] = field(default_factory=list["Block"])
+
+    def __post_init__(self) -> None:
+        for value in self.uses:
+            value.resized = True  # for all that is known of it
 
 
 AnyOp: TypeAlias = "Op | OpaqueOp"

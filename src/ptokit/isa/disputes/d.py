@@ -13,9 +13,16 @@ D: dict[str, Dispute] = {
         "must a view have the tile's valid shape?",
         "assembler: not compared. Headers: equal. Tests of A5: of a larger view the tile's valid "
         "region is loaded.",
-        "equal: cut the view with partition_view",
-        "a smaller view would read neighbouring memory",
-        'target "a5:larger-views" in Python, --reading larger-views at the command line',
+        "equal: cut the view with partition_view. On a5 a larger view loads the part that is valid "
+        "in the tile, with a warning",
+        "a smaller view would read neighbouring memory; a larger one has golden data on a5 only",
+        'target "a2a3:larger-views" in Python, --reading larger-views at the command line',
+    ),
+    "D17": Dispute(
+        "is a view of rank 5 whose last extents are 16 and 32 bytes nz if it does not say so?",
+        "assembler: yes. Golden data of A5: nd.",
+        "yes; on a5 nd",
+        "the chip's own data decide; `layout = #pto.layout<nz>` says it on every target",
     ),
     "D4": Dispute(
         "which parameter does a fix-pipe store use?",

@@ -10,7 +10,7 @@ from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import A2A3, A5, CPU, Rule, both, named, when
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import NZ, ZZ, Layout
-from ptokit.isa.model.tiles import ALIASES, TileType
+from ptokit.isa.model.tiles import ALIASES, GlobalType, TileType
 from ptokit.isa.model.words import (
     ACC,
     BIAS,
@@ -22,6 +22,7 @@ from ptokit.isa.model.words import (
     SCALING,
     VEC,
     GatherOOB,
+    GlobalLayout,
     Loc,
     Order,
 )
@@ -66,6 +67,7 @@ DEFAULTS: dict[str, Any] = {
     "registers": True,
     "every_pair": False,
     "readings": (),
+    "infers_nz": True,
     "chip": True,
     "tf32": True,
 }
@@ -99,6 +101,7 @@ class Target:
     tf32: bool = INHERITED  # has the mode that shortens f32 to TF32
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
     readings: tuple[str, ...] = INHERITED  # chosen by name, of READINGS
+    infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
 
     def __post_init__(self) -> None:
         base = DEFAULTS if self.like is None else vars(self.like)
@@ -144,8 +147,11 @@ class Target:
         layout, fractal = ALIASES[loc]
         return (self.left if loc is LEFT else layout), fractal
 
-    def resolve_any(self, kind: T) -> T | TileType:
-        """`resolve` for tile types; other types as they are."""
+    def resolve_any(self, kind: T) -> T | TileType | GlobalType:
+        """A tile or a view as this target lays it out; other types as they are."""
+        if isinstance(kind, GlobalType) and not self.infers_nz:
+            inferred = kind.stated is None and kind.layout is GlobalLayout.NZ
+            return replace(kind, stated=GlobalLayout.ND) if inferred else kind
         return self.resolve(kind) if isinstance(kind, TileType) else kind
 
     def resolve(self, tile: TileType) -> TileType:
@@ -241,6 +247,8 @@ A5_TARGET = Target(
     wide4=True,
     every_pair=True,
     order=Order.A5,
+    readings=(LARGER_VIEWS,),
+    infers_nz=False,
 )
 DEFAULT_TARGET = CPU_TARGET
 

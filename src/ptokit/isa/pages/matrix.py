@@ -7,6 +7,7 @@ BIASES = "!pto.tile_buf<bias, 1x64xf32>"
 ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}
 PRODUCT_FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
+EXTENT = "hardware counts M, K and N with 12 bits"
 
 
 def sum_type(a: DType) -> DType:
@@ -17,14 +18,13 @@ def sum_type(a: DType) -> DType:
 class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     """What every product has: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
 
-    c = Out(Tile, loc=ACC, doc="the accumulator tile, M x N or larger")
+    c = Out(Tile, loc=ACC, doc="the accumulator tile; M x N of it is written, whatever is valid")
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
     extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
-        named("shape", c.valid.rows >= a.valid.rows, c.valid.cols >= b.valid.cols),
         named("shape", both(a.rows == c.rows, a.cols == b.rows, b.cols == c.cols)),
         on(CPU, named("layout", a.slayout == SLayout.ROW_MAJOR, help="left tiles are nz or zz")),
         on(A2A3, a.layout == ZZ),
@@ -33,8 +33,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         named("layout", c.layout == NZ, help="accumulators are nz"),
         on(
             HARDWARE,
-            both(a.valid.cols >= 1, a.valid.cols <= 4095),
-            both(b.valid.cols >= 1, b.valid.cols <= 4095),
+            named("shape", a.valid.cols <= 4095, b.valid.cols <= 4095, help=EXTENT),
         ),
     )
     product = (
@@ -47,7 +46,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         ),
         on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
     )
-    some_rows = on(HARDWARE, both(a.valid.rows >= 1, a.valid.rows <= 4095))
+    some_rows = on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT))
     one_row = on(
         HARDWARE, named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one")
     )
@@ -88,7 +87,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
 
     onto = (
         acc.dtype == c.dtype,
-        named("shape", acc.valid.rows >= a.valid.rows, acc.valid.cols >= b.valid.cols),
+        named("shape", both(acc.rows >= a.valid.rows, acc.cols >= b.valid.cols)),
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}

@@ -37,6 +37,7 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13")):
     example = EXAMPLE
     scaled = (
         MatMul.extents,
+        on(HARDWARE, named("shape", both(a.valid.rows >= 1, a.valid.cols >= 1, b.valid.cols >= 1))),
         named("shape", a.cols % 64 == 0, help="declare whole pairs of groups along k"),
         either(
             both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8)),

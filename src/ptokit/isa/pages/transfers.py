@@ -9,6 +9,7 @@ from ptokit.numerics.fixpipe import FixPipe, narrowed
 G = GlobalLayout
 ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
+PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
 LOADED = f"""\
 %t = pto.alloc_tile : {VEC_F32}
@@ -22,11 +23,11 @@ def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
     return when(layout.given, named("layout", layout == view.layout, help=help))
 
 
-class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14"), pipe=MTE2):
+class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17"), pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
-    Under the reading larger-views it copies the upper left part of a larger matrix.
+    Under the reading larger-views, and on a5, it copies the upper left part of a larger matrix.
     """
 
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
@@ -49,6 +50,7 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14"), pipe=MTE2):
     mx_pairs = both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)
     zero = named("attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero")
     cells = named("shape", src.n3 == 16, help="cells of 16x2")
+    larger, wider = src.matrix.rows >= dst.valid.rows, src.matrix.cols >= dst.valid.cols
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),
@@ -61,6 +63,11 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14"), pipe=MTE2):
             LARGER_VIEWS,
             named("shape", src.matrix.rows >= dst.valid.rows, help=VIEW),
             named("shape", src.matrix.cols >= dst.valid.cols, help=VIEW),
+        ),
+        on(
+            A5,
+            when(larger, warns(named("shape", src.matrix.rows == dst.valid.rows, help=PART))),
+            when(wider, warns(named("shape", src.matrix.cols == dst.valid.cols, help=PART))),
         ),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3)),
@@ -76,7 +83,6 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14"), pipe=MTE2):
         on(
             HARDWARE,
             when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
-            named("shape", both(dst.valid.rows >= 1, dst.valid.cols >= 1), help="load something"),
         ),
         on(
             A2A3,

@@ -58,7 +58,7 @@ class PartitionView(Instr, name="partition_view", pipe=S):
         named("shape", view.rank == offsets.count, view.rank == sizes.count),
         named("shape", result.rank == sizes.count),
         named("shape", sizes == result.static_extents, help=STATED),
-        named("operand-value", offsets.least >= 0, sizes.least >= 1, help="elements count upward"),
+        named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
         named(
             "window-out-of-bounds",
             offsets + sizes <= view.extents,

@@ -1,0 +1,57 @@
+"""What `check` says of operations that it does not know, and of what they are given."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+
+TILE, PART = "!pto.tile_buf<vec, 8x8xf32, valid=?x?>", "!pto.partition_tensor_view<8x4xf32>"
+STORED = f"""\
+func.func @f(%p: !pto.ptr<f32>) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %n = arith.constant 8 : index
+  %t = pto.alloc_tile valid_row = %n valid_col = %n : {TILE}
+  %v = pto.make_tensor_view %p, shape = [%n, %n], strides = [%n, %one] : !pto.tensor_view<?x?xf32>
+  %part = pto.partition_view %v, offsets = [%zero, %zero], sizes = [%n, %four]\
+ : !pto.tensor_view<?x?xf32> -> {PART}
+BODY
+  pto.tstore ins(%t : {TILE}) outs(%part : {PART})
+  return
+}}
+"""
+ODD = f"  pto.resized_by_magic %t, %n, %four : {TILE}\n"
+
+
+def checked(text: str) -> list[tuple[str, bool]]:
+    found = pto.loads(text).check("all", allow_unknown=True)
+    return [(d.slug, d.is_error) for d in found]
+
+
+def test_each_unknown_op_is_named_once() -> None:
+    found = pto.loads(STORED.replace("BODY\n", ODD * 5)).check("a5")
+    assert [(d.slug, len(d.notes)) for d in found] == [("unknown-op", 1)]
+    assert "4 more" in found[0].notes[0].message
+
+
+def test_an_unknown_op_may_write_and_resize_what_it_is_given() -> None:
+    assert ("shape", True) in checked(STORED.replace("BODY\n", ""))
+    assert checked(STORED.replace("BODY\n", ODD)) == [("unknown-op", False)]
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_the_result_of_an_unknown_op_may_decide_a_branch(engine: str) -> None:
+    text = """\
+func.func @f(%a: i1) {
+  %b = arith.turned %a, %a : i1
+  scf.if %b {
+    pto.barrier <PIPE_ALL>
+  }
+  return
+}
+"""
+    with pytest.raises(pto.PtoError, match="unknown-op"):
+        pto.loads(text).run(engine=engine, a=1)
+    assert pto.loads(text.replace("turned", "xori")).run(engine=engine, a=1) == {}
