@@ -13,7 +13,6 @@ from ptokit.isa.lang.environment import call, environment, none_if_unknown
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, OpaqueType, ScalarType, Type
 
 
