@@ -27,7 +27,8 @@ HEAD = """\
 Generated from the pages by `make docs`.
 
 - *Element types* are those of the first operand, on each target; others are refused there.
-- *Engines*: every instruction runs in the reference; `native` compiles it.
+- *Engines*: what runs runs in the reference, and `native` compiles it; `none`: the instruction is
+  read, printed and checked, and no engine executes it, for the reason that its page gives.
 - *Recorded*: of so many cases of an independent simulator, how many both engines repeat, byte for
   byte. The others are disputed: `ptokit replay DIR --disputed` says what ptokit answers, and why.
 - *Disputes*: rows of the table at the end.
@@ -75,6 +76,7 @@ def _table(listed: Iterable[type[Instr]]) -> Iterator[str]:
     for page in listed:
         file = page.__module__.partition("pages.")[2].replace(".", "/") + ".py"
         engines = "reference" if page.mnemonic() in by_reference else "reference, native"
+        engines = "none" if page.unexecuted else engines
         passed, every = recorded.get(page.__name__, (0, 0))
         yield " | ".join(
             (

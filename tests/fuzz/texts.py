@@ -301,6 +301,16 @@ def branch(scope: Scope, page: type[Instr]) -> Op:
     return op
 
 
+def section(scope: Scope, page: type[Instr]) -> Op:
+    """One region, which gives values only where its dialect ends regions so."""
+    kinds = [v.type for v in scope.values if scope.chance(8)][:2]
+    kinds = [] if page.core else kinds
+    op = Op(page, attrs=attributes(scope, page))
+    op.regions = [region(scope.inner(), page, [], kinds)]
+    op.results = scope.results(kinds)
+    return op
+
+
 def repetition(scope: Scope, page: type[Instr]) -> Op:
     """A region that ends with a condition, and one that yields what the first begins with."""
     (carried,) = page.ins()
@@ -361,6 +371,7 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "for": loop,
     "if": branch,
     "while": repetition,
+    "section": section,
     "call": call,
     "bracketed": words,
     "angled": words,

@@ -34,6 +34,11 @@ def test_the_example_runs(page: type[Instr]) -> None:
     assert [d.render() for d in program.check(*targets) if d.is_error] == []
     fills = {arg.name: fill(arg.type) for arg in program.func().args}
     engine = "native" if page in COMPILED else "reference"
+    if page.unexecuted:
+        with pytest.raises(pto.PtoError, match="is not executed: ") as problem:
+            program.execute(fills, target=targets[-1], engine=engine)
+        assert [d.slug for d in problem.value.diagnostics] == ["not-executed"]
+        return
     outputs = program.execute(fills, target=targets[-1], engine=engine).outputs
     assert outputs or page.__name__ in ("TLoad", "MGatherToL1", *WITHOUT_DATA)
 
@@ -49,4 +54,7 @@ def test_the_example_runs_by_the_command_above_it(name: str, tmp_path: Path) -> 
     words = pasted.splitlines()[0].removeprefix("  // ").split()
     assert words[:3] == ["ptokit", "run", "example.pto"]
     done = CliRunner().invoke(main, ["run", str(file), *words[3:]])
-    assert done.exit_code == 0, done.output
+    if page is not None and page.unexecuted:
+        assert "error[not-executed]: " in done.output
+    else:
+        assert done.exit_code == 0, done.output

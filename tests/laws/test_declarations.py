@@ -9,7 +9,6 @@ import pytest
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import PAGES, Attr, In, Instr, Out
 from ptokit.isa.lang.traits import FIXPIPE, FLAGS
 from ptokit.isa.model.types import Tile
@@ -60,6 +59,10 @@ def test_a_page_has_a_body() -> None:
     assert "write `def run(dst, src, ...)`" in refused(None)
 
 
+def test_a_page_has_no_body_that_nobody_executes() -> None:
+    assert "has a body, yet `unexecuted`" in refused(takes_operands, unexecuted="nobody knows")
+
+
 def test_no_field_has_the_name_of_a_resource() -> None:
     assert "choose another name" in refused(takes_fixpipe, fixpipe=Attr(bool, False))
 
@@ -73,7 +76,7 @@ def test_a_body_takes_operands_attributes_and_what_it_uses() -> None:
     for page in pages():
         fields = {f.name for f in (*page.operands, *page.attrs)} | {*page.types}
         uses = {resource.value for resource in page.uses}
-        assert {*parameters(page.run)} - fields == uses, page.__name__
+        assert {*page.body_names} - fields == uses, page.__name__
 
 
 def test_its_shape_is_read_and_written() -> None:

@@ -185,3 +185,24 @@ say(
         {"g": COUNT},
     ),
 )
+for kind in ("Cube", "Vector"):
+    say(
+        f"Section{kind}",
+        Program(
+            program(
+                f"""
+  pto.section.{kind.lower()} {{
+    scf.for %i = %c0 to %c2 step %c1 {{
+      %x = pto.load_scalar %g[%i] : {P} -> i32
+      pto.store_scalar %x, %g[%c5] : {P}, i32
+    }}
+  }}
+  %y = pto.load_scalar %g[%c5] : {P} -> i32
+  pto.section.{kind.lower()} {{
+    pto.store_scalar %y, %g[%c8] : {P}, i32
+  }}"""
+            ),
+            {"g": changed(at5=1, at8=1)},
+            {"g": COUNT},
+        ),
+    )

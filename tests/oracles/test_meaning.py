@@ -19,8 +19,10 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.vectors import VEC_A2A3, VEC_A5
 from ptokit.isa.pages.elementwise.families import TILES, Binary, pointwise
 
+EXECUTED = [p for p in pages() if not p.unexecuted]
 
-@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
+
+@pytest.mark.parametrize("page", EXECUTED, ids=lambda p: p.__name__)
 def test_the_page_means_what_its_oracle_says(page: type[Instr]) -> None:
     check(page)
 

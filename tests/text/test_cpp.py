@@ -16,7 +16,7 @@ from ptokit.isa.lang.instr import Instr
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 DECLARED = re.compile(r"(?<!return)(?:[\w>] [*&]?|[>*&\]] ?|auto \[(?:\w+, )*|, )$")
-SCALAR = [p for p in pages() if not p.executes]
+SCALAR = [p for p in pages() if not (p.executes or p.unexecuted)]
 # a stand-in for the vendor's header: any tile and any call of an intrinsic
 HEADER = """\
 #include <array>
@@ -53,6 +53,7 @@ template <class T, class... S> struct GlobalTensor {
   using I = std::array<int64_t, 2>;
   GlobalTensor partition(I, I) const { return *this; }
 };
+constexpr bool DAV_CUBE = true, DAV_VEC = true;
 int64_t get_block_idx(), get_block_num(), get_subblockid(), get_subblockdim();
 """
 CARRIED = """\

@@ -145,10 +145,10 @@ def test_unknown_ops_never_kill_a_file() -> None:
         "pto.frob.set[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
         "%m = pto.pointer_cast(%a) {config = #pto.tile_buf_config<>} : memref<16xf16>",
         "pto.tload ins(%m : memref<16xf16>) outs(%u : !pto.tile_buf<vec, 16x16xf16>)",
-        "%p = pto.initialize_l2g2l_pipe {dir_mask = 1}",
+        "%p = pto.initialise_frob {dir_mask = 1}",
         "    (%g : !pto.ptr<f32>) -> !pto.pipe",
-        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aic>",
-        "pto.section.cube {",
+        "pto.frobsync() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aic>",
+        "pto.section.frob {",
         "  %x = arith.constant 1 : index",
         "}",
         "textracct %u",
@@ -158,7 +158,7 @@ def test_unknown_ops_never_kill_a_file() -> None:
     names = [op.name for op in module.funcs[0].body.ops if isinstance(op, OpaqueOp)]
     assert names == [
         *("pto.frob", "pto.frob.set", "pto.pointer_cast", "pto.tload"),
-        *("pto.initialize_l2g2l_pipe", "pto.syncall", "pto.section.cube", "textracct"),
+        *("pto.initialise_frob", "pto.frobsync", "pto.section.frob", "textracct"),
     ]
     printed = print_module(module)
     assert printed.splitlines()[4:] == lines[4:]

@@ -85,9 +85,17 @@ class Checker:
         """An op with regions: its body says when they run."""
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
         regions = tuple(Turn(self, block) for block in op.regions)
+        if op.page.run is None:
+            self.unexecuted(regions)
+            return
         outcome = op.page.run(**arguments(op.page, given, {REGIONS: regions, FLOW: self}))
         for result, number in zip(op.results, outcome, strict=False):
             self.facts.numbers[result] = number
+
+    def unexecuted(self, regions: tuple[Turn, ...]) -> None:
+        """The regions of an op that no engine executes: nobody knows when they run."""
+        for region in regions:
+            self.maybe(region, *(UNKNOWN for _ in region.block.args))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn

@@ -83,14 +83,8 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     if isinstance(op, Op) and CALLS in op.page.traits:
         used = [value for _, value in op.values()]
         return Effects(dict.fromkeys(used, ANYWHERE), dict.fromkeys(used, ANYWHERE))
-    if isinstance(op, Op) and BY_SCALAR in op.page.traits:
-        memory = [(op.page.operand(n), v) for n, v in op.values()]
-        memory = [(o, v) for o, v in memory if o.kind.name in DATA_KINDS]
-        return Effects(
-            {v: ANYWHERE for o, v in memory if o.read},
-            {v: ANYWHERE for o, v in memory if o.written},
-            pipe=op.page.pipe_of(facts.environment(op)),
-        )
+    if isinstance(op, Op) and (op.page.unexecuted or BY_SCALAR in op.page.traits):
+        return _declared(op, facts)
     if isinstance(op, OpaqueOp):
         return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))
     env = facts.environment(op)
@@ -107,6 +101,17 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
         op.page.pipe_of(env),
         _needed(op, env),
         registers,
+    )
+
+
+def _declared(op: Op, facts: Facts) -> Effects:
+    """Any byte of what the page says is read or written: of one element, or without a body."""
+    used = [(op.page.operand(name), value) for name, value in op.values()]
+    memory = [(o, v) for o, v in used if o.kind.name in DATA_KINDS]
+    return Effects(
+        {v: ANYWHERE for o, v in memory if o.read},
+        {v: ANYWHERE for o, v in memory if o.written},
+        pipe=op.page.pipe_of(facts.environment(op)),
     )
 
 

@@ -58,9 +58,10 @@ def _suspects(
             if blank:
                 yield op, blank
             written |= {storage.of(value) for _, value in _written(op)}
-        elif BY_SCALAR in op.page.traits:  # through a pointer, perhaps to a tile
+        elif BY_SCALAR in op.page.traits or op.page.unexecuted:  # perhaps through a pointer
             outs = op.page.outs()
             written |= {storage.of(value) for o in outs for value in op.bound(o.name)}
+            written |= {storage.of(value) for value in op.results}
 
 
 def _living(block: Block, dead: Container[Block]) -> Iterator[AnyOp]:

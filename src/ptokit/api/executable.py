@@ -17,8 +17,8 @@ from ptokit.api.fills import Fill, filled
 from ptokit.api.hostarrays import from_dlpack
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func
+from ptokit.diagnostics.diagnostic import PtoError, call_error, error
+from ptokit.ir.module import Func, Op
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Type
 from ptokit.isa.pages.grid import LARGEST_GRID
@@ -154,6 +154,7 @@ class Executable:
         options = self.options
         bound = bind(self.func, given, options.target, dict(options.types))
         _require_grid(bound, options.blocks)
+        _require_one_kind(bound.func)
         problems = check_func(bound.func, options.target, bound.numbers)
         if any(p.is_error for p in problems):
             raise PtoError([p for p in problems if p.is_error])
@@ -183,6 +184,18 @@ def require_blocks(blocks: int) -> None:
     """ValueError unless a launch may have that many blocks."""
     if not 1 <= operator.index(blocks) <= LARGEST_GRID:
         raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+
+
+def _require_one_kind(func: Func) -> None:
+    """A function with sections of both kinds of core needs two cores that work together."""
+    ops = [op for op in func.body.walk() if isinstance(op, Op) and op.regions]
+    sections = [(op, kind) for op in ops if (kind := op.page.core) is not None]
+    for op, kind in sections:
+        if kind is not sections[0][1]:
+            kinds = f"sections of {sections[0][1].text} and {kind.text} cores"
+            help = "run a function for each kind; kernels of several cores are only checked"
+            message = f"{op.name} is not executed: the function has {kinds}"
+            raise error("not-executed", message, op.span, help=help)
 
 
 def _require_grid(bound: Bound, blocks: int) -> None:

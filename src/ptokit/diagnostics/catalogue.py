@@ -128,6 +128,13 @@ CATALOGUE: dict[str, Entry] = {
         "use, nor a bound array tells the type. Rules about it were not checked.",
     ),
     # running
+    "not-executed": Entry(
+        "ptokit does not execute this instruction",
+        "The instruction is read, printed and checked like any other. It is not executed where it "
+        "talks to other cores or ranks, for ptokit runs one kind of core, or where no published "
+        "source says what it does; the message and the page of the instruction say which. A "
+        "program runs as long as it does not come to one.",
+    ),
     "uninitialised-read": Entry(
         "a tile is read before it is written",
         "On-chip memory has no defined content until a program writes it. ptokit tracks every "

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
@@ -78,6 +79,13 @@ def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
     for name, o in page.types.items():
         values[name] = (op.results if o.role is Role.RESULT else op.bound(o.name))[0].type
     return values | {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
+
+
+def not_executed(op: Op) -> Diagnostic:
+    """Why no engine executes the instruction, as its page says."""
+    help = "check and convert take it; a run ends where it comes to it"
+    message = f"{op.name} is not executed: {op.page.unexecuted}"
+    return Diagnostic("not-executed", message, op.span, help=help)
 
 
 def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `isa.facts`

@@ -21,6 +21,17 @@ def parameters(function: Hook) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
+def check_body(page: str, run: Hook | None, unexecuted: str) -> None:
+    """A page has a body, or says why no engine executes it: one of both (TypeError)."""
+    if run is None and not unexecuted:
+        raise TypeError(
+            f"{page} has no body: write `def run(dst, src, ...)` on the page, or in `unexecuted` "
+            "why no engine executes it"
+        )
+    if run is not None and unexecuted:
+        raise TypeError(f"{page} has a body, yet `unexecuted` says that no engine executes it")
+
+
 def check_hooks(
     page: str,
     fields: set[str],
@@ -32,17 +43,15 @@ def check_hooks(
 
     `others` take fields only, `run` also what the page uses.
     """
-    if run is None:
-        raise TypeError(f"{page} has no body: write `def run(dst, src, ...)` on the page")
     used = {r.value: r.name for r in uses}
     for name in sorted(fields & {r.value for r in Resource}):
         raise TypeError(f"{page}.{name} has the name of a resource: choose another name")
-    hooks = ((run, fields | used.keys()), *((other, fields) for other in others if other))
-    for hook, known in hooks:
+    known_to = [(run, fields | used.keys()), *((other, fields) for other in others)]
+    for hook, known in ((hook, known) for hook, known in known_to if hook):
         for name in parameters(hook):
             if name not in known:
                 raise TypeError(_unknown(f"{page}.{hook.__name__}", name))
-    for name in sorted(used.keys() - {*parameters(run)}):
+    for name in sorted(used.keys() - {*(parameters(run) if run else ())}):
         advice = f"add the parameter, or take {used[name]} out of `uses`"
         raise TypeError(f"{page} uses {used[name]}, but `run` takes no `{name}`: {advice}")
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Env, Evaluate, Expr, Field, Many
 from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.hooks import check_hooks, parameters
+from ptokit.isa.lang.hooks import check_body, check_hooks, parameters
 from ptokit.isa.lang.operands import (
     REQUIRED,
     Attr,
@@ -47,7 +47,7 @@ from ptokit.isa.lang.traits import (
 )
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import Loc, Pipe, Word
+from ptokit.isa.model.words import KernelKind, Loc, Pipe, Word
 
 __all__ = [
     "NOT_ON_TARGET",
@@ -107,6 +107,8 @@ class Instr:
     asm: ClassVar[Asm] = Asm()  # how it stands in text
     example: ClassVar[Example] = {}  # a program, or operands of the one statement
     run: Any = None  # the body; Any: a function of operands, attributes and resources
+    unexecuted: ClassVar[str] = ""  # why no engine executes it: then it has no body
+    core: ClassVar[KernelKind | None] = None  # the only kind of core that has it; None: both
     type_of: Any = None  # the type of its result by what is known; Any: as `run`
     manual_lines: Any = None  # lines that the manual adds; Any: a function that yields them
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
@@ -130,16 +132,23 @@ class Instr:
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
-    # the machine executes it: reports count it, Python has a function for it, and its body gets
+    # an engine executes it: reports count it, Python has a function for it, and its body gets
     # scalars as arrays. Else it defines a handle or a number, or is control flow.
     executes: ClassVar[Derived[bool]] = Derived(
-        lambda page: not (page.results() or REGIONS in page.uses or NO_TILES & {*page.traits})
+        lambda page: (
+            not (
+                page.unexecuted
+                or page.results()
+                or REGIONS in page.uses
+                or NO_TILES & {*page.traits}
+            )
+        )
     )
     # its result is a number that follows from its operands alone
     folds: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             {r.kind for r in page.results()} == {Kind.SCALAR}
-            and not page.uses
+            and not (page.uses or page.unexecuted)
             and BY_SCALAR not in page.traits
         )
     )
@@ -153,7 +162,9 @@ class Instr:
     lists: ClassVar[Derived[tuple[str, ...]]] = Derived(
         lambda page: tuple(o.name for o in page.operands if o.many)
     )
-    body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(lambda page: parameters(page.run))
+    body_names: ClassVar[Derived[tuple[str, ...]]] = Derived(
+        lambda page: () if page.run is None else parameters(page.run)
+    )
 
     def __init_subclass__(cls, abstract: bool = False, **facts: Any) -> None:  # Any: the above
         super().__init_subclass__()
@@ -176,6 +187,7 @@ class Instr:
         cls._sort()
         if not abstract:
             fields = {f.name for f in (*cls.operands, *cls.attrs)} | cls.types.keys()
+            check_body(cls.__name__, cls.run, cls.unexecuted)
             check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
             PAGES.append(cls)
 

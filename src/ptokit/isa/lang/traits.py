@@ -11,7 +11,7 @@ class Trait(Enum):
 
     ALLOCATES = "its result is new storage"
     READDRESSES = "its result is its input at another address"
-    DERIVES = "its result is storage at an address that follows from its input's"
+    DERIVES = "its result is storage at an address that follows from what it is given"
     ALIASES = "its output becomes a handle on the bytes of its input"
     WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
     TERMINATOR = "ends a region: its operands are what the region gives"

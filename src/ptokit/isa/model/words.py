@@ -137,6 +137,13 @@ S, V, M, FIX = Pipe.S, Pipe.V, Pipe.M, Pipe.FIX
 MTE1, MTE2, MTE3 = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3
 
 
+class KernelKind(Word, mlir="kernel_kind", cpp_type="KernelKind"):
+    """The kind of core: the one of the cube unit, AIC, or the one of the vector unit, AIV."""
+
+    CUBE = "cube", "CUBE", "aic"
+    VECTOR = "vector", "VECTOR", "aiv"
+
+
 class ReluPreMode(Word, mlir="relu_pre_mode", cpp_type="ReluPreMode", bare=True):
     """Whether negative values become zero on the way."""
 

@@ -139,6 +139,8 @@ class Compiler(MainFunction):
                 raise NotNative(f"nobody knows what {op.name} gives")
             self._ask(op, env)
             return
+        if op.page.unexecuted:
+            raise NotNative(op.page.unexecuted)
         static = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
         pending = [rule for rule, _ in doubtful(rules, static) if not rule.warning]

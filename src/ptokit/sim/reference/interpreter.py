@@ -19,7 +19,7 @@ from ptokit.analysis.checker import unknown_op
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.analysis.violation import blamed, violation
-from ptokit.diagnostics.diagnostic import PtoError, Severity, error
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
@@ -28,7 +28,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import Core, ReadyOp, refined
+from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.tile import ConvTile, Matrix, Pointer, Tile
@@ -154,7 +154,9 @@ class Interpreter:
 
 def execution(op: AnyOp, run: Interpreter) -> Step:
     """One op made ready."""
-    return _refuse(op) if isinstance(op, OpaqueOp) else _Execution(op, run)
+    if isinstance(op, OpaqueOp):
+        return _refuse(replace(unknown_op(op), severity=Severity.ERROR))
+    return _refuse(not_executed(op)) if op.page.unexecuted else _Execution(op, run)
 
 
 class _Execution:
@@ -224,9 +226,9 @@ class _Execution:
                 value.label = f"%{result.name}"
 
 
-def _refuse(op: OpaqueOp) -> Step:
+def _refuse(problem: Diagnostic) -> Step:
     def step(env: Env) -> None:
-        raise PtoError(replace(unknown_op(op), severity=Severity.ERROR))
+        raise PtoError(problem)
 
     return step
 

@@ -114,19 +114,9 @@ def _is_keyword(cursor: Cursor, forms: Sequence[type[Instr]]) -> bool:
 def read_signature(cursor: Cursor, call: Call) -> None:
     """`: (T, U) -> V`, `: T, U -> V`, `: T`, `-> V`, or nothing."""
     if cursor.accept(":"):
-        call.types = _types(cursor)
+        call.types = cursor.listed_types()
     if cursor.accept("->"):
-        call.results = _types(cursor)
-
-
-def _types(cursor: Cursor) -> list[tuple[Type, int]]:
-    """One type, several, or several in parentheses."""
-    if cursor.texts[cursor.i] == "(":
-        return cursor.types()
-    found = [(cursor.type(), cursor.i - 1)]
-    while cursor.accept(","):
-        found.append((cursor.type(), cursor.i - 1))
-    return found
+        call.results = cursor.listed_types()
 
 
 def read_item(cursor: Cursor, names: Names) -> Item:

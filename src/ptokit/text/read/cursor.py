@@ -83,6 +83,15 @@ class Cursor:
             return [(self.type(), self.i - 1)]
         return [(self.type(), self.i - 1) for _ in self.elements(")", opened)]
 
+    def listed_types(self) -> list[tuple[Type, int]]:
+        """`(T, U)` or `T, U`, as above."""
+        if self.texts[self.i] == "(":
+            return self.types()
+        found = [(self.type(), self.i - 1)]
+        while self.accept(","):
+            found.append((self.type(), self.i - 1))
+        return found
+
     def word(self, what: str) -> str:
         """Step over a token that starts with a letter and return it."""
         text = self.texts[self.i]

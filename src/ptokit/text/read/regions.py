@@ -9,6 +9,7 @@ from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
+from ptokit.text.read.attributes import Given, bind_attributes, dictionary, read_value
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item, typed
 from ptokit.text.read.comments import trimmed
@@ -122,6 +123,34 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     for region in op.regions:
         _check_yield(p, region, types, at)
     return _defined(p, op, types, results)
+
+
+def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op<<<1, 2, 3>>> { ... } {attributes} : T, U`, where its numbers and results have a place."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    given = _launch(p, page) if p.texts[p.i] == "<" else []
+    op.regions = [p.region([], op)]
+    if p.texts[p.i] == "{":
+        given += dictionary(p)
+    bind_attributes(p, op, given)
+    kinds = [kind for kind, _ in p.listed_types()] if p.accept(":") else []
+    _check_yield(p, op.regions[0], kinds, at)
+    return _defined(p, op, kinds, results)
+
+
+def _launch(p: Parser, page: type[Instr]) -> list[Given]:
+    """`<<<1, 2, 3>>>`: the numbers that must be given, in the page's order."""
+    given: list[Given] = []
+    for _ in range(3):
+        p.expect("<")
+    for number, attr in enumerate(a for a in page.attrs if a.required):
+        p.expect(",") if number else None
+        at = p.i
+        given.append(Given(attr.key, at, read_value(p), at, at))
+    for _ in range(3):
+        p.expect(">")
+    return given
 
 
 def _name(p: Parser) -> Named:

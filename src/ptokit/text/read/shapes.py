@@ -20,7 +20,7 @@ from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_call, read_item, read_signature, typed
 from ptokit.text.read.names import allocation
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.regions import read_condition, read_for, read_if, read_while
+from ptokit.text.read.regions import read_condition, read_for, read_if, read_section, read_while
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
 from ptokit.text.types.typereader import type_named
@@ -142,10 +142,10 @@ def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op`, `op %a, %b : T, U`."""
+    """`op`, `op %a, %b : T, U`, `op(%a, %b) : (T, U) -> ()`."""
     call = Call(at)
     first = p.i
-    if p.at_operand() and not p.begins_statement():
+    if p.texts[p.i] == "(" or (p.at_operand() and not p.begins_statement()):
         call = read_call(p, p.names, forms, at)
     elif p.texts[p.i] == ":":
         read_signature(p, call)
@@ -277,6 +277,7 @@ SHAPES: dict[str, Read] = {
     "call": read_call_of,
     "while": read_while,
     "condition": read_condition,
+    "section": read_section,
     "bracketed": read_bracketed,
     "angled": read_angled,
 }

@@ -110,10 +110,15 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     return f" : ({operands}) -> {results if count == 1 else f'({results})'}"
 
 
+PLACED = ("section",)  # shapes that have places of their own for attributes that must be given
+
+
 def attributes(op: Op) -> str:
     """` {key = value}`, without defaults."""
     parts: list[str] = []
     for attr in op.page.attrs:
+        if attr.required and op.page.asm.shape in PLACED:
+            continue
         if attr.name in op.attrs and op.attrs[attr.name] != attr.default:
             parts.append(f"{attr.key} = {attribute(op.attrs[attr.name])}")
     known = {a.name for a in op.page.attrs}
@@ -203,8 +208,12 @@ def write_cast(w: Writer, op: Op) -> None:
 
 
 def write_yield(w: Writer, op: Op) -> None:
-    """`op %a, %b : T, U`."""
+    """`op %a, %b : T, U`, or with brackets."""
     values = [v for _, v in op.values()]
+    if op.page.asm.brackets:
+        names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
+        w.line(op, f"{w.mnemonic(op)}({names}) : ({types}) -> ()")
+        return
     text = f" {_listed(w, values)}" if values else ""
     w.line(op, f"{w.mnemonic(op)}{text}")
 
@@ -244,6 +253,15 @@ def write_if(w: Writer, op: Op) -> None:
         w.indent += 1
         w.block(region)
     w.close("}")
+
+
+def write_section(w: Writer, op: Op) -> None:
+    """An op with one region: numbers before it, attributes and the types of results behind."""
+    numbers = ", ".join(str(op.attrs[a.name]) for a in op.page.attrs if a.required)
+    types = ", ".join(w.type(v.type) for v in op.results)
+    w.open(op, f"{w.results(op)}{w.mnemonic(op)}{f'<<<{numbers}>>>' if numbers else ''} {{")
+    w.block(op.regions[0])
+    w.close(f"}}{attributes(op)}{f' : {types}' if types else ''}")
 
 
 def write_while(w: Writer, op: Op) -> None:
@@ -323,6 +341,7 @@ WRITERS: dict[str, Write] = {
     "call": write_call,
     "while": write_while,
     "condition": write_condition,
+    "section": write_section,
     "bracketed": write_bracketed,
     "angled": write_angled,
 }

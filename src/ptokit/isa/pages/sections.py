@@ -1,0 +1,76 @@
+"""Sections: parts of a function that only one kind of core runs (spec 4.8)."""
+
+from ptokit.isa.lang.page import *
+from ptokit.isa.pages.control import ControlFlow, Region
+
+ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
+COMPILERS_OWN = "it is a compiler's own note, and no published source says what it does"
+FUSED = f"""\
+%x = pto.alloc_tile : {VEC_F32}
+%y = pto.fusion_region {{
+  %t = pto.alloc_tile : {VEC_F32}
+  pto.texpands ins(%one : f32) outs(%t : {VEC_F32})
+  pto.yield(%t) : ({VEC_F32}) -> ()
+}} : {VEC_F32}"""
+
+
+class Section(Instr, abstract=True, pipe=S, uses=(REGIONS, FLOW), routes=ONCE):
+    """A part of a function for one kind of core.
+
+    ptokit runs one core: where all sections of a function are of one kind, its core runs them.
+    """
+
+    example = f"""\
+func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
+  NAME {{
+    pto.tmov ins(%x : {VEC_F32}) outs(%y : {VEC_F32})
+  }}
+  return
+}}"""
+
+    @staticmethod
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+        return flow.branch(1, regions)
+
+
+def of(kind: str) -> Asm:
+    """The macros of C++ are 1 where code of that kind is compiled."""
+    return Asm(shape="section", cpp_text=f"if constexpr ({kind})")
+
+
+class SectionCube(Section, name="section.cube", core=KernelKind.CUBE, asm=of("DAV_CUBE")):
+    """What only the cores with the cube unit run."""
+
+
+class SectionVector(Section, name="section.vector", core=KernelKind.VECTOR, asm=of("DAV_VEC")):
+    """What only the cores with the vector unit run."""
+
+
+class SectionSimt(Instr, name="section.simt", core=KernelKind.VECTOR, pipe=V, routes=ONCE):
+    """Threads of the vector core, as many as the three extents of the launch say."""
+
+    unexecuted = "no published source says what the threads of a SIMT section do"
+    targets = (A5,)
+    asm = Asm(shape="section", cpp_text="// {x} x {y} x {z} threads")
+    example = "pto.section.simt<<<128, 1, 1>>> {\n}"
+    x = Attr(int, key="dim_x")
+    y = Attr(int, key="dim_y")
+    z = Attr(int, key="dim_z")
+    rules = named("attribute", x >= 0, y >= 0, z >= 0, help="extents of a launch count from 0")
+
+
+class FusionRegion(Instr, name="fusion_region", pipe=S, routes=ONCE):
+    """Instructions that a compiler has chosen to fuse; what it yields are the results."""
+
+    unexecuted = COMPILERS_OWN
+    asm = Asm(shape="section", cpp_text="")
+    example = FUSED
+
+
+class FusionYield(Instr, name="yield", traits=(TERMINATOR,), pipe=S):
+    """Ends a fused region: what it gives."""
+
+    unexecuted = COMPILERS_OWN
+    asm = Asm(shape="yield", brackets=("values",), cpp_text="")
+    example = FUSED
+    values = In(Any_, (), many=True)
