@@ -19,25 +19,25 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 540,  # the calls that a place is inside of, the nearest words
     "isa/formula": 610,
-    "isa/model": 1_790,  # readings by name
-    "isa/lang": 1_475,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/model": 1_860,  # readings by name; kinds of cores, handles of pipes
+    "isa/lang": 1_520,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 760,
     "isa": 120,  # the index
     "numerics": 1_345,  # the whole way out of the accumulator; bits of floats; sums that saturate
-    "isa/pages": 7_625,  # all tile instructions of the manual
+    "isa/pages": 8_500,  # all tile instructions of the manual; those that talk to other cores and ranks
     "ir": 450,  # the builder too
     "text/types": 680,  # memrefs, multi-tiles, memories of pointers
-    "text/read": 3_470,  # clauses, modes, types of numbers
-    "text/write": 860,  # values that regions pass on, in C++
+    "text/read": 3_620,  # clauses, modes, types of numbers; shapes of pipes
+    "text/write": 950,  # values that regions pass on, in C++; shapes of pipes
     "text": 20,
-    "sim": 1_815,  # windows are placed once, memories used again; scatters, merges
+    "sim": 1_830,  # windows are placed once, memories used again; scatters, merges
     "sim/record": 1_450,  # below analysis: effects come from recorded bodies
     "analysis": 2_300,
     "sim/reference": 310,
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_320,  # sessions run again
     "passes": 1_315,
-    "api": 2_170,
+    "api": 2_190,  # kinds of cores
     "tools": 1_840,  # a file per command; arguments, comparison, traces, breakpoints
     "": 160,
 }

@@ -21,7 +21,9 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = 37_000  # the rest of the ISA; a command line with a file per command
+LARGEST_PACKAGE = (
+    38_600  # the rest of the ISA; a command line with a file per command; what talks to other cores
+)
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
