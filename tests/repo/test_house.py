@@ -24,7 +24,7 @@ HOUSE = {
     "isa/disputes": 760,
     "isa": 120,  # the index
     "numerics": 1_345,  # the whole way out of the accumulator; bits of floats; sums that saturate
-    "isa/pages": 8_500,  # all tile instructions of the manual; those that talk to other cores and ranks
+    "isa/pages": 8_500,  # all tile instructions of the manual; other cores and ranks
     "ir": 450,  # the builder too
     "text/types": 680,  # memrefs, multi-tiles, memories of pointers
     "text/read": 3_620,  # clauses, modes, types of numbers; shapes of pipes
