@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptokit.api import intrinsics
+    from ptokit.api.compare import Comparison, compare
     from ptokit.api.events import Event
     from ptokit.api.hostarrays import ConvTile, Tensor, Tile, UnwrittenWarning
     from ptokit.api.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     __all__ = [
         "CallError",
+        "Comparison",
         "ConvTile",
         "DType",
         "Diagnostic",
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         "Tile",
         "UnwrittenWarning",
         "bf16",
+        "compare",
         "conv_tile",
         "f4e1m2x2",
         "f4e2m1x2",
@@ -96,6 +99,7 @@ else:
 
     HOMES = {
         "diagnostics.diagnostic": "CallError Diagnostic PtoError",
+        "api.compare": "Comparison compare",
         "api.events": "Event",
         "isa.model.dtypes": "DType bf16 f16 f32 f4e1m2x2 f4e2m1x2 f8e4m3 f8e5m2 f8e8m0 hif8 "
         "i16 i32 i4 i64 i8 u16 u32 u64 u8",

@@ -120,6 +120,7 @@ def test_if_one_output_fails_no_other_changes(folder: Path) -> None:
 
 
 def test_writers_of_one_output_all_succeed_and_readers_see_whole_files(folder: Path) -> None:
+    from ptokit import f32
     from ptokit.api.files import write_arrays
 
     y, problems = folder / "y.npy", list[object]()
@@ -128,7 +129,7 @@ def test_writers_of_one_output_all_succeed_and_readers_see_whole_files(folder: P
     def write(array: Any) -> None:
         try:
             for _ in range(50):
-                write_arrays([(y, array)])
+                write_arrays([(y, array, f32)])
                 found = np.load(y)
                 assert (found == found[0, 0]).all()
         except BaseException as problem:

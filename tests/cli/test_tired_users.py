@@ -155,7 +155,7 @@ def test_json_of_a_file_that_is_not_there() -> None:
         (("a={a}", "--func", "g"), "no function @g"),
         (("a={a}", "c=1e5"), "argument-type"),
         (("a=3",), "argument-type"),
-        (("a",), "NAME=VALUE"),
+        (("a",), "a: No such file or directory"),
         (("=3",), "NAME=VALUE"),
         (("a=",), "NAME=VALUE"),
         (("a={a}", "-o", "c"), "NAME=VALUE"),

@@ -30,14 +30,14 @@ HOUSE = {
     "text/read": 3_620,  # clauses, modes, types of numbers; shapes of pipes
     "text/write": 950,  # values that regions pass on, in C++; shapes of pipes
     "text": 20,
-    "sim": 1_830,  # windows are placed once, memories used again; scatters, merges
+    "sim": 1_840,  # windows are placed once, memories used again; scatters, merges
     "sim/record": 1_450,  # below analysis: effects come from recorded bodies
     "analysis": 2_500,
-    "sim/reference": 310,
+    "sim/reference": 600,  # what of arrays is viewed; traces, breakpoints
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_320,  # sessions run again
     "passes": 1_315,
-    "api": 2_190,  # kinds of cores
+    "api": 2_560,  # raw files, arguments by position, comparisons
     "tools": 1_840,  # a file per command; arguments, comparison, traces, breakpoints
     "": 160,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -14,6 +14,7 @@ from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
+from ptokit.isa.pages.grid import Query, launch_query
 from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
@@ -35,12 +36,58 @@ def bind(
             raise call_error(
                 "unknown-argument", f"there is no argument {name!r}", seen=f"it takes {takes}"
             )
+    for arg, page in launch_arguments(func, arrays):
+        func.args.remove(arg)
+        func.body.ops.insert(0, Op(page, results=[arg], spans={"": arg.span} if arg.span else {}))
     numbers = dict(_numbers(func, arrays))
     complete(func, target, arrays, numbers, types)
     _require(func, arrays)
     _require_types(func)
     converted = func_to_dps(func)
     return Bound(converted, arrays, _by_name(converted, numbers), written(converted))
+
+
+def named(
+    func: Func, given: Sequence[Any], arrays: Mapping[str, Any]
+) -> Mapping[str, Any]:  # Any: arrays and numbers
+    """Arguments given by position, in the order of the function's head, and by name: all by name.
+
+    PtoError if there are too many or one is given both ways.
+    """
+    if not given:
+        return arrays
+    names = [arg.name for arg in func.args]
+    if len(given) > len(names):
+        seen = f"it takes {len(names)}: {', '.join(names)}" if names else "it takes none"
+        raise call_error("unknown-argument", f"{len(given)} arguments are given", seen=seen)
+    first = dict(zip(names, given, strict=False))
+    for place, name in enumerate(first):
+        if name in arrays:
+            raise call_error(
+                "argument-twice",
+                f"%{name}: {CATALOGUE['argument-twice'].title}",
+                func.args[place].span,
+                seen=f"it is argument {place + 1} of {len(given)} given by position, and {name}=",
+                help="leave one of them out",
+            )
+    return first | dict(arrays)
+
+
+def launch_arguments(
+    func: Func, arrays: Mapping[str, Any]
+) -> list[tuple[Value, type[Query]]]:  # Any: as above
+    """The arguments that the launch gives each block, and the query that stands for each.
+
+    They are those named as a place in the launch that nobody gave (spec 4.8).
+    """
+    return [
+        (arg, page)
+        for arg in func.args
+        if arrays.get(arg.name) is None
+        and isinstance(arg.type, ScalarType)
+        and not arg.type.is_float
+        and (page := launch_query(arg.name)) is not None
+    ]
 
 
 def _by_name(func: Func, numbers: Mapping[Value, Any]) -> dict[Value, Any]:

@@ -12,15 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.analysis.checker import check_func
-from ptokit.api.bind import bind
-from ptokit.api.fills import Fill, filled
+from ptokit.api.bind import bind, named
+from ptokit.api.fills import Completed, filled
 from ptokit.api.hostarrays import from_dlpack
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.ir.module import Func
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import Type
+from ptokit.isa.model.types import PtrType, Type
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound
@@ -33,10 +36,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run:
-    """What a run produced: output arrays by argument name, and how many instructions ran."""
+    """What a run produced: arrays and element types by argument name, counts of instructions."""
 
     outputs: dict[str, AnyArray]
     instructions: dict[str, int]
+    dtypes: Mapping[str, DType]
 
 
 class Recent(Generic[T]):
@@ -106,16 +110,17 @@ class Executable:
 
     def run(
         self,
-        *,
+        *given: Any,  # Any: arrays and numbers
         max_instructions: int | None = None,
         timeout: float | None = None,
-        **arrays: Any,  # Any: arrays and numbers
+        **arrays: Any,  # Any: as above
     ) -> dict[str, AnyArray]:
-        """Run on arrays and numbers given by argument name; returns the outputs.
+        """Run on arrays and numbers given by position or by argument name; returns the outputs.
 
         As `Program.run`, with the options that were chosen when it was compiled.
         """
-        return self.execute(arrays, max_instructions=max_instructions, timeout=timeout).outputs
+        every = named(self.func, given, arrays)
+        return self.execute(every, max_instructions=max_instructions, timeout=timeout).outputs
 
     def execute(
         self,
@@ -129,15 +134,30 @@ class Executable:
         given = self._given(arrays)
         bound, function = self._ready(given)
         outputs, count = function.run(bound.on(given), limits)
-        return Run(outputs, dict(count))
+        return Run(outputs, dict(count), bound.dtypes)
 
     def bound(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
 
     def _given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        made = filled(self.func, arrays) if Fill in map(type, arrays.values()) else arrays
+        open = any(isinstance(value, Completed) for value in arrays.values())
+        made = filled(self.func, arrays, self._viewed) if open else arrays
         return {n: a if type(a) is np.ndarray else from_dlpack(a) for n, a in made.items()}
+
+    def _viewed(self, arrays: Mapping[str, Any]) -> Mapping[str, int]:
+        """How many elements of each pointer that is None the function views, where it tells."""
+        from ptokit.sim.reference.viewed import viewed
+
+        options = self.options
+        unsized = [a for a in self.func.args if a.name in arrays and arrays[a.name] is None]
+        one = {
+            a.name: np.zeros(1, f"V{a.type.dtype.size}")
+            for a in unsized
+            if isinstance(a.type, PtrType)
+        }
+        bound = bind(self.func, {**arrays, **one}, options.target, dict(options.types))
+        return viewed(bound, one, options.target, options.fixpipe, options.blocks)
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
         kinds = [(name, _kind(value)) for name, value in given.items()]

@@ -22,13 +22,18 @@ from ptokit.diagnostics.diagnostic import CallError, call_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ptokit.isa.model.dtypes import DType
+
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 PathLike: TypeAlias = "str | Path"
 
 LARGEST_TEXT = 1 << 26  # bytes of a program: /dev/zero has no end
+LARGEST_ARRAY = 1 << 32  # bytes of a raw file
 CHUNK = 1 << 24
 STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-ARRAY = "give a number or the name of a .npy file of numbers, as numpy.save writes it"
+ARRAY = (
+    "give a number, a .npy file of numbers, as numpy.save writes it, or a raw file: a.bin:f16:16x32"
+)
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # a new file, never a link's target
 
 
@@ -39,6 +44,21 @@ def read_text_bytes(path: PathLike) -> bytes:
     if len(raw) > LARGEST_TEXT:
         raise _unreadable(path, f"a program has at most {LARGEST_TEXT >> 20} MiB")
     return raw
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The bytes of a file of elements; CallError if it cannot be read or is too large."""
+    with _reading(path, ARRAY) as file:
+        raw = file.read(LARGEST_ARRAY + 1)
+    if len(raw) > LARGEST_ARRAY:
+        raise _unreadable(path, f"a raw file has at most {LARGEST_ARRAY >> 30} GiB", ARRAY)
+    return raw
+
+
+def require_readable(path: PathLike) -> None:
+    """CallError if there is no file of elements that can be opened; nothing is read."""
+    with _reading(path, ARRAY):
+        pass
 
 
 def read_array(path: PathLike) -> AnyArray:
@@ -98,16 +118,28 @@ def _exactly(file: BinaryIO, count: int) -> bytearray:
     return raw
 
 
-def write_arrays(arrays: Sequence[tuple[Path, AnyArray]]) -> None:
-    """Write .npy files as `write_files` does."""
+def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
+    """Write arrays of element types as `write_files` does: .npy files, or .bin, elements alone.
+
+    A .npy file has the type of NumPy's own where there is one; else the elements' bits, of the type
+    V1 or V2, which every NumPy reads: `.view(ml_dtypes.bfloat16)`, for example, are the values.
+    """
     import numpy as np
 
-    def content(array: AnyArray) -> memoryview:
+    from ptokit.numerics.formats import pack
+    from ptokit.numerics.host import numpy_dtype, rounded
+
+    def content(path: Path, array: AnyArray, dtype: DType) -> bytes | memoryview:
+        codes = rounded(array, dtype)
+        if path.suffix == ".bin":
+            return (pack(codes) if dtype.packed else codes).tobytes()
+        if array.dtype.isbuiltin != 1 or numpy_dtype(dtype) is None:
+            array = codes.view(f"V{codes.itemsize}")
         buffer = io.BytesIO()  # NumPy asks a file for its position, and a pipe has none
         np.save(buffer, array, allow_pickle=False)
         return buffer.getbuffer()
 
-    write_files([(path, content(array)) for path, array in arrays])
+    write_files([(path, content(path, array, dtype)) for path, array, dtype in arrays])
 
 
 def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:

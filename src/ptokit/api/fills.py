@@ -1,19 +1,23 @@
-"""Arguments that are made up: `random` or `zeros` in the place of an array."""
+"""Arguments that their types complete: `random` or `zeros` in the place of an array, raw files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
+from ptokit.api.files import read_bytes
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType, dtype_named
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
+from ptokit.numerics.formats import unpack
 from ptokit.numerics.host import numpy_dtype, rounded, values_of
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
@@ -21,25 +25,38 @@ MOST = 1 << 30  # elements
 
 
 @dataclass(frozen=True)
-class Fill:
-    """An array to be made: its content, and what the argument's type does not say."""
+class Completed(ABC):
+    """Something an argument's type completes: element type and extents, as far as they are said."""
 
-    content: str  # "random" or "zeros"
     dtype: DType | None = None
     shape: tuple[int, ...] | None = None
+
+    @abstractmethod
+    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: an array or a number
+        """What `arg` gets. `count`: the elements that the program views of it, where known."""
+
+
+@dataclass(frozen=True)
+class Fill(Completed):
+    """An array to be made."""
+
+    content: str = "zeros"  # or "random"
     seed: int = 0
 
-    def array(self, arg: Value) -> Any:  # Any: an array or a number
+    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: as above
         """Values for `arg`, the same for a name and a seed in every run."""
         if isinstance(arg.type, ScalarType):
             return self._number(arg.type, arg.name)
         dtype = self.dtype or _dtype(arg)
-        shape = _shape(arg) if self.shape is None else self.shape
-        if dtype is None or shape is None or int(np.prod(shape, dtype=object)) > MOST:
+        shape = self.shape or _shape(arg) or (None if count is None else (count,))
+        if dtype is None or shape is None or prod(shape) > MOST:
             raise _open(arg, self)
         values = self._values(arg.name, shape, dtype.is_float)
-        codes = rounded(np.asarray(values), dtype)
-        return codes if numpy_dtype(dtype) is None else values_of(codes, dtype)
+        return _array(rounded(np.asarray(values), dtype), dtype)
+
+    def endless(self, arg: Value) -> bool:
+        """Whether neither the text nor the argument's type gives extents."""
+        return self.shape is None and isinstance(arg.type, PtrType)
 
     def _number(self, kind: ScalarType, name: str) -> int | float:
         value = self._values(name, (), kind.is_float)
@@ -52,33 +69,112 @@ class Fill:
         return source.standard_normal(shape) if real else source.integers(0, SMALL, shape)
 
 
-def fill_named(text: str, seed: int = 0) -> Fill | None:
-    """`random` or `zeros`, then `:dtype` and `:extents`, each optional; None for other text.
+@dataclass(frozen=True)
+class RawFile(Completed):
+    """A file of elements alone: no header says what they are."""
 
-    ValueError where what follows is neither.
+    path: str = ""
+
+    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: as above
+        """The elements in C order; of a pointer without stated extents, all there are.
+
+        CallError if the file cannot be read or has another size.
+        """
+        kind = arg.type
+        dtype = self.dtype or (kind.element if isinstance(kind, ScalarType) else _dtype(arg))
+        if dtype is None:
+            raise _open(arg, self)
+        raw = np.frombuffer(read_bytes(self.path), np.uint8)
+        shape = () if isinstance(kind, ScalarType) else self.shape or _shape(arg)
+        if shape is None:
+            shape = (raw.size * 8 // dtype.bits,)
+        if dtype.nbytes(prod(shape)) != raw.size:
+            raise self._unfit(arg, dtype, shape, raw.size)
+        codes = unpack(raw, prod(shape)) if dtype.packed else raw.view(dtype.storage)
+        found = _array(codes.reshape(shape), dtype)
+        return found if shape or not isinstance(kind, ScalarType) else found.item()
+
+    def _unfit(self, arg: Value, dtype: DType, shape: tuple[int, ...], size: int) -> PtoError:
+        wanted = f"{dtype} {'x'.join(map(str, shape))}".rstrip()
+        return call_error(
+            "argument-type",
+            f"%{arg.name}: the file has another size than the array",
+            arg.span,
+            rule=f"{wanted} takes {dtype.nbytes(prod(shape))} bytes",
+            seen=f"{self.path} has {size}, which is {size * 8 / dtype.bits:g} elements of {dtype}",
+            help=f"say what the file holds, as in {arg.name}=FILE:f16:16x32",
+        )
+
+
+def _array(codes: Any, dtype: DType) -> Any:  # Any: arrays
+    """Codes as an array that an argument of the type takes."""
+    return codes if numpy_dtype(dtype) is None else values_of(codes, dtype)
+
+
+def completed(text: str, seed: int = 0) -> Completed | None:
+    """`random`, `zeros` or a raw file, then `:dtype` and `:extents`, each optional.
+
+    None for other text: a file ending in .npy, or in something else that is not .bin where nothing
+    follows its name. ValueError where what follows is neither.
     """
     content, *details = text.split(":")
-    if content not in ("random", "zeros"):
+    if content in ("random", "zeros"):
+        for detail in details:
+            if dtype_named(detail) is None and _extents(detail) is None:
+                message = f"{detail!r} is neither an element type nor extents such as 16x32"
+                raise ValueError(message)
+        return Fill(*_stated(details), content, seed)
+    path, details = _path_and_details(text)
+    if details and path.endswith(".npy"):
+        raise ValueError("a .npy file says itself what it holds: leave out what follows its name")
+    raw = details or path.endswith(".bin")
+    return RawFile(*_stated(details), path) if raw else None
+
+
+def _path_and_details(text: str) -> tuple[str, list[str]]:
+    """A name of a file may hold colons: what follows it are the last words that say something."""
+    path, details = text, list[str]()
+    while len(details) < 2:
+        before, colon, detail = path.rpartition(":")
+        if not colon or (dtype_named(detail) is None and _extents(detail) is None):
+            break
+        path, details = before, [detail, *details]
+    return path, details
+
+
+def _stated(details: list[str]) -> tuple[DType | None, tuple[int, ...] | None]:
+    """The element type and the extents among words."""
+    dtypes = [d for word in details if (d := dtype_named(word)) is not None]
+    shapes = [e for word in details if (e := _extents(word)) is not None]
+    return dtypes[0] if dtypes else None, shapes[0] if shapes else None
+
+
+def _extents(word: str) -> tuple[int, ...] | None:
+    parts = word.split("x")
+    if not all(part.isdecimal() and part.isascii() for part in parts):
         return None
-    fill = Fill(content, seed=seed)
-    for detail in details:
-        dtype = dtype_named(detail)
-        if dtype is not None:
-            fill = Fill(content, dtype, fill.shape, seed)
-        elif all(part.isdecimal() and part.isascii() for part in detail.split("x")):
-            fill = Fill(content, fill.dtype, tuple(map(int, detail.split("x"))), seed)
-        else:
-            raise ValueError(f"{detail!r} is neither an element type nor extents such as 16x32")
-    return fill
+    return tuple(map(int, parts))
 
 
-def filled(func: Func, given: Mapping[str, Any]) -> dict[str, Any]:  # Any: arrays, numbers, fills
-    """The arguments with every fill replaced by an array or a number of its argument's type."""
+def filled(
+    func: Func,
+    given: Mapping[str, Any],  # Any: arrays and numbers
+    viewed: Callable[[Mapping[str, Any]], Mapping[str, int]],
+) -> dict[str, Any]:
+    """The arguments with an array or a number in the place of what their types complete.
+
+    `viewed` is asked, with all other arguments, how many elements the program views of each pointer
+    that nothing gives extents.
+    """
     args = {arg.name: arg for arg in func.args}
-    made = dict(given)
-    for name, value in given.items():
-        if isinstance(value, Fill) and name in args:
-            made[name] = value.array(args[name])
+    left = {n: v for n, v in given.items() if isinstance(v, Completed) and n in args}
+    made = {n: v for n, v in given.items() if n not in left}
+    for name, value in list(left.items()):
+        if not (isinstance(value, Fill) and value.endless(args[name])):
+            made[name] = left.pop(name).array(args[name])
+    if left:
+        counts = viewed(made | dict.fromkeys(left))
+        made |= {n: value.array(args[n], counts.get(n)) for n, value in left.items()}
     return made
 
 
@@ -99,12 +195,14 @@ def _shape(arg: Value) -> tuple[int, ...] | None:
     return known if len(known) == len(extents) else None
 
 
-def _open(arg: Value, fill: Fill) -> PtoError:
-    kind = "" if isinstance(arg.type, PtrType) else ":f32"
+def _open(arg: Value, given: Completed) -> PtoError:
+    """What a person must add."""
+    kind = f":{_dtype(arg) or 'f32'}"
+    what = given.content if isinstance(given, Fill) else "FILE"
     return call_error(
         "argument-type",
-        f"%{arg.name}: {fill.content} needs more than the argument's type says",
+        f"%{arg.name}: {what} needs more than the argument's type says",
         arg.span,
         seen=f"%{arg.name} has the type {arg.type}",
-        help=f"give the extents: {arg.name}={fill.content}{kind}:16x32",
+        help=f"give the extents: {arg.name}={what}{kind}:16x32",
     )

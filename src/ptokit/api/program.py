@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
+ENTRY = "pto.entry"  # the attribute of the function that a launch runs
 FORMS = ("as", "ssa", "dps", "cpp")
 
 
@@ -69,19 +70,28 @@ class Program:
         return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 
     def func(self, name: str | None = None) -> Func:
-        """The function of that name, or the only one that no other calls; without calls."""
+        """The function of that name, the only entry, or the only one that no other calls.
+
+        Calls are replaced by what they call. An entry has the attribute `pto.entry`.
+        """
         from ptokit.passes.inline import entries, inlined
 
-        bodies = [f for f in self.module.funcs if f.name == name] if name else entries(self.module)
-        if len(bodies) == 1:
-            return inlined(self.module, bodies[0])
-        found = ", ".join(f"@{f.name}" for f in self.module.funcs) or "none"
-        message = f"no function @{name}" if name else "choose a function"
-        raise call_error("no-such-function", message, seen=f"the program has {found}")
+        every = [f for f in self.module.funcs if not f.declared]
+        if name is not None:
+            chosen = [f for f in every if f.name == name]
+        else:
+            marked = [f for f in every if f.attrs.get(ENTRY, False) is not False]
+            chosen = marked or [f for f in entries(self.module) if not f.declared]
+        if len(chosen) == 1:
+            return inlined(self.module, chosen[0])
+        found = ", ".join(f"@{f.name}" for f in chosen or every) or "none"
+        message = "choose a function" if name is None else f"no function @{name}"
+        advice = "--entry NAME, in Python func=, chooses one" if chosen else None
+        raise call_error("no-such-function", message, seen=f"the program has {found}", help=advice)
 
     def run(
         self,
-        *,
+        *given: Any,  # Any: arrays and numbers
         target: str | None = None,
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
@@ -89,9 +99,9 @@ class Program:
         engine: str | None = None,
         max_instructions: int | None = None,
         timeout: float | None = None,
-        **arrays: Any,  # Any: arrays and numbers
+        **arrays: Any,  # Any: as above
     ) -> dict[str, AnyArray]:
-        """Run a function on arrays and numbers given by argument name; returns its outputs.
+        """Run a function on arrays and numbers, by position or by name; returns its outputs.
 
         Arrays are not changed: an output that was also given starts from a copy. `blocks` runs the
         function that many times, on one global memory and a core for each. `engine`: "reference",
@@ -99,17 +109,8 @@ class Program:
         the target, goes wrong while it runs, or has not ended after `max_instructions` (see
         `sim.limits.RunLimits` for what counts) or about `timeout` seconds.
         """
-        done = self.execute(
-            arrays,
-            target=target,
-            func=func,
-            fixpipe=fixpipe,
-            blocks=blocks,
-            engine=engine,
-            max_instructions=max_instructions,
-            timeout=timeout,
-        )
-        return done.outputs
+        made = self._executable(target, func, fixpipe, blocks, engine, None)
+        return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
 
     def execute(
         self,

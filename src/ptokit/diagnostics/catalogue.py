@@ -206,7 +206,13 @@ CATALOGUE: dict[str, Entry] = {
         "`ptokit run` takes each input as NAME=FILE.npy or NAME=NUMBER.",
     ),
     "unknown-argument": Entry(
-        "the program has no such argument", "Arguments are bound by name; see the function's head."
+        "the program has no such argument",
+        "Arguments are bound by name, or by position in the order of the function's head.",
+    ),
+    "argument-twice": Entry(
+        "the argument is given twice",
+        "Arguments are given by position, in the order of the function's head, or by name "
+        "(a=a.npy), each once.",
     ),
     "argument-type": Entry(
         "the array does not fit the argument",

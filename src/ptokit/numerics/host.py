@@ -50,13 +50,10 @@ def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
 
     Raw bits are welcome too: an unsigned or void array of the element's size. ValueError otherwise.
     """
-    if is_of(array, dtype) or (dtype.is_float and _is_bits(array.dtype, dtype)):
+    unsigned = dtype.is_float and array.dtype == dtype.storage
+    if is_of(array, dtype) or unsigned or is_raw(array.dtype, dtype.size):
         return np.ascontiguousarray(array).view(dtype.storage)
     raise ValueError(f"the element type is {array.dtype}, not {dtype}")
-
-
-def _is_bits(kind: np.dtype[Any], dtype: DType) -> bool:  # Any: as above
-    return kind == dtype.storage or is_raw(kind, dtype.size)
 
 
 def rounded(array: AnyArray, dtype: DType) -> AnyArray:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
+from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import PtrType
@@ -21,6 +22,7 @@ from ptokit.numerics.host import codes_of, values_of
 from ptokit.sim.memory import Memory, copied
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
+OUTPUTS = (PtrType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
 Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
@@ -48,7 +50,8 @@ class Bound:
     def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The same function on other arrays of the same types."""
         other = Bound(self.func, arrays, self.numbers, self.written)
-        other.__dict__.update(tiles=self.tiles, candidate_outputs=self.candidate_outputs)
+        kept = {"tiles": self.tiles, "dtypes": self.dtypes}
+        other.__dict__.update(kept, candidate_outputs=self.candidate_outputs)
         return other
 
     def shared(self) -> Env:
@@ -98,6 +101,12 @@ class Bound:
     def candidate_outputs(self) -> tuple[Value, ...]:
         """Values that may be outputs: arguments that are written, a flat program's results."""
         return (*self.written, *(_results(self.func) if self.func.flat else ()))
+
+    @cached_property
+    def dtypes(self) -> dict[str, DType]:
+        """The element types of what may be outputs, by name."""
+        kinds = [(v.name, v.type) for v in self.candidate_outputs]
+        return {name: kind.dtype for name, kind in kinds if isinstance(kind, OUTPUTS)}
 
     def outputs(self, env: Env) -> dict[str, AnyArray]:
         """Arrays by name: pointers and tiles that were written, and a flat program's results."""

@@ -4,6 +4,8 @@ Every block runs the same function on the same global memory, with memories, reg
 its own. ptokit's cores have no sub-blocks.
 """
 
+import re
+
 from ptokit.isa.lang.page import *
 
 LARGEST_GRID = 65535  # a launch's block count has 16 bits
@@ -44,3 +46,18 @@ class GetSubblockNum(
     Query, name="get_subblock_num", fact="subblock_num", asm=asking("get_subblockdim")
 ):
     """How many vector cores the block has."""
+
+
+FACT = re.compile(r"(?:^|[^a-z0-9])(?P<sub>sub_?)?block_(?P<what>idx|id|num)$")
+
+
+def launch_query(name: str) -> type[Query] | None:
+    """The page that gives what the launch passes in an argument of this name; None: nothing.
+
+    Front ends add such arguments in the place of queries (spec 4.8): `__pypto_spmd_block_idx`.
+    """
+    found = FACT.search(name.lower())
+    if found is None:
+        return None
+    pages = (GetSubblockIdx, GetSubblockNum) if found["sub"] else (GetBlockIdx, GetBlockNum)
+    return pages[found["what"] == "num"]

@@ -29,7 +29,7 @@ class InterpretedFunction:
         planned: Planned | None = None,
     ) -> None:
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
-        self.planned = planned or _planned(bound, target)
+        self.planned = planned or placed(bound, target)
 
     def run(self, bound: Bound, limits: RunLimits) -> Outcome:
         """Run the function once for each block, in ascending order."""
@@ -56,7 +56,8 @@ class InterpretedFunction:
         return env
 
 
-def _planned(bound: Bound, target: Target) -> Planned:
+def placed(bound: Bound, target: Target) -> Planned:
+    """Where the tiles of a function are placed."""
     return plan(Interference(bound.func), learned(bound.func, target, bound.numbers))
 
 

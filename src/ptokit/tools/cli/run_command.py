@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,24 +19,42 @@ from ptokit.tools.cli.options import (
     target_option,
     with_readings,
 )
+from ptokit.tools.cli.values import argument, expectation, pairs, split, type_of
+
+if TYPE_CHECKING:
+    from ptokit.api.compare import Comparison
+    from ptokit.api.executable import Run
+    from ptokit.api.program import Program
 
 
 @click.command()
 @KERNEL
-@click.argument("arguments", nargs=-1, metavar="[NAME=FILE.npy | NAME=NUMBER]...")
+@click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @target_option()
-@click.option("-o", "--output", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save.")
+@click.option(
+    *("-o", "--output", "outputs"), multiple=True, metavar="NAME=FILE", help="Save: .npy or .bin."
+)
+@click.option(
+    "--expect",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Compare an output; status 1 if it differs.",
+)
+@click.option("--rtol", type=float, metavar="X", help="Of --expect, relative to what was found.")
+@click.option("--atol", type=float, metavar="X", help="Of --expect.  [default: by element type]")
 @click.option(
     "--type", "types", multiple=True, metavar="NAME=TYPE", help="Complete an elided type."
 )
-@click.option("--func", help="The function to run, where there are several.")
+@click.option(
+    *("--entry", "--func", "entry"), metavar="NAME", help="The function to run, of several."
+)
 @click.option(
     "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
 )
 @click.option("--order", metavar="NAME", help="Order of sums: cpu, recorded, left, a2a3 or a5.")
 @READING
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of NAME=random.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of random values.")
 @ENGINE
 @click.option(
     "--max-instructions", type=int, metavar="N", help="End the run where it executes more."
@@ -45,124 +65,143 @@ from ptokit.tools.cli.options import (
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
 )
 @program_errors
-def run(
-    kernel: Path,
-    arguments: tuple[str, ...],
-    target: str,
-    outputs: tuple[str, ...],
-    types: tuple[str, ...],
-    func: str | None,
-    fixpipe: str,
-    order: str | None,
-    readings: tuple[str, ...],
-    blocks: int,
-    seed: int,
-    engine: str | None,
-    max_instructions: int | None,
-    timeout: float | None,
-    report: bool,
-    show_code: str | None,
-) -> None:
+def run(**words: Any) -> None:  # Any: click's parameters
     """Run KERNEL (a file, or - for standard input) on arrays.
 
-    An argument is a .npy file, a number, or `random` or `zeros`, with extents where its type has
-    none (x=random:16x32).
+    Arguments stand by position, in the order of the function's head, or by name (a=a.npy). A value
+    is a number, a .npy file, a raw file, or `random` or `zeros`; of the last three `:f16` and
+    `:512x384` after it say what the argument's type does not (a=a.bin:512x384).
     """
-    from ptokit.api.executable import require_blocks
-    from ptokit.api.files import is_standard_output, write_arrays
-    from ptokit.api.settings import engine_named, reading, target_named
-    from ptokit.sim.limits import require_limits
-
-    target = with_readings(target, *readings, *([] if order is None else [order]))
-    with call_errors():
-        target_named(target)
-        reading(fixpipe)
-        engine_named(engine)
-        require_blocks(blocks)
-        require_limits(max_instructions, timeout)
-    given = {name: _argument(text, seed) for name, text in _pairs(arguments, "").items()}
-    wanted = _pairs(outputs, "-o ")
-    completed = {name: _type(text) for name, text in _pairs(types, "--type ").items()}
-    program = read_program(kernel)
-    values = {v.name for f in program.module.funcs for v in f.named()}
-    for name in completed:
-        if name not in values:
-            usage(f"--type {name}: the program has no %{name}")
-    how: dict[str, Any] = {"target": target, "func": func, "fixpipe": fixpipe, "blocks": blocks}
-    how["types"] = completed
-    if show_code is not None:
-        if engine not in (None, "native"):
-            usage(f"--show-code shows what the engine native generates; {engine} generates nothing")
-        if outputs or report:
-            usage("--show-code runs nothing: leave out -o and --report")
-        click.echo(program.code(show_code, given, **how), nl=False)
-        return
-    start = time.perf_counter()
-    how |= {"max_instructions": max_instructions, "timeout": timeout}
-    result = program.execute(given, engine=engine, **how)
-    seconds = time.perf_counter() - start
-    for name in wanted:
-        if name not in result.outputs:
-            made = ", ".join(result.outputs) or "none"
-            usage(f"the program has no output {name!r}; it has {made}")
-    files = {name: Path(text) for name, text in wanted.items()}
-    write_arrays([(path, result.outputs[name]) for name, path in files.items()])
-    aside = any(map(is_standard_output, files.values()))  # no text among the bytes of an array
-    for name, array in result.outputs.items():
-        if name not in wanted and not report:
-            shape = "x".join(map(str, array.shape))
-            click.echo(f"{name}: {array.dtype} {shape}\n{array}", err=aside)
-    if report:
-        click.echo(_report(result.instructions, target, seconds), err=aside)
+    RunCall(**words).run()
 
 
-def _type(text: str) -> Any:  # Any: a Type
-    """A type from its spelling."""
-    from ptokit.text.types.parts import BadType
-    from ptokit.text.types.typereader import type_named
+@dataclass
+class RunCall:
+    """The words of a call, in the names that click gives them."""
 
-    try:
-        return type_named(text)
-    except BadType as problem:
-        usage(f"--type: {problem}")
+    kernel: Path
+    arguments: tuple[str, ...]
+    target: str
+    outputs: tuple[str, ...]
+    expect: tuple[str, ...]
+    rtol: float | None
+    atol: float | None
+    types: tuple[str, ...]
+    entry: str | None
+    fixpipe: str
+    order: str | None
+    readings: tuple[str, ...]
+    blocks: int
+    seed: int
+    engine: str | None
+    max_instructions: int | None
+    timeout: float | None
+    report: bool
+    show_code: str | None
 
+    def run(self) -> None:
+        """All of the command."""
+        self.target = with_readings(self.target, *self.readings, *filter(None, [self.order]))
+        self._require_words()
+        by_position, by_name = split(self.arguments)
+        named = {n: argument(text, self.seed) for n, text in pairs(by_name, "").items()}
+        placed = [argument(text, self.seed) for text in by_position]
+        self.files = {n: Path(text) for n, text in pairs(self.outputs, "-o ").items()}
+        self.expected = {n: expectation(t) for n, t in pairs(self.expect, "--expect ").items()}
+        program = read_program(self.kernel)
+        how = self._how(program)
+        given = self._given(program, placed, named)
+        if self.show_code is not None:
+            click.echo(program.code(self.show_code, given, **how), nl=False)
+            return
+        start = time.perf_counter()
+        limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
+        result = program.execute(given, engine=self.engine, **how, **limits)
+        self._finish(result, time.perf_counter() - start)
 
-def _pairs(texts: tuple[str, ...], what: str) -> dict[str, str]:
-    """Values by name from words NAME=VALUE, each name once; `what` stands before them."""
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        name = name.removeprefix("%")
-        if not equals or not name or not value:
-            usage(f"{text!r} is not of the form NAME=VALUE")
-        if name in found:
-            usage(f"{what}{name}= is given twice: {found[name]} and {value}")
-        found[name] = value
-    return found
+    def _require_words(self) -> None:
+        """What a look at the call alone tells to be wrong."""
+        from ptokit.api.compare import require_tolerance
+        from ptokit.api.executable import require_blocks
+        from ptokit.api.settings import engine_named, reading, target_named
+        from ptokit.sim.limits import require_limits
 
+        with call_errors():
+            target_named(self.target)
+            reading(self.fixpipe)
+            engine_named(self.engine)
+            require_blocks(self.blocks)
+            require_limits(self.max_instructions, self.timeout)
+            require_tolerance("--rtol", self.rtol)
+            require_tolerance("--atol", self.atol)
+        if not self.expect and (self.rtol is not None or self.atol is not None):
+            usage("--rtol and --atol belong to --expect NAME=VALUE, which is missing")
+        if self.show_code is None:
+            return
+        if self.engine not in (None, "native"):
+            generates = f"{self.engine} generates nothing"
+            usage(f"--show-code shows what the engine native generates; {generates}")
+        if self.outputs or self.report or self.expect:
+            usage("--show-code runs nothing: leave out -o, --report and --expect")
 
-def _argument(text: str, seed: int) -> Any:  # Any: an array, a number or a Fill
-    from ptokit.api.files import read_array
-    from ptokit.api.fills import fill_named
+    def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
+        types = {name: type_of(text) for name, text in pairs(self.types, "--type ").items()}
+        values = {v.name for f in program.module.funcs for v in f.named()}
+        for name in types:
+            if name not in values:
+                usage(f"--type {name}: the program has no %{name}")
+        how = {"target": self.target, "func": self.entry, "fixpipe": self.fixpipe}
+        return {**how, "blocks": self.blocks, "types": types}
 
-    try:
-        fill = fill_named(text, seed)
-    except ValueError as problem:
-        usage(f"{text}: {problem}")
-    if fill is not None:
-        return fill
+    def _given(
+        self, program: Program, placed: list[Any], named: dict[str, Any]
+    ) -> dict[str, Any]:  # Any: arrays and numbers
+        """All arguments by name; those of the launch are remembered for the report."""
+        from ptokit.api import bind
 
-    for number in (lambda: int(text, 0), lambda: float(text)):
+        func = program.func(self.entry)
+        given = dict(bind.named(func, placed, named))
+        self.launched = bind.launch_arguments(func, given)
+        return given
+
+    def _finish(self, result: Run, seconds: float) -> None:
+        """Compare, save and show, in this order: what cannot be compared is saved nowhere."""
+        from ptokit.api.files import is_standard_output, write_arrays
+
+        for name in (*self.files, *self.expected):
+            if name not in result.outputs:
+                made = ", ".join(result.outputs) or "none"
+                usage(f"the program has no output {name!r}; it has {made}")
+        compared = [self._compared(name, result) for name in self.expected]
+        out = result.outputs
+        write_arrays([(path, out[n], result.dtypes[n]) for n, path in self.files.items()])
+        aside = any(map(is_standard_output, self.files.values()))  # no text among an array's bytes
+        for name, array in out.items():
+            if not (name in self.files or name in self.expected or self.report):
+                shape = "x".join(map(str, array.shape))
+                click.echo(f"{name}: {array.dtype} {shape}\n{array}", err=aside)
+        for comparison in compared:
+            click.echo(str(comparison), err=aside)
+        if self.report:
+            click.echo("\n".join(self._lines(result.instructions, seconds)), err=aside)
+        if not all(compared):
+            sys.exit(1)
+
+    def _compared(self, name: str, result: Run) -> Comparison:
+        from ptokit.api.compare import compare
+
+        found, dtype = result.outputs[name], result.dtypes[name]
+        golden = self.expected[name].of(name, dtype, found.shape)
         try:
-            return number()
-        except ValueError:
-            continue
-    return read_array(text)
+            return compare(found, golden, rtol=self.rtol, atol=self.atol, name=name, dtype=dtype)
+        except ValueError as problem:
+            usage(f"--expect {problem}")
 
-
-def _report(instructions: dict[str, int], target: str, seconds: float) -> str:
-    """How many instructions ran, and how many of each."""
-    total = sum(instructions.values())
-    lines = [f"{total} instructions on {target} in {seconds * 1000:.0f} ms"]
-    counts = sorted(instructions.items(), key=lambda item: -item[1])
-    return "\n".join([*lines, *(f"  {count:>8}  {name}" for name, count in counts)])
+    def _lines(self, instructions: dict[str, int], seconds: float) -> list[str]:
+        """How many instructions ran, how many of each, and what the launch bound."""
+        total = sum(instructions.values())
+        lines = [f"{total} instructions on {self.target} in {seconds * 1000:.0f} ms"]
+        counts = sorted(instructions.items(), key=lambda item: -item[1])
+        lines += [f"  {count:>8}  {name}" for name, count in counts]
+        bound = [f"%{arg.name} as {query.mnemonic()}" for arg, query in self.launched]
+        return [*lines, f"bound by the launch: {', '.join(bound)}"] if bound else lines

@@ -1,0 +1,176 @@
+"""An output beside the array that was expected: where and how they differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.isa.model.dtypes import DType
+from ptokit.numerics.host import codes_of, numpy_dtype, values_of
+from ptokit.passes.complete import dtype_of_array
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+Place: TypeAlias = "tuple[int, ...]"
+# absolute and relative tolerance where nobody says another (spec 4.9); other types: equal
+TOLERANCE = {"f32": 1e-4, "f16": 1e-2}
+ULPS = {"bf16": 1}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether an array is as expected; it is true if so, and says in words how they differ.
+
+    `first` is the index of the first element that differs by more than the tolerance, `largest` of
+    the one with the largest `error`, `farthest` of the one most `ulps` away: units in the last
+    place, numbers of the format that lie between, of finite elements.
+    """
+
+    name: str
+    tolerance: str
+    count: int
+    differing: int
+    first: Place | None
+    pairs: dict[Place, tuple[str, str]]
+    error: float
+    largest: Place | None
+    ulps: int
+    farthest: Place | None
+
+    def __bool__(self) -> bool:
+        return not self.differing
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {self.differing} of {self.count} elements differ"
+        if not self.differing:
+            head = f"{self.name}: all {self.count} elements are as expected"
+        lines = [f"{head}   ({self.tolerance})"]
+        if self.first is not None:
+            lines.append(f"  first           {self._at(self.first)}")
+        if self.largest is not None:
+            lines.append(f"  largest error   {self._at(self.largest)}: {self.error:.6g}")
+        if self.farthest is not None:
+            lines.append(f"  largest in ulp  {self._at(self.farthest)}: {self.ulps} ulp")
+        return "\n".join(lines)
+
+    def _at(self, place: Place) -> str:
+        found, wanted = self.pairs[place]
+        return f"[{', '.join(map(str, place))}] is {found}, expected {wanted}"
+
+
+def compare(
+    found: AnyArray,
+    expected: AnyArray,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    name: str = "the array",
+    dtype: DType | None = None,
+) -> Comparison:
+    """Compare an output with an array of the same extents and element type.
+
+    An element is as expected if |found - expected| <= atol + rtol * |found|, or both are NaN. Where
+    neither is given, both are 1e-4 for f32 and 1e-2 for f16, bf16 may be one unit in the last place
+    away, and other types are equal; one that is not given beside the other is 0. `dtype` is the
+    element type where NumPy has none. ValueError if extents or element types differ.
+    """
+    dtype = dtype or dtype_of_array(found)
+    if dtype is None:
+        raise ValueError(f"{name} has elements of {found.dtype}, which is no element type")
+    codes, golden = (_codes(a, dtype, name) for a in (found, expected))
+    if codes.shape != golden.shape:
+        shapes = ("x".join(map(str, a.shape)) or "none" for a in (codes, golden))
+        raise ValueError("{}: the extents are {}, and {} are expected".format(name, *shapes))
+    return _Pair(codes, golden, dtype).compared(name, rtol, atol)
+
+
+def require_tolerance(name: str, value: float | None) -> None:
+    """ValueError unless it is a number that errors can be compared with."""
+    if value is not None and not 0 <= value < math.inf:
+        raise ValueError(f"{name} is {value}: it is a number of at least 0")
+
+
+def _codes(array: AnyArray, dtype: DType, name: str) -> AnyArray:
+    if numpy_dtype(dtype) is None and array.dtype == np.float32:
+        from ptokit.numerics.formats import encode
+
+        return encode(array, dtype)
+    try:
+        return codes_of(array, dtype)
+    except ValueError as problem:
+        raise ValueError(f"{name}: {problem}") from None
+
+
+class _Pair:
+    """Found and expected codes, and what lies between them."""
+
+    def __init__(self, found: AnyArray, wanted: AnyArray, dtype: DType) -> None:
+        self.shape, self.dtype = found.shape, dtype
+        self.found, self.wanted = (values_of(c.reshape(-1), dtype) for c in (found, wanted))
+        if dtype.is_float:
+            self._measure_floats(*(_ordered(c.reshape(-1), dtype) for c in (found, wanted)))
+        else:
+            self._measure_integers()
+
+    def _measure_floats(self, found: AnyArray, wanted: AnyArray) -> None:
+        """Errors of finite elements; `found` and `wanted` count the values of the type upward."""
+        x, y = (v.astype(np.float64) for v in (self.found, self.wanted))
+        self.same = (x == y) | (np.isnan(x) & np.isnan(y))
+        self.finite = np.isfinite(x) & np.isfinite(y)
+        x, y = (np.where(self.finite, v, 0) for v in (x, y))
+        self.size, self.error = np.abs(x), np.abs(x - y)
+        self.ulps = np.where(self.finite, np.abs(found - wanted), 0)
+
+    def _measure_integers(self) -> None:
+        """Errors of integers, which are exact in 64 bits without a sign."""
+        x, y = (v.astype(np.int64).view(np.uint64) for v in (self.found, self.wanted))
+        self.same, self.finite = x == y, np.ones(x.shape, np.bool_)
+        self.size = np.abs(self.found.astype(np.float64))
+        self.error = self.ulps = np.where(self.found > self.wanted, x - y, y - x)
+
+    def compared(self, name: str, rtol: float | None, atol: float | None) -> Comparison:
+        wrong, tolerance = self._wrong(rtol, atol)
+        differing = int(np.count_nonzero(wrong))
+        largest = int(self.error.argmax()) if self.error.any() else None
+        farthest = int(self.ulps.argmax()) if self.dtype.is_float and self.ulps.any() else None
+        first = int(wrong.argmax()) if differing else None
+        shown = {n for n in (first, largest, farthest) if n is not None}
+        pairs = {self._place(n): (str(self.found[n]), str(self.wanted[n])) for n in shown}
+        first, error, far = map(self._some, (first, largest, farthest))
+        worst = 0.0 if largest is None else float(self.error[largest])
+        ulps = 0 if farthest is None else int(self.ulps[farthest])
+        return Comparison(
+            name, tolerance, wrong.size, differing, first, pairs, worst, error, ulps, far
+        )
+
+    def _wrong(self, rtol: float | None, atol: float | None) -> tuple[NDArray[np.bool_], str]:
+        """Which elements differ, and by what measure."""
+        if rtol is None and atol is None:
+            if self.dtype.name in ULPS:
+                most = ULPS[self.dtype.name]
+                return ~self.same & ~(self.finite & (self.ulps <= most)), f"at most {most} ulp"
+            rtol = atol = TOLERANCE.get(self.dtype.name, 0.0)
+        rtol, atol = rtol or 0.0, atol or 0.0
+        near = self.error <= atol + rtol * self.size
+        text = f"tolerance {atol:g} + {rtol:g} * |found|" if rtol or atol else "exact"
+        return ~self.same & ~(self.finite & near), text
+
+    def _some(self, number: int | None) -> Place | None:
+        return None if number is None else self._place(number)
+
+    def _place(self, number: int) -> Place:
+        return tuple(int(n) for n in np.unravel_index(number, self.shape))
+
+
+def _ordered(codes: AnyArray, dtype: DType) -> NDArray[np.int64]:
+    """Numbers that count the values of a float type upward."""
+    if dtype.bits <= 8:  # few enough to sort; not all of them have a sign in front
+        values = values_of(np.arange(1 << dtype.bits).astype(dtype.storage), dtype)
+        known = np.unique(values.astype(np.float32))
+        return np.searchsorted(known, values_of(codes, dtype).astype(np.float32))
+    whole = codes.astype(np.int64)
+    magnitude = whole & ((1 << (dtype.bits - 1)) - 1)
+    return np.where(whole >> (dtype.bits - 1) & 1, -magnitude, magnitude)

@@ -1,0 +1,57 @@
+"""How much of each array a function views: its scalar part runs, without any instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ptokit.analysis.known import Facts
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import AnyOp, Op
+from ptokit.isa.model.targets import Target
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.arguments import Bound, Env
+from ptokit.sim.execute import Core
+from ptokit.sim.limits import RunLimits
+from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, Step
+from ptokit.sim.reference.launch import placed
+from ptokit.sim.tile import Pointer
+
+MOST_STEPS = 1_000_000  # iterations, of all blocks together
+
+
+class _ScalarPart(Interpreter):
+    """Leaves out what the machine executes: numbers, handles and control flow are left."""
+
+    def _step(self, op: AnyOp) -> Step:
+        return _nothing if isinstance(op, Op) and op.page.executes else super()._step(op)
+
+
+def _nothing(env: Env) -> None:
+    """An instruction of tiles decides no view."""
+
+
+def viewed(
+    bound: Bound, unsized: Collection[str], target: Target, fixpipe: FixPipe, blocks: int
+) -> dict[str, int]:
+    """How many elements the views of each of these pointers reach, counted from its start.
+
+    Pointers without a view are missing. Empty where that depends on data or takes too long.
+    """
+    env = bound.shared()
+    pointers = {a.name: env[a] for a in bound.func.args if a.name in unsized}
+    for pointer in pointers.values():
+        pointer.memory.forget()
+    limits, places = RunLimits(MOST_STEPS), placed(bound, target)
+    try:
+        for index in range(blocks):
+            core = Core(target, fixpipe, index, blocks)
+            part = _ScalarPart(core, Facts(target, dict(bound.numbers)), places, limits)
+            local = bound.local(InterpretedMachine(core), places.addresses)
+            part.block(bound.func.body)(env | local)
+    except PtoError:  # the run itself says what is wrong, with arrays that have a size
+        return {}
+    return {name: n for name, pointer in pointers.items() if (n := _elements(pointer))}
+
+
+def _elements(pointer: Pointer) -> int:
+    return pointer.memory.size * 8 // pointer.dtype.bits

@@ -1,0 +1,95 @@
+"""Words of a call that name values: arguments by position and by name, outputs, types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ptokit.tools.cli.failures import usage
+
+if TYPE_CHECKING:
+    from ptokit.isa.model.dtypes import DType
+
+NAMED = re.compile(r"%?([\w.$-]+)=(.+)", re.DOTALL)
+
+
+def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Arguments by position, and those NAME=VALUE: no name has a slash, as folders have."""
+    by_name = [text for text in texts if "=" in text and "/" not in text.partition("=")[0]]
+    return [text for text in texts if text not in by_name], by_name
+
+
+def pairs(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
+    """Values by name from words NAME=VALUE, each name once; `what` stands before them."""
+    found: dict[str, str] = {}
+    for text in texts:
+        match = NAMED.fullmatch(text)
+        if match is None:
+            usage(f"{text!r} is not of the form NAME=VALUE")
+        name, value = match.groups()
+        if name in found:
+            usage(f"{what}{name}= is given twice: {found[name]} and {value}")
+        found[name] = value
+    return found
+
+
+def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a type completes
+    """The value that a word stands for; a .npy file is read."""
+    from ptokit.api.files import read_array
+    from ptokit.api.fills import completed
+
+    try:
+        value = completed(text, seed)
+    except ValueError as problem:
+        usage(f"{text}: {problem}")
+    if value is not None:
+        return value
+    for number in (lambda: int(text, 0), lambda: float(text)):
+        try:
+            return number()
+        except ValueError:
+            continue
+    return read_array(text)
+
+
+def expectation(text: str) -> Expectation:
+    """What an output is compared with: a file, or `zeros` or `random`; a .npy file is read."""
+    from ptokit.api.files import require_readable
+    from ptokit.api.fills import RawFile
+
+    value = argument(text, 0)
+    if isinstance(value, int | float):
+        usage(f"--expect {text}: name a file, as in --expect c=golden.npy")
+    if isinstance(value, RawFile):
+        require_readable(value.path)
+    return Expectation(value)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """An array, or what becomes one when the output is known."""
+
+    value: Any  # an array, or what a type completes
+
+    def of(self, name: str, dtype: DType, shape: tuple[int, ...]) -> Any:  # Any: an array
+        """The array that is expected in the place of an output of these extents."""
+        from ptokit.api.fills import Completed
+        from ptokit.ir.module import Value
+        from ptokit.isa.model.types import PtrType
+
+        if not isinstance(self.value, Completed):
+            return self.value
+        stated = replace(self.value, shape=self.value.shape or shape)
+        return stated.array(Value(name, PtrType(dtype)))
+
+
+def type_of(text: str) -> Any:  # Any: a Type
+    """A type from its spelling."""
+    from ptokit.text.types.parts import BadType
+    from ptokit.text.types.typereader import type_named
+
+    try:
+        return type_named(text)
+    except BadType as problem:
+        usage(f"--type: {problem}")

@@ -1,0 +1,344 @@
+"""Arguments by position and by name, raw files, computed extents, launches as front ends do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import ptokit as pto
+from ptokit.api.fills import Fill
+from ptokit.tools.cli import main
+
+ENGINES = ("reference", "native")
+TILE = "!pto.tile_buf<vec, 1x16xf32>"
+PART = "!pto.partition_tensor_view<1x16xf32>"
+VIEW = "!pto.tensor_view<?x?xf32>"
+
+
+def rows(head: str, first: str = "%c0", step: str = "%c1", base: str = "%x") -> str:
+    """A kernel that doubles rows of 16 of %x, n of them, into %y; `head`: further arguments."""
+    part = "offsets = [%i, %c0], sizes = [%c1, %c16]"
+    return f"""\
+func.func @rows(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index{head}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %first = arith.index_cast {first} : TYPE to index
+  %step = arith.index_cast {step} : TYPE to index
+  %vx = pto.make_tensor_view {base}, shape = [%n, %c16], strides = [%c16, %c1] : {VIEW}
+  %vy = pto.make_tensor_view %y, shape = [%n, %c16], strides = [%c16, %c1] : {VIEW}
+  %t = pto.alloc_tile : {TILE}
+  scf.for %i = %first to %n step %step {{
+    %px = pto.partition_view %vx, {part} : {VIEW} -> {PART}
+    %py = pto.partition_view %vy, {part} : {VIEW} -> {PART}
+    pto.tload ins(%px : {PART}) outs(%t : {TILE})
+    pto.tadd ins(%t, %t : {TILE}, {TILE}) outs(%t : {TILE})
+    pto.tstore ins(%t : {TILE}) outs(%py : {PART})
+  }}
+  return
+}}
+"""
+
+
+SERIAL = rows("").replace("TYPE", "index")
+X = np.arange(128, dtype=np.float32).reshape(8, 16)
+COPY = """\
+pto.tmov ins(%a : !pto.tile_buf<vec, 2x32xTYPE>) outs(%c : !pto.tile_buf<vec, 2x32xTYPE>)
+"""
+
+
+def ptokit(*words: object) -> Result:
+    result = CliRunner().invoke(main, [str(w) for w in words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("k.pto").write_text(SERIAL)
+    np.save("x.npy", X)
+    X.tofile("x.bin")
+    return tmp_path
+
+
+# by position and by name
+
+
+def test_python_takes_arguments_by_position() -> None:
+    program = pto.loads(SERIAL)
+    y = np.zeros_like(X)
+    for engine in ENGINES:
+        found = program.run(X, y, 8, engine=engine)["y"]
+        assert np.array_equal(found, 2 * X)
+        assert np.array_equal(program.run(X, n=8, engine=engine)["y"], found)
+        assert np.array_equal(program.compile(engine=engine).run(X, y, 8)["y"], found)
+
+
+def test_the_command_line_takes_arguments_by_position(folder: Path) -> None:
+    assert ptokit("run", "k.pto", "x.npy", "n=8", "-o", "y=y.npy").exit_code == 0
+    assert np.array_equal(np.load("y.npy"), 2 * X)
+    assert ptokit("run", "k.pto", "x.npy", "zeros:8x16", "8", "-o", "y=z.npy").exit_code == 0
+    assert np.array_equal(np.load("z.npy"), 2 * X)
+
+
+def test_a_folder_may_have_an_equals_sign(folder: Path) -> None:
+    Path("n=8").mkdir()
+    np.save("n=8/x.npy", X)
+    assert ptokit("run", "k.pto", "./n=8/x.npy", "n=8", "-o", "y=y.npy").exit_code == 0
+
+
+# raw files, and arrays that are made up
+
+
+@pytest.mark.parametrize("word", ["x.bin", "x.bin:f32", "x.bin:8x16", "x.bin:f32:8x16"])
+def test_a_raw_file_is_an_array(folder: Path, word: str) -> None:
+    result = ptokit("run", "k.pto", f"x={word}", "n=8", "-o", "y=y.bin", "-o", "x=x2.npy")
+    assert result.exit_code == 2  # %x is no output, and nothing is written
+    assert not Path("y.bin").exists()
+    assert ptokit("run", "k.pto", f"x={word}", "n=8", "-o", "y=y.bin").exit_code == 0
+    assert np.array_equal(np.fromfile("y.bin", np.float32), 2 * X.reshape(-1))
+
+
+@pytest.mark.parametrize("offset", [0, 5])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_extents_follow_from_the_views(offset: int, blocks: int) -> None:
+    """1 + the sum of (extent - 1) * stride + the offset of the pointer."""
+    head = ", %block_idx: i32, %block_num: i32"
+    text = rows(head, "%block_idx", "%block_num", "%q").replace("TYPE", "i32")
+    moved = f"  %c{offset}x = arith.constant {offset} : index\n  %q = pto.addptr %x, %c{offset}x"
+    text = text.replace("  %vx", f"{moved} : !pto.ptr<f32> -> !pto.ptr<f32>\n  %vx")
+    program = pto.loads(text)
+    x = Fill(content="random")
+    whole = Fill(shape=(offset + 8 * 16,), content="random").array(program.func().args[0])
+    for engine in ENGINES:
+        found = program.run(x=x, n=8, engine=engine, blocks=blocks)["y"]
+        assert np.array_equal(found, 2 * whole[offset:].reshape(8, 16))
+
+
+def test_extents_that_depend_on_the_array_are_asked_for(folder: Path) -> None:
+    loaded = (
+        "%m = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32\n  %k = arith.fptosi %m : f32 to i32"
+    )
+    text = SERIAL.replace("  %vx", f"  {loaded}\n  %z = arith.index_cast %k : i32 to index\n  %vx")
+    Path("k.pto").write_text(text.replace("%vx, shape = [%n", "%vx, shape = [%z"))
+    result = ptokit("run", "k.pto", "random", "n=8")
+    assert result.exit_code == 2
+    assert "give the extents: x=random:f32:16x32" in result.output
+
+
+@pytest.mark.parametrize("name", ["bf16", "f8e4m3", "f8e5m2", "hif8"])
+def test_files_keep_the_bits(folder: Path, name: str) -> None:
+    dtype = getattr(pto, name)
+    Path("k.pto").write_text(COPY.replace("TYPE", "!pto.hif8" if name == "hif8" else name))
+    codes = np.arange(64).astype(dtype.storage).reshape(2, 32)
+    codes.tofile("a.bin")
+    assert ptokit("run", "k.pto", "a=a.bin", "-o", "c=c.npy").exit_code == 0
+    found = np.load("c.npy")
+    assert found.dtype == f"V{dtype.size}"
+    assert np.array_equal(found.view(dtype.storage), codes)
+    assert ptokit("run", "k.pto", "a=c.npy", "-o", "c=c.bin").exit_code == 0
+    assert Path("c.bin").read_bytes() == codes.tobytes()
+    assert ptokit("run", "k.pto", "a=a.bin", "--expect", "c=c.npy").exit_code == 0
+    assert ptokit("run", "k.pto", "a=a.bin", "--expect", "c=c.bin").exit_code == 0
+
+
+# launches as front ends do
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["i32", "i64", "index"])
+@pytest.mark.parametrize(
+    ("index", "number"),
+    [
+        ("__pypto_spmd_block_idx", "__pypto_spmd_block_num"),
+        ("block_idx", "block_num"),
+        ("k.spmd.block_idx", "k.spmd.block_num"),
+    ],
+)
+def test_each_block_gets_its_place_as_an_argument(
+    index: str, number: str, kind: str, engine: str
+) -> None:
+    text = rows(f", %{index}: {kind}, %{number}: {kind}", f"%{index}", f"%{number}")
+    program = pto.loads(text.replace("TYPE", kind))
+    for blocks in (1, 3):
+        assert np.array_equal(program.run(X, n=8, blocks=blocks, engine=engine)["y"], 2 * X)
+    place: dict[str, Any] = {index: 2, number: 3}
+    one = program.run(X, np.zeros_like(X), 8, engine=engine, **place)
+    assert np.flatnonzero(one["y"].any(axis=1)).tolist() == [2, 5]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sub_blocks_too(engine: str) -> None:
+    head = ", %__pypto_spmd_subblock_idx: i32, %sub_block_num: i32"
+    text = rows(head, "%__pypto_spmd_subblock_idx", "%sub_block_num").replace("TYPE", "i32")
+    assert np.array_equal(pto.loads(text).run(X, n=8, engine=engine)["y"], 2 * X)
+
+
+def test_the_report_says_what_the_launch_bound(folder: Path) -> None:
+    head = ", %a_block_idx: i32, %a_block_num: i32"
+    text = rows(head, "%a_block_idx", "%a_block_num").replace("TYPE", "i32")
+    Path("k.pto").write_text(text)
+    result = ptokit("run", "k.pto", "x.npy", "n=8", "--blocks", 2, "--report")
+    bound = "%a_block_idx as pto.get_block_idx, %a_block_num as pto.get_block_num"
+    assert result.output.endswith(f"bound by the launch: {bound}\n")
+    result = ptokit("run", "k.pto", "x.npy", "n=8", "a_block_idx=0", "--report")
+    assert result.output.endswith("bound by the launch: %a_block_num as pto.get_block_num\n")
+
+
+# the entry
+
+
+TWO = """\
+func.func @f(%n: index) ATTRIBUTES {
+  return
+}
+func.func @g(%m: index) {
+  return
+}
+"""
+
+
+def test_an_attribute_chooses_the_entry(folder: Path) -> None:
+    Path("k.pto").write_text(TWO.replace("ATTRIBUTES", "attributes {pto.entry}"))
+    assert ptokit("run", "k.pto", "n=1").exit_code == 0
+    for option in ("--entry", "--func"):
+        assert ptokit("run", "k.pto", "m=1", option, "g").exit_code == 0
+
+
+def test_without_it_one_is_to_be_chosen(folder: Path) -> None:
+    Path("k.pto").write_text(TWO.replace("ATTRIBUTES", ""))
+    result = ptokit("run", "k.pto", "n=1")
+    assert result.exit_code == 2
+    assert "the program has @f, @g" in result.output
+    assert "--entry NAME" in result.output
+
+
+# comparing
+
+
+def test_expectations(folder: Path) -> None:
+    np.save("y.npy", 2 * X)
+    done = ptokit("run", "k.pto", "x.npy", "n=8", "--expect", "y=y.npy")
+    assert (done.exit_code, done.output) == (
+        0,
+        "y: all 128 elements are as expected   (tolerance 0.0001 + 0.0001 * |found|)\n",
+    )
+    wrong = 2 * X
+    wrong[3, 4] += 1
+    wrong[7, 15] = -3
+    np.save("w.npy", wrong)
+    done = ptokit("run", "k.pto", "x.npy", "n=8", "--expect", "y=w.npy", "-o", "y=z.npy")
+    assert done.exit_code == 1
+    assert np.array_equal(np.load("z.npy"), 2 * X)
+    assert done.output.splitlines() == [
+        "y: 2 of 128 elements differ   (tolerance 0.0001 + 0.0001 * |found|)",
+        "  first           [3, 4] is 104.0, expected 105.0",
+        "  largest error   [7, 15] is 254.0, expected -3.0: 257",
+        "  largest in ulp  [7, 15] is 254.0, expected -3.0: 2210267136 ulp",
+    ]
+    assert (
+        ptokit("run", "k.pto", "x.npy", "n=8", "--expect", "y=w.npy", "--atol", 257).exit_code == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("golden", "message"),
+    [
+        (X[:4], "--expect y: the extents are 8x16, and 4x16 are expected"),
+        (X.astype(np.float64), "--expect y: the element type is float64, not f32"),
+    ],
+)
+def test_what_cannot_be_compared_is_saved_nowhere(
+    folder: Path, golden: np.ndarray, message: str
+) -> None:
+    np.save("g.npy", golden)
+    done = ptokit("run", "k.pto", "x.npy", "n=8", "--expect", "y=g.npy", "-o", "y=z.npy")
+    assert done.exit_code == 2
+    assert message in done.output
+    assert not Path("z.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("x.npy", "8", "8", "9"), "4 arguments are given"),
+        (("x.npy", "x=x.npy"), "argument-twice"),
+        (("x.bin:f32:7x16", "n=8"), "x.bin has 512, which is 128 elements of f32"),
+        (("x.bin:f16", "n=8"), "%x has elements of f32"),
+        (("none.bin", "n=8"), "none.bin: No such file"),
+        (("x.npy:f32", "n=8"), "a .npy file says itself what it holds"),
+        (("x.npy", "n=8", "--expect", "z=x.npy"), "the program has no output 'z'; it has y"),
+        (("x.npy", "n=8", "--expect", "y=none.npy"), "none.npy: No such file"),
+        (("x.npy", "n=8", "--expect", "y=none.bin"), "none.bin: No such file"),
+        (("x.npy", "n=8", "--expect", "y=3"), "--expect 3: name a file"),
+        (("x.npy", "n=8", "--rtol", "1"), "belong to --expect"),
+        (("x.npy", "n=8", "--expect", "y=x.npy", "--rtol", "-1"), "--rtol is -1.0"),
+        (("x.npy", "n=8", "--expect", "y=x.npy", "--atol", "nan"), "--atol is nan"),
+        (("x.npy", "n=8", "--entry", "g"), "no function @g"),
+    ],
+)
+def test_one_message_with_status_2(folder: Path, words: tuple[str, ...], message: str) -> None:
+    result = ptokit("run", "k.pto", *words, "-o", "y=y.npy")
+    assert result.exit_code == 2
+    assert message in result.output
+    assert result.output.lower().count("error") == 1
+    assert not Path("y.npy").exists()
+
+
+# the comparison itself, beside NumPy's
+
+
+KINDS: dict[str, Any] = {
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8e4m3": ml_dtypes.float8_e4m3fn,
+    "i32": np.int32,
+    "u8": np.uint8,
+}
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0001, 100.0, 100.5, 3.0, -448.0, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("tolerance", [(0.0, 0.0), (1e-4, 1e-4), (0.01, 0.0), (0.0, 0.6)])
+def test_the_comparison_is_numpys(name: str, tolerance: tuple[float, float]) -> None:
+    kind, (rtol, atol) = KINDS[name], tolerance
+    plain = [abs(v) for v in SPECIAL if np.isfinite(v)] if name in ("i32", "u8") else SPECIAL
+    values = np.array([v for v in plain if name != "u8" or v < 256]).astype(kind)
+    found, wanted = (a.reshape(-1) for a in np.meshgrid(values, values))
+    a, b = (v.astype(np.float64) for v in (wanted, found))
+    near = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+    done = pto.compare(found, wanted, rtol=rtol, atol=atol)
+    assert done.differing == np.count_nonzero(~near)
+    assert bool(done) is bool(near.all())
+    assert done.first == ((int((~near).argmax()),) if not near.all() else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "near", "far"),
+    [
+        ("f32", 1 + 1.5e-4, 1 + 3e-4),
+        ("f16", 1.015, 1.03),
+        ("bf16", 1 + 2**-7, 1 + 2**-6),
+        ("f8e4m3", 1, 1.125),
+        ("i32", 1, 2),
+    ],
+)
+def test_the_tolerance_of_each_element_type(name: str, near: float, far: float) -> None:
+    one, *others = (np.array([v]).astype(KINDS[name]) for v in (1, near, far))
+    assert [bool(pto.compare(other, one)) for other in others] == [True, False]
+
+
+def test_units_in_the_last_place() -> None:
+    tiny = np.array([2**-24, -(2**-24)], np.float16)  # the smallest denormals
+    done = pto.compare(tiny[:1], tiny[1:], atol=0)
+    assert (done.ulps, done.farthest, done.differing) == (2, (0,), 1)
+    whole = np.array([-(2**63)]), np.array([2**63 - 1])
+    assert pto.compare(*whole).error == 2.0**64
