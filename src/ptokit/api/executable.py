@@ -19,8 +19,6 @@ from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op
-from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import PtrType, Type
