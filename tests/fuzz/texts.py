@@ -37,7 +37,17 @@ from ptokit.isa.model.tiles import (
     Shape,
     TileType,
 )
-from ptokit.isa.model.types import ELISIONS, I1, INDEX, ArrayType, Kind, PtrType, ScalarType, Type
+from ptokit.isa.model.types import (
+    ELISIONS,
+    I1,
+    INDEX,
+    ArrayType,
+    Kind,
+    PtrType,
+    ScalarType,
+    StructType,
+    Type,
+)
 from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
 
 SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
@@ -153,8 +163,15 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.INDEX: lambda _: INDEX,
     Kind.SCALAR: lambda random: random.choice(SCALARS),
     Kind.ARRAY: lambda random: ArrayType(random.choice((*SCALARS, INDEX)), random.randint(1, 9)),
+    Kind.STRUCT: lambda random: struct(random),
     Kind.ANY: lambda random: random.choice(SCALARS),
 }
+
+
+def struct(random: Random, depth: int = 0) -> StructType:
+    """Some fields: numbers, arrays of them, and structs inside."""
+    choices = (*SCALARS, ArrayType(SCALARS[1], 3), *([struct(random, 1)] if not depth else []))
+    return StructType(tuple(random.choice(choices) for _ in range(random.randint(1, 3))))
 
 
 def attribute(random: Random, attr: Attr, bare: bool) -> object:
@@ -164,6 +181,8 @@ def attribute(random: Random, attr: Attr, bare: bool) -> object:
     if attr.kind is str:
         letters = "TMV_2" if bare else 'ab\\"\n '
         return "T" + "".join(random.choice(letters) for _ in range(random.randint(0, 4)))
+    if attr.kind is tuple:
+        return tuple(random.randint(0, 3) for _ in range(random.randint(1, 3)))
     return random.choice((True, False)) if attr.kind is bool else random.randint(-9, 9)
 
 
@@ -271,6 +290,18 @@ def ends(page: type[Instr]) -> tuple[Operand, ...]:
     return (*page.ins(), *page.outs())
 
 
+def field_of(scope: Scope, page: type[Instr]) -> Op:
+    """A number of a struct, and the number itself where it is put there."""
+    operands: dict[str, Binding] = {o.name: scope.use(o) for o in ends(page)}
+    kinds: list[Type] = [scope.random.choice(NUMBERS) for _ in page.results()]
+    return Op(page, operands, attributes(scope, page), scope.results(kinds))
+
+
+def maintained(scope: Scope, page: type[Instr]) -> Op:
+    operands: dict[str, Binding] = {o.name: scope.use(o) for o in page.ins()}
+    return Op(page, operands, attributes(scope, page, bare=True))
+
+
 def words(scope: Scope, page: type[Instr]) -> Op:
     """Flags, events and barriers: all words, and perhaps an operand."""
     operands: dict[str, Binding] = {o.name: scope.use(o) for o in page.ins()}
@@ -373,6 +404,10 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "while": repetition,
     "section": section,
     "call": call,
+    "addressed": operation,
+    "field": field_of,
+    "printed": operation,
+    "maintained": maintained,
     "bracketed": words,
     "angled": words,
     "yield": lambda _, page: Op(page),  # the regions above end with one

@@ -30,7 +30,7 @@ from ptokit.isa.model.tiles import (
     Shape,
     TileType,
 )
-from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType
+from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType, ScalarType, StructType
 from ptokit.isa.model.words import (
     VEC,
     CompactMode,
@@ -128,6 +128,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "offset": (0, (0, 1, 3, 8)),
     },
     Kind.ARRAY: {"count": (4, (4, 1, 8))},
+    Kind.STRUCT: {"element": (I64, (I64, ScalarType("f32")))},
 }
 
 
@@ -159,7 +160,7 @@ class Placed:
 @cache
 def operation_names() -> tuple[str, ...]:
     """Strings an attribute may be: no word, and the operations that one pipe executes."""
-    return ("", "nothing", *(p.cpp for p in pages() if isinstance(p.pipe, Pipe) and p.outs()))
+    return ("", "nothing", "%s", *(p.cpp for p in pages() if isinstance(p.pipe, Pipe) and p.outs()))
 
 
 class Space:
@@ -298,6 +299,8 @@ def _words(attr: Attr) -> tuple[Any, ...]:
         return (*absent, *attr.kind)
     if issubclass(attr.kind, bool):
         return (*absent, False, True)
+    if issubclass(attr.kind, tuple):
+        return ((0,), (1, 0), (1,), (2,))
     return (*absent, *((0, 1, 2, -1, 16) if issubclass(attr.kind, int) else operation_names()))
 
 
@@ -354,6 +357,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
     Kind.ARRAY: lambda own: ArrayType(I64, own["count"]),
+    Kind.STRUCT: lambda own: StructType((own["element"], StructType((own["element"],)))),
 }
 
 

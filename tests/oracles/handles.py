@@ -206,3 +206,112 @@ for kind in ("Cube", "Vector"):
             {"g": COUNT},
         ),
     )
+
+PLANNED = f"{{config = #pto.tile_buf_config<pad=#pto.pad_value<null>>}} : {ROWS}"
+say(
+    "PointerCast",
+    Program(
+        program(
+            f"""
+  {VIEW}
+  %far = arith.constant 4096 : i64
+  %one = arith.constant 1 : i32
+  %t = pto.alloc_tile addr = %far : {FULL}
+  pto.texpands ins(%one : i32) outs(%t : {FULL})
+  %a = pto.pointer_cast(%far) %c2, %c5 {PLANNED}
+  %w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c2, %c5] : {V} -> {PART}
+  pto.tstore ins(%a : {ROWS}) outs(%w : {PART})"""
+        ),
+        {"g": changed(**{f"at{8 * r + c}": 1 for r in range(2) for c in range(5)})},
+        {"g": COUNT},
+    ),
+)
+SHORT = "!pto.ptr<i16>"
+NUMBERED = Program(
+    program(
+        f"""
+  %q = pto.addptr %g, %c3 : {P} -> {P}
+  %a = pto.ptrtoint %q : {P} -> i64
+  %b = pto.ptrtoint %g : {P} -> i64
+  %d = arith.subi %a, %b : i64
+  pto.store_scalar %d, %far[%c0] : !pto.ptr<i64>, i64
+  pto.store_scalar %a, %far[%c1] : !pto.ptr<i64>, i64
+  %back = pto.load_scalar %far[%c1] : !pto.ptr<i64> -> i64
+  %two = arith.constant 2 : i64
+  %high = arith.addi %back, %two : i64
+  %h = pto.inttoptr %high : i64 -> {SHORT}
+  %n = arith.constant 1 : i16
+  scf.for %i = %c0 to %c3 step %c2 {{
+    pto.store_scalar %n, %h[%i] : {SHORT}, i16
+  }}
+  pto.store_scalar %d, %far[%c1] : !pto.ptr<i64>, i64""",
+        f"%g: {P}, %far: !pto.ptr<i64>",
+    ),
+    {"g": changed(at3=3 + (1 << 16), at4=4 + (1 << 16)), "far": [12, 12]},
+    {"g": COUNT, "far": np.zeros(2, np.int64)},
+)
+for page in ("PtrToInt", "IntToPtr"):
+    say(page, NUMBERED)
+PAIR = "!pto.struct<!pto.struct<f32, i8>, !pto.local_array<3xi16>, i32>"
+GROUPED = Program(
+    f"""func.func private @put(%s: {PAIR}, %n: i16) {{
+  pto.struct_set %s[1, 2], %n : {PAIR}, i16
+  return
+}}
+"""
+    + program(
+        f"""
+  %s = pto.declare_struct -> {PAIR}
+  %b = arith.constant -3 : i8
+  %h = arith.constant 300 : i16
+  pto.struct_set %s[0, 1], %b : {PAIR}, i8
+  func.call @put(%s, %h) : ({PAIR}, i16) -> ()
+  scf.for %i = %c0 to %c4 step %c1 {{
+    %x = pto.load_scalar %g[%i] : {P} -> i32
+    %y = pto.struct_get %s[2] : {PAIR} -> i32
+    %z = arith.addi %x, %y : i32
+    pto.struct_set %s[2], %z : {PAIR}, i32
+  }}
+  %b2 = pto.struct_get %s[0, 1] : {PAIR} -> i8
+  %h2 = pto.struct_get %s[1, 2] : {PAIR} -> i16
+  %none = pto.struct_get %s[1, 1] : {PAIR} -> i16
+  %sum = pto.struct_get %s[2] : {PAIR} -> i32
+  %b3 = arith.extsi %b2 : i8 to i32
+  %h3 = arith.extsi %h2 : i16 to i32
+  %none3 = arith.extsi %none : i16 to i32
+  pto.store_scalar %b3, %g[%c0] : {P}, i32
+  pto.store_scalar %h3, %g[%c1] : {P}, i32
+  pto.store_scalar %none3, %g[%c2] : {P}, i32
+  pto.store_scalar %sum, %g[%c3] : {P}, i32"""
+    ),
+    {"g": [-3, 300, 0, 10, 5]},
+    {"g": np.arange(1, 6, dtype=np.int32)},
+)
+for page in ("DeclareStruct", "StructGet", "StructSet"):
+    say(page, GROUPED)
+
+COHERENT = Program(
+    program(
+        f"""
+  {VIEW}
+  {INNER}
+  pto.cmo.cacheinvalid all #pto.address_space<gm>
+  pto.fence.barrier_all #pto.fence_scope<gm>
+  %x = pto.load_scalar %g[%c3] : {P} -> i32
+  pto.store_scalar %x, %g[%c4] : {P}, i32
+  pto.cmo.cacheinvalid %g single_cache_line : {P}
+  pto.cmo.cacheinvalid %p single_cache_line : {PART}
+  pto.fence.barrier_all <all>
+  %bad = arith.cmpi ne, %x, %x : i32
+  scf.if %bad {{
+    pto.trap
+  }}
+  pto.print ins("x = %d", %x : i32)"""
+    ),
+    {"g": changed(at4=3)},
+    {"g": COUNT},
+)
+for page in ("CacheInvalidAll", "CacheInvalidLine", "CacheInvalidView"):
+    say(page, COHERENT)
+for page in ("FenceBarrierAll", "Trap", "Print"):
+    say(page, COHERENT)

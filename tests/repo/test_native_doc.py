@@ -21,6 +21,7 @@ from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.record.code import NotNative
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -53,7 +54,10 @@ def by_reference(text: str, target: str) -> tuple[set[str], set[str]]:
     func = pto.loads(text).func()
     arrays = {a.name: empty(a.type) for a in func.args}
     bound = bind(func, arrays, TARGETS[target], {})
-    made = compile_program(bound, TARGETS[target], CPU_READING, 1).plan.by_reference
+    try:
+        made = compile_program(bound, TARGETS[target], CPU_READING, 1).plan.by_reference
+    except NotNative:  # the document says so of the program as a whole
+        made = ()
     present = {op.page.mnemonic() for op in bound.func.body.walk() if isinstance(op, Op)}
     return present, {mnemonic for mnemonic, _ in made}
 

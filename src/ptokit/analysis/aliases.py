@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ptokit.analysis.known import DATA_KINDS, Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, DERIVES, OUTSIDE
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, DERIVES, EXPOSES, OUTSIDE, RECOVERS
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
@@ -35,6 +35,7 @@ class PointsTo:
         self.definitions: dict[Value, Op | None] = {}  # storage, and the op that brings it
         self.namings: list[tuple[Value, frozenset[Value]]] = []  # a handle, and what it may name
         self.ends: dict[Block, Names] = {}  # what handles may name at the end of each region
+        self.exposed = NONE  # the storage whose address some number may be
         names: Names = {}
         for arg in func.args:
             self._define(arg, names, None)
@@ -63,8 +64,12 @@ class PointsTo:
             for handle in redefined(op):
                 self._name(handle, source, names)
             return
+        if EXPOSES in op.page.traits and not (found := union(names, _memory(op))) <= self.exposed:
+            self.exposed, self.grown = self.exposed | found, True
         for result in op.results:
-            if op.bound("addr") or STORAGE.intersection(op.page.traits) or op.page.executes:
+            if RECOVERS in op.page.traits:
+                self._name(result, self.exposed, names)
+            elif op.bound("addr") or STORAGE.intersection(op.page.traits) or op.page.executes:
                 self._define(result, names, op)
             else:
                 self._name(result, union(names, _memory(op)), names)

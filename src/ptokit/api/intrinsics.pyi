@@ -53,6 +53,11 @@ ExpPrecisionWord = Literal[
     "default",
     "high",
 ]
+FenceScopeWord = Literal[
+    "gm",
+    "all",
+    "local_memory",
+]
 FmatrixModeWord = Literal[
     "a_auto",
     "b_auto",
@@ -210,6 +215,7 @@ __all__ = [
     "tcolexpandmax",
     "tcolexpandmin",
     "tcolexpandexpdif",
+    "fence_barrier_all",
     "tcvt",
     "tadd",
     "tsub",
@@ -502,6 +508,11 @@ def tcolexpandexpdif(
     dst: Tile,
     src0: Tile,
     src1: Tile,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def fence_barrier_all(
+    scope: FenceScopeWord,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...

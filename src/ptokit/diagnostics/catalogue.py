@@ -157,6 +157,29 @@ CATALOGUE: dict[str, Entry] = {
         "No device checks the indices of a scatter: one outside overwrites whatever lies there. "
         "ptokit reports it on all targets.",
     ),
+    "address-unknown": Entry(
+        "no array has this address",
+        "`pto.inttoptr` leads to an array whose pointer `pto.ptrtoint` made a number in the same "
+        "launch. Which address an array has, ptokit chooses: a number that was not computed from "
+        "such an address leads nowhere.",
+    ),
+    "pointer-from-number": Entry(
+        "the pointer was made of a number",
+        "What `pto.inttoptr` gives is for `pto.load_scalar` and `pto.store_scalar` only: it has "
+        "lost its array, so no view is made of it, and it is not moved. Do the arithmetic on the "
+        "number, or keep the pointer.",
+    ),
+    "trapped": Entry(
+        "the program ends the run",
+        "`pto.trap` stops a core: programs put it on the ways that must not be taken. No output is "
+        "written. The notes say in which iteration and block it was.",
+    ),
+    "print-format": Entry(
+        "the format does not fit the number",
+        "`pto.print` takes one number: its format has one conversion of C's printf, %d, %i, %u, "
+        "%x, %o or %c for a whole number, %f, %e or %g for a float, or none at all; %% is a "
+        "percent sign.",
+    ),
     "register-not-set": Entry(
         "a register does not hold what the instruction reads",
         "On A2/A3 and A5 some instructions read what others wrote to registers: in a manual mode "

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, error
+from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
@@ -14,14 +15,16 @@ from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, PRINTS, Resource
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.types import Kind, ScalarType
+from ptokit.isa.model.types import Kind, PtrType, ScalarType
 from ptokit.isa.model.words import Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Memory
-from ptokit.sim.printing import print_matrix
+from ptokit.sim.printing import StandardOutput
 from ptokit.sim.state import State, require_registers
-from ptokit.sim.tile import Matrix
+from ptokit.sim.tile import Matrix, Pointer
+
+REACH = 1 << 39  # bytes before and after the start of an array that have addresses
 
 
 class Core:
@@ -42,7 +45,34 @@ class Core:
         self.fixpipe = fixpipe if same else replace(fixpipe, every_pair=every_pair)
         self.state = State()
         self.block_idx, self.block_num = block_idx, block_num
+        self.exposed: list[Memory] = []  # arrays whose addresses the program asked for
         self.spaces: dict[str, Memory] = {}  # those somebody asked for
+
+    def address_of(self, pointer: Pointer) -> int:
+        """The byte address of a place in an array."""
+        if not any(memory is pointer.memory for memory in self.exposed):
+            self.exposed.append(pointer.memory)
+        number = next(n for n, memory in enumerate(self.exposed) if memory is pointer.memory)
+        start = (2 * number + 3) * REACH
+        return start + pointer.offset * pointer.dtype.bits // 8
+
+    def pointer_to(self, address: int, kind: PtrType) -> Pointer:
+        """The place in an array that has this byte address."""
+        number, offset = divmod(address - 2 * REACH, 2 * REACH)
+        if not 0 <= number < len(self.exposed):
+            problem = f"no array lies at {address:#x}"
+            helped = "compute addresses from those of pointers, in the same launch"
+            raise error("address-unknown", problem, help=helped)
+        memory = self.exposed[number]
+        elements, rest = divmod((offset - REACH) * 8, kind.dtype.bits)
+        if elements < 0:
+            problem = f"{address:#x} lies before the start of {memory.name}"
+            raise error("global-out-of-bounds", problem, help="elements of an array count from 0")
+        if rest:
+            problem = f"{address:#x} is no address of elements of {kind.dtype}"
+            helped = "elements begin at multiples of their size"
+            raise error("offset-misaligned", problem, help=helped)
+        return Pointer(kind.dtype, memory, elements)
 
     def clear(self) -> None:
         """As it was made: memories that nobody wrote, no register set, no flag up."""
@@ -66,9 +96,14 @@ class Core:
         facts = (Resource.GATHERS, Resource.ORDER, Resource.CHIP, Resource.TF32, Resource.SATURATED)
         return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in facts}}
 
+    @staticmethod
+    def trap() -> None:
+        """The program ends the run."""
+        raise error("trapped", f"{CATALOGUE['trapped'].title}")
+
     def offer(self) -> Offer:
         """What a body may use."""
-        return {**self.readings(), **self.state.offer(), CORE: self, PRINTS: print_matrix}
+        return {**self.readings(), **self.state.offer(), CORE: self, PRINTS: StandardOutput}
 
 
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types

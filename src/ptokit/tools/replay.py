@@ -202,7 +202,7 @@ def one_op(
     return instance(page, {own: known.get(name) for own, name in names.items()}, attrs)
 
 
-def _attribute(kind: type[Word | int | str], word: object) -> object:
+def _attribute(kind: type[Word | int | str | tuple[int, ...]], word: object) -> object:
     return kind.named(str(word)) if issubclass(kind, Word) else word
 
 

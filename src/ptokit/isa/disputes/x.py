@@ -107,4 +107,11 @@ X: dict[str, Dispute] = {
         "zeros",
         "the same in every run; programs should not rely on it",
     ),
+    "X40": Dispute(
+        "does `pto.print` begin a new line?",
+        "assembler, in its notes: C++ with a line break that the format has not. In its code: the "
+        "format as it is.",
+        "a line break after it, unless the format ends with one",
+        "lines of several prints stay apart",
+    ),
 }

@@ -91,7 +91,7 @@ class Operand(Field):
 
 
 class Attr(Field):
-    """A compile-time choice: one word of an enumeration, a bool, an int or a string.
+    """A compile-time choice: one word of an enumeration, a bool, an int, a string or whole numbers.
 
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
     must be given. `cpp`: whether it is an argument of the C++ template.
@@ -99,7 +99,7 @@ class Attr(Field):
 
     def __init__(
         self,
-        kind: type[Word | int | str],
+        kind: type[Word | int | str | tuple[int, ...]],
         default: object = REQUIRED,
         *,
         key: str | None = None,

@@ -18,9 +18,12 @@ class Trait(Enum):
     BY_SCALAR = "the scalar unit reads or writes elements of memory"
     RESIZES = "changes the valid region of its first operand, which is a handle"
     CALLS = "runs another function, which takes its place before a program runs"
+    EXPOSES = "its result is the address of what its operand leads to, as a number"
+    RECOVERS = "its result leads to what has that address"
 
 
-ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR, RESIZES, CALLS = Trait
+ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:7]
+RESIZES, CALLS, EXPOSES, RECOVERS = list(Trait)[7:]
 
 OUTSIDE = -1  # in a route: before the op, and after it
 # From where to where control may go at an op with regions, by their numbers. What goes in are its

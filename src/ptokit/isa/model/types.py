@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
@@ -16,6 +16,7 @@ class PtrType:
 
     dtype: DType
     space: str = "gm"
+    by_number: bool = False  # made of an address
 
     @property
     def offset(self) -> int | None:
@@ -55,6 +56,11 @@ class ScalarType:
         """The type of an array that holds one such number."""
         return self.dtype or (u8 if self.name == "i1" else i64)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of such a number in memory."""
+        return self.element.size
+
 
 @dataclass(frozen=True)
 class ArrayType:
@@ -63,10 +69,85 @@ class ArrayType:
     element: ScalarType
     count: int
 
+    @property
+    def unit(self) -> DType:
+        """The type of its elements."""
+        return self.element.element
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes it takes."""
+        return self.offset(self.count)
+
+    def offset(self, index: int) -> int:
+        """Where element number `index` begins."""
+        return index * self.unit.size
+
     def __str__(self) -> str:
         if self.element == INDEX:
             return f"!pto.eventid_array<{self.count}>"
         return f"!pto.local_array<{self.count}x{self.element}>"
+
+
+@dataclass(frozen=True)
+class StructType:
+    """Numbers of several types that the scalar unit keeps side by side, as C++ lays them out.
+
+    A field is a number, an array of numbers or another struct.
+    """
+
+    fields: tuple[Member, ...]
+    unit: ClassVar[DType] = u8  # as what its storage is declared
+    count: ClassVar[None] = None
+
+    def __str__(self) -> str:
+        return f"!pto.struct<{', '.join(map(str, self.fields))}>"
+
+    @property
+    def align(self) -> int:
+        """Where it begins, its address is a multiple of so many bytes."""
+        return max(map(_align, self.fields))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes it takes."""
+        return -(-self.offset(len(self.fields)) // self.align) * self.align
+
+    def offset(self, index: int) -> int:
+        """Where field number `index` begins; of the number of fields: where the last one ends."""
+        end = 0
+        for field in self.fields[:index]:
+            end = -(-end // _align(field)) * _align(field) + field.nbytes
+        step = _align(self.fields[index]) if index < len(self.fields) else 1
+        return -(-end // step) * step
+
+    def place(self, path: tuple[int, ...]) -> tuple[ScalarType, int] | None:
+        """The number at a path, and its byte offset; None where no number is."""
+        return _place(self, path, 0)
+
+
+Member: TypeAlias = "ScalarType | ArrayType | StructType"
+
+
+def _place(found: Member, path: tuple[int, ...], start: int) -> tuple[ScalarType, int] | None:
+    """`StructType.place` within a part that begins at `start`."""
+    if isinstance(found, ScalarType):
+        return None if path else (found, start)
+    parts = found.fields if isinstance(found, StructType) else (found.element,) * found.count
+    if not path or not 0 <= path[0] < len(parts):
+        return None
+    return _place(parts[path[0]], path[1:], start + found.offset(path[0]))
+
+
+def _align(field: Member) -> int:
+    """A field begins at a multiple of so many bytes."""
+    match field:
+        case StructType():
+            return field.align
+        case ArrayType():
+            return field.element.nbytes
+        case ScalarType():
+            return field.nbytes
 
 
 @dataclass(frozen=True)
@@ -89,9 +170,7 @@ class OpaqueType:
         return self.spelling
 
 
-Type: TypeAlias = (
-    "TileType | GlobalType | ConvTileType | PtrType | ScalarType | ArrayType | Elided | OpaqueType"
-)
+Type: TypeAlias = "TileType | GlobalType | ConvTileType | PtrType | Member | Elided | OpaqueType"
 
 INDEX = ScalarType("index")
 I1, I32, I64 = ScalarType("i1"), ScalarType("i32"), ScalarType("i64")
@@ -108,6 +187,7 @@ class Kind(Enum):
     INDEX = "index"
     SCALAR = "scalar"
     ARRAY = "array of numbers"
+    STRUCT = "struct"
     ANY = "value"
 
     def accepts(self, given: Type) -> bool:
@@ -127,6 +207,8 @@ class Kind(Enum):
                 return self is Kind.PTR
             case ArrayType():
                 return self is Kind.ARRAY
+            case StructType():
+                return self is Kind.STRUCT
             case ScalarType():
                 return self is Kind.SCALAR or (self is Kind.INDEX and not given.is_float)
             case Elided("dtype"):
@@ -149,6 +231,7 @@ ELISIONS: dict[Kind, Elided] = {
     Kind.INDEX: Elided("dtype"),
     Kind.SCALAR: Elided("dtype"),
     Kind.ARRAY: Elided("!pto.local_array<...>"),
+    Kind.STRUCT: Elided("!pto.struct<...>"),
     Kind.ANY: Elided(""),
 }
 
@@ -160,7 +243,7 @@ def kind_of_elided(spelling: str) -> Kind:
     return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
 
 
-Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Any_ = (
+Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Any_ = (
     Kind.TILE,
     Kind.MULTI,
     Kind.GLOBAL,
@@ -169,5 +252,6 @@ Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Any_ = (
     Kind.INDEX,
     Kind.SCALAR,
     Kind.ARRAY,
+    Kind.STRUCT,
     Kind.ANY,
 )

@@ -21,6 +21,9 @@ def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled
     )
 
 
+AT_ADDRESS = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]"
+
+
 class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """New storage, at an address that is given or that ptokit chooses."""
 
@@ -52,8 +55,24 @@ class AllocTile(Allocation, name="alloc_tile"):
     `valid_row` and `valid_col` are given exactly where the type says `?`.
     """
 
-    asm = Asm(cpp_text="{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]")
+    asm = Asm(cpp_text=AT_ADDRESS)
     example = f"%t = pto.alloc_tile : {VEC_F32}"
+
+
+class PointerCast(Allocation, name="pointer_cast"):
+    """The bytes at `addr` of the memory of the result's location, as a tile.
+
+    Text that was planned already, where buffers are memrefs: `{config = ...}` is the layout.
+    """
+
+    asm = Asm(shape="addressed", cpp_text=AT_ADDRESS)
+    example = f"""\
+%a = arith.constant 64 : i64
+%t = pto.pointer_cast(%a) : {VEC_F32}"""
+    addr = In(Scalar, scalar="i64", doc="byte offset, a multiple of 32")
+    valid_row = In(Index, None, doc="rows of the valid region")
+    valid_col = In(Index, None, doc="columns of the valid region")
+    rules = (*stated(Allocation.result, valid_row, valid_col), at_address(addr, Allocation.result))
 
 
 class BindTile(Instr, name="bind_tile", pipe=S):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptokit.isa.lang.page import *
 from ptokit.isa.lang.scalars import Integer, choice, truth
 from ptokit.isa.model.tiles import TileType
+from ptokit.isa.pages.addresses import known_array
 
 
 class Place(Protocol):
@@ -41,7 +42,7 @@ class AddPtr(Instr, name="addptr", pipe=S):
     ptr = In(Ptr)
     offset = In(Index, doc="in elements; negative ones lead back")
     example = MOVED
-    rules = begun(ptr, offset)
+    rules = (begun(ptr, offset), known_array(ptr))
 
     @staticmethod
     def type_of(ptr: PtrType) -> PtrType:

@@ -2,6 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.pages.addresses import known_array
 
 STATED = "let the result's type state these extents, or ? for them"
 
@@ -19,6 +20,7 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
     rules = (
         named("shape", result.dtype == ptr.dtype, help="view the pointer's own element type"),
         named("location", ptr.space == "gm", help="a view is of global memory"),
+        known_array(ptr),
         named("shape", result.rank <= 5, result.rank == shape.count, result.rank == strides.count),
         named("shape", shape == result.static_extents, help=STATED),
         named("operand-value", shape.least >= 1, strides.least >= 0, help="elements count upward"),

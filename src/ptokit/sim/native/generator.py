@@ -204,9 +204,14 @@ class Compiler(MainFunction):
             self._require(op, env, condition)
         of_rules = dict(self.code.unproven)
         try:
-            outcome = page.run(**arguments(page, values, offer(self, op, self._regions(op, env))))
+            outcome = page.run(**self._arguments(op, env, values))
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
+        except NotNative as reason:
+            if op.results or op.regions:
+                raise
+            self._by_reference(op, env, reason)
+            return
         number: object = outcome
         if isinstance(number, Traced):
             self._number(op, env, number, condition)
@@ -335,18 +340,23 @@ class Compiler(MainFunction):
             self._leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
-        offered = offer(self, op, self._regions(op, env))
-        missing = [u.value for u in page.uses if u not in offered]
-        if missing:
-            raise NotNative(f"it works on the core's {', '.join(missing)}")
+        inputs = self._arguments(op, env, values)
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
-        page.run(**arguments(page, values, offered))
+        page.run(**inputs)
         if ALIASES in page.traits:
             self.views.follow(op)
         if any(v.elements is not elements for v, elements in before):
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
         self._perform(op, env, condition, size)
+
+    def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What the body takes; NotNative where it works on what only the reference has."""
+        offered = offer(self, op, self._regions(op, env))
+        missing = [u.value for u in op.page.uses if u not in offered]
+        if missing:
+            raise NotNative(f"it works on the core's {', '.join(missing)}")
+        return arguments(op.page, values, offered)
 
     def _perform(
         self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None

@@ -8,13 +8,13 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
 from ptokit.isa.lang.traits import CORE, FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.types import ArrayType
+from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.execute import Core
 from ptokit.sim.native.flow import CompiledFlow, CompiledRegion
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, BLOCKS
-from ptokit.sim.record.code import Int, Num, Truth
+from ptokit.sim.record.code import Int, NotNative, Num, Truth
 from ptokit.sim.record.trace import Recorded, TracedConv, TracedPointer, TracedTile
 
 
@@ -37,6 +37,18 @@ class CompiledMachine:
 
     subblock_idx, subblock_num = Core.subblock_idx, Core.subblock_num
 
+    @staticmethod
+    def address_of(*_: object) -> int:
+        """Compiled code knows of each pointer which array it leads to."""
+        raise NotNative("a pointer becomes a number")
+
+    pointer_to = address_of
+
+    @staticmethod
+    def trap() -> None:
+        """The reference reports it."""
+        raise NotNative("it ends the run")
+
     def tile(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
         """A handle on the bytes at `address` of the memory of the type's location."""
         target, planned = self.main.facts.target, self.main.planned
@@ -56,10 +68,10 @@ class CompiledMachine:
             return TracedTile(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
         return TracedConv(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
 
-    def array(self, kind: ArrayType) -> TracedPointer:
-        """A new array of the scalar unit, of zeros, in the frame."""
-        dtype = kind.element.element
-        slots = [self.main.slot() for _ in range(-(-dtype.nbytes(kind.count) // 8))]
+    def array(self, kind: ArrayType | StructType) -> TracedPointer:
+        """A new array or struct of the scalar unit, of zeros, in the frame."""
+        dtype = kind.unit
+        slots = [self.main.slot() for _ in range(-(-kind.nbytes // 8))]
         for slot in slots:
             self.main.store(self.main.place(slot), 0)
         start = 64 * slots[0] // dtype.bits

@@ -61,8 +61,13 @@ class Registers(dict[str, int]):
     """The registers of a core that a body sets, by name."""
 
 
-def _silent(*_: object) -> None:
+class Silent:
     """Nothing is printed while an instruction is looked at."""
+
+    @staticmethod
+    def matrix(*_: object) -> None: ...
+
+    number = matrix
 
 
 @dataclass
@@ -92,7 +97,7 @@ class Isolated:
         if {CORE, FLAGS} & {*page.uses}:
             raise NotNative("it works on the core's state")
         try:
-            inputs = arguments(page, values, {**offer, REGISTERS: self.registers, PRINTS: _silent})
+            inputs = arguments(page, values, {**offer, REGISTERS: self.registers, PRINTS: Silent})
         except KeyError as missing:
             raise NotNative(f"{missing} is missing") from None
         page.run(**inputs)

@@ -25,7 +25,7 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.types import ArrayType
+from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
@@ -50,6 +50,7 @@ class InterpretedMachine:
         self.target = core.target
         self.planned = planned or Planned()
         self.value = value
+        self.address_of, self.pointer_to = core.address_of, core.pointer_to
 
     def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A handle on the bytes at `address` of the memory of the type's location."""
@@ -69,11 +70,10 @@ class InterpretedMachine:
         return self.fresh(kind, self.planned.addresses[self.value])
 
     @staticmethod
-    def array(kind: ArrayType) -> Pointer:
-        """A new array of the scalar unit, of zeros."""
-        dtype = kind.element.element
-        memory = Memory("the array", np.zeros(dtype.nbytes(kind.count), np.uint8), written=True)
-        return Pointer(dtype, memory, 0, kind.count)
+    def array(kind: ArrayType | StructType) -> Pointer:
+        """A new array or struct of the scalar unit, of zeros."""
+        memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
+        return Pointer(kind.unit, memory, 0, kind.count)
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A new tile at a planned address."""

@@ -14,6 +14,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound, Env, Outcome
 from ptokit.sim.execute import Core, run_op
 from ptokit.sim.limits import RunLimits
+from ptokit.sim.memory import Memory
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter
 
 
@@ -34,9 +35,10 @@ class InterpretedFunction:
     def run(self, bound: Bound, limits: RunLimits) -> Outcome:
         """Run the function once for each block, in ascending order."""
         shared, count = bound.shared(), Counter[str]()
-        env = shared
+        env, exposed = shared, list[Memory]()
         for index in range(self.blocks):
             core = Core(self.target, self.fixpipe, index, self.blocks)
+            core.exposed = exposed
             try:
                 env = self._run_block(bound, core, shared, count, limits)
             except PtoError as problem:

@@ -18,6 +18,7 @@ from ptokit.text.read.cursor import Cursor
 from ptokit.text.types.parts import DIGITS
 
 FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")
+NUMBERS = re.compile(r"(?:\[|array<i64:)((?:\s*-?[0-9]{1,18}\s*,)*\s*-?[0-9]{1,18}\s*)[\]>]")
 ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 
 
@@ -225,7 +226,11 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
         return value
     if kind is str and isinstance(value, str):
         return str(value)
-    wanted = {bool: "true or false", int: "an integer", str: "a string"}.get(kind, kind.__name__)
+    if kind is tuple and (listed := NUMBERS.fullmatch(str(value))):
+        return tuple(map(int, (listed[1] or "").split(",")))
+    wanted = {bool: "true or false", int: "an integer", str: "a string", tuple: "[0, 1, ...]"}.get(
+        kind, kind.__name__
+    )
     raise cursor.wrong("syntax-error", f"{item.key} is {wanted}", item.value_at, end=item.end)
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I1, INDEX, OpaqueType, ScalarType, Type
+from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
@@ -164,7 +164,11 @@ def finish(
 ) -> Op:
     """Give the op its operands, the page's inputs in order, and results."""
     page = op.page
-    for slot, (value, at) in zip(page.ins(), operands, strict=True):
+    slots = [page.operand(name) for name in page.asm.order] or page.ins()
+    if len(operands) > len(slots) or any(o.required for o in slots[len(operands) :]):
+        counted = f"{page.mnemonic()} takes {len(slots)} operands, not {len(operands)}"
+        raise p.wrong("operand-count", counted, p.i - 1)
+    for slot, (value, at) in zip(slots, operands, strict=False):
         op.operands[slot.name] = value
         op.spans[slot.name] = p.span(at)
         if isinstance(value.type, OpaqueType):
@@ -244,23 +248,104 @@ def read_declared(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (), [p.type()])
 
 
+def read_field(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op %s[0, 1] : S -> T`, `op %s[0], %x : S, T`."""
+    items, path_at = [read_item(p, p.names)], p.i
+    path = read_value(p)
+    while p.accept(","):
+        items.append(read_item(p, p.names))
+    p.expect(":")
+    values = [typed_use(p, items[0], p.type())]
+    for item in items[1:]:
+        p.expect(",")
+        values.append(typed_use(p, item, p.type()))
+    op = Op(forms[0], spans={"": p.span(at)})
+    bind_attributes(p, op, [Given(op.page.attrs[0].key, path_at, path, path_at, p.i - 1)])
+    return finish(p, op, results, values, [p.type()] if p.accept("->") else [])
+
+
+def read_maintained(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op all #pto.name<A>`, `op %x single_cache_line : T`."""
+    if p.accept("all"):
+        op = Op(next(page for page in forms if page.attrs), spans={"": p.span(at)})
+        word_at = p.i
+        word = Given(op.page.attrs[0].key, word_at, read_value(p), word_at, p.i - 1)
+        bind_attributes(p, op, [word])
+        return finish(p, op, results, (), ())
+    item = read_item(p, p.names)
+    p.expect("single_cache_line")
+    p.expect(":")
+    value = typed_use(p, item, kind := p.type())
+    places = [page for page in forms if not page.attrs]
+    page = next((f for f in places if f.ins()[0].accepts(kind)), places[0])
+    return finish(p, Op(page, spans={"": p.span(at)}), results, (value,), ())
+
+
+def read_printed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op ins("text", %x : T)`."""
+    p.expect("ins")
+    p.expect("(")
+    op, text_at = Op(forms[0], spans={"": p.span(at)}), p.i
+    text = Given(op.page.attrs[0].key, text_at, read_value(p), text_at, text_at)
+    bind_attributes(p, op, [text])
+    p.expect(",")
+    item = read_item(p, p.names)
+    p.expect(":")
+    value = typed_use(p, item, p.type())
+    p.expect(")")
+    return finish(p, op, results, (value,), ())
+
+
 def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """As "op"; where the types are memrefs, `{config = ...}` says the layout of the result."""
     call = read_call(p, p.names, forms, at)
-    config = next((given for given in call.attrs if given.key == "config"), None)
     kind, place = call.results[0] if call.results else (None, at)
-    if config is not None and isinstance(kind, TileType):
-        call.attrs.remove(config)
-        try:
-            kind = configured(kind, str(config.value), dynamic=len(call.items) > 1)
-        except BadType as bad:
-            raise p.wrong(bad.slug, bad.message, config.value_at, help=bad.help) from None
-        call.results = [(kind, place)]
+    if isinstance(kind, TileType):
+        call.results = [(_configured(p, kind, call.attrs, len(call.items) > 1), place)]
     return build(p, p.names, forms, call, results)
+
+
+def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op(%a) %rows, %cols {config = ...} : T`; several addresses are kept as written."""
+    opened, items = p.i, list[Item]()
+    p.expect("(")
+    items += [read_item(p, p.names) for _ in p.elements(")", opened)]
+    if len(items) != 1:
+        raise UnknownOperandType
+    while p.at_operand() or p.accept(","):
+        items.append(read_item(p, p.names))
+    given = dictionary(p) if p.texts[p.i] == "{" else []
+    p.expect(":")
+    kind = p.type()
+    if isinstance(kind, TileType):
+        kind = _configured(p, kind, given, len(items) > 1)
+    kinds = (I64, INDEX, INDEX)
+    values = [
+        (p.names.literal(i.number, k, i.at) if i.value is None else i.value, i.at)
+        for i, k in zip(items, kinds, strict=False)
+    ]
+    for (value, place), wanted in zip(values, kinds, strict=False):
+        p.names.agree(value, wanted, place) if value.elided else None
+    op = Op(forms[0], spans={"": p.span(at)})
+    bind_attributes(p, op, given)
+    return finish(p, op, results, values, [kind])
+
+
+def _configured(p: Parser, kind: TileType, attrs: list[Given], dynamic: bool) -> TileType:
+    """The type with the layout that `config` among the attributes says."""
+    config = next((given for given in attrs if given.key == "config"), None)
+    if config is None:
+        return kind
+    attrs.remove(config)
+    try:
+        return configured(kind, str(config.value), dynamic=dynamic)
+    except BadType as bad:
+        raise p.wrong(bad.slug, bad.message, config.value_at, help=bad.help) from None
 
 
 SHAPES: dict[str, Read] = {
     "bound": read_bound,
+    "addressed": read_addressed,
     "op": read_op,
     "same": read_same,
     "tile_element": read_tile_element,
@@ -274,10 +359,13 @@ SHAPES: dict[str, Read] = {
     "moved": read_moved,
     "declared": read_declared,
     "element": read_element,
+    "field": read_field,
     "call": read_call_of,
     "while": read_while,
     "condition": read_condition,
     "section": read_section,
+    "printed": read_printed,
+    "maintained": read_maintained,
     "bracketed": read_bracketed,
     "angled": read_angled,
 }

@@ -16,7 +16,8 @@ from ptokit.isa.model.dtypes import SPELLINGS, DType, dtype_named
 from ptokit.isa.model.words import Word
 
 W = TypeVar("W", bound=Word)
-FIELD = re.compile(r"((?:[^,\[]++|\[[^\]]*+\]?)*+)(?:,|\Z)")
+ANGLED = r"<[^<>]*+(?:<[^<>]*+>[^<>]*+)*+>"
+FIELD = re.compile(rf"((?:[^,\[<]++|\[[^\]]*+\]?|{ANGLED}|<)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
 DIGITS = frozenset("0123456789")  # of numbers; str.isdigit knows hundreds more
 WHOLE = re.compile(r"[0-9]+")

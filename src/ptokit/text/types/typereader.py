@@ -13,7 +13,17 @@ from typing import Any
 
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, tile_type
-from ptokit.isa.model.types import INDEX, ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.types import (
+    I1,
+    INDEX,
+    ArrayType,
+    Elided,
+    OpaqueType,
+    PtrType,
+    ScalarType,
+    StructType,
+    Type,
+)
 from ptokit.isa.model.words import VEC, ConvLayout, GlobalLayout, Loc
 from ptokit.text.types.parts import (
     BadType,
@@ -154,6 +164,20 @@ def _local_array(parts: Parts) -> Type:
     return ArrayType(ScalarType(dtype.name), shape[0])
 
 
+def _struct(parts: Parts) -> Type:
+    """`<f16, !pto.struct<f32, i8>>`."""
+    found: list[ScalarType | ArrayType | StructType] = []
+    for text, at in parts.fields:
+        kind = type_named(text)
+        number = kind.element if isinstance(kind, ArrayType) else kind
+        bits = number.element.bits if isinstance(number, ScalarType) else 0
+        if not isinstance(kind, StructType) and (bits < 8 or number in (INDEX, I1)):
+            help = "i8 to i64, f16, bf16, f32, an array of them, or another struct"
+            raise BadType("unknown-type", f"a field is no {text}", at, at + len(text), help)
+        found.append(kind)  # type: ignore[arg-type]
+    return StructType(tuple(found))
+
+
 def _event_ids(parts: Parts) -> Type:
     """`<4>`."""
     text, at = parts.fields[0]
@@ -230,6 +254,7 @@ READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.ptr": _pointer,
     "!pto.local_array": _local_array,
     "!pto.eventid_array": _event_ids,
+    "!pto.struct": _struct,
     "!pto.tensor_view": _view("!pto.tensor_view", partition=False),
     "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
     "!pto.conv_tile": _conv,

@@ -14,8 +14,17 @@ from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.lang.traits import OUTSIDE
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, MultiTileType, TileType
-from ptokit.isa.model.types import ArrayType, Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.types import (
+    ArrayType,
+    Elided,
+    OpaqueType,
+    PtrType,
+    ScalarType,
+    StructType,
+    Type,
+)
 from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import quoted
 
 DYNAMIC = "DYNAMIC"
 SPACE = {
@@ -55,6 +64,8 @@ def type_cpp(kind: Type) -> str:
             return kind.dtype.cpp if kind.dtype else ("bool" if kind.name == "i1" else "int64_t")
         case ArrayType():
             return f"std::array<{type_cpp(kind.element)}, {kind.count}>"
+        case StructType():
+            return f"std::tuple<{', '.join(map(type_cpp, kind.fields))}>"
         case GlobalType():
             dims = ["1"] * (5 - kind.rank) + [DYNAMIC if n is None else str(n) for n in kind.shape]
             steps = ", ".join([DYNAMIC] * 5)
@@ -186,6 +197,8 @@ class Printer:
             value = op.attrs.get(attr.name, attr.default)
             worded = value.cpp.format_map(fill) if isinstance(value, Word) else None
             fill[attr.name] = worded or _text(value)
+            if attr.kind is str:
+                fill[f"{attr.name}_literal"] = quoted(str(value))
         names = ", ".join(map(self.name, op.results))
         fill["results"] = f"[{names}]" if len(op.results) > 1 else names
         if op.regions and op.regions[0].args:
@@ -200,6 +213,8 @@ def _text(value: object) -> object:
     """A literal; None where an attribute is absent."""
     if isinstance(value, float) and not isfinite(value):
         return "NAN" if isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
     return str(value).lower() if isinstance(value, bool) else value
 
 

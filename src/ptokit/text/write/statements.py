@@ -24,6 +24,9 @@ Write: TypeAlias = "Callable[[Writer, Op], None]"
 def write_op(w: Writer, op: Op) -> None:
     """An instruction in the writer's form."""
     sig = signature(op.page)
+    if not op.operands and not op.results:
+        w.line(op, f"{w.mnemonic(op)}{attributes(op)}")
+        return
     if op.dps:
         w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
@@ -140,6 +143,8 @@ def attribute(value: object) -> str:
             return value.spelled
         case bool():
             return "true" if value else "false"
+        case tuple():
+            return f"[{', '.join(map(str, value))}]"  # type: ignore[reportUnknownArgumentType]
         case Raw():
             return str(value)
         case str():
@@ -318,6 +323,40 @@ def write_element(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {types}{arrow}")
 
 
+def write_field(w: Writer, op: Op) -> None:
+    """`%x = op %s[0, 1] : S -> T`, `op %s[0], %x : S, T`."""
+    first, *others = (op.bound(name)[0] for name in op.page.asm.order)
+    path = attribute(op.attrs[op.page.attrs[0].name])
+    uses = ", ".join([f"{w.use(first)}{path}", *map(w.use, others)])
+    types = ", ".join(w.type(value.type) for value in (first, *others))
+    arrow = f" -> {w.type(op.results[0].type)}" if op.results else ""
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {uses} : {types}{arrow}")
+
+
+def write_addressed(w: Writer, op: Op) -> None:
+    """`%t = op(%a) %rows, %cols : T`."""
+    first, *others = (w.use(v) for _, v in op.values())
+    kind = w.type(op.results[0].type)
+    valid = f" {', '.join(others)}" if others else ""
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)}({first}){valid}{attributes(op)} : {kind}")
+
+
+def write_printed(w: Writer, op: Op) -> None:
+    """`op ins("text", %x : T)`."""
+    value = op.bound(op.page.ins()[0].name)[0]
+    text = quoted(str(op.attrs[op.page.attrs[0].name]))
+    w.line(op, f"{w.mnemonic(op)} ins({text}, {w.use(value)} : {w.type(value.type)})")
+
+
+def write_maintained(w: Writer, op: Op) -> None:
+    """`op all #pto.address_space<A>`, `op %x single_cache_line : T`."""
+    if op.page.attrs:
+        w.line(op, f"{w.mnemonic(op)} all {attribute(op.attrs[op.page.attrs[0].name])}")
+        return
+    value = op.bound(op.page.ins()[0].name)[0]
+    w.line(op, f"{w.mnemonic(op)} {w.use(value)} single_cache_line : {w.type(value.type)}")
+
+
 def write_declared(w: Writer, op: Op) -> None:
     """`%a = op -> T`."""
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} -> {w.type(op.results[0].type)}")
@@ -326,6 +365,7 @@ def write_declared(w: Writer, op: Op) -> None:
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "bound": write_op,
+    "addressed": write_addressed,
     "same": write_same,
     "tile_element": write_tile_element,
     "constant": write_constant,
@@ -338,10 +378,13 @@ WRITERS: dict[str, Write] = {
     "moved": write_moved,
     "declared": write_declared,
     "element": write_element,
+    "field": write_field,
     "call": write_call,
     "while": write_while,
     "condition": write_condition,
     "section": write_section,
+    "printed": write_printed,
+    "maintained": write_maintained,
     "bracketed": write_bracketed,
     "angled": write_angled,
 }

@@ -10,7 +10,12 @@ pto.texpands ins(%one : f32) outs(%t : {VEC_F32})
 %n = arith.constant 3 : index
 """
 TITLE = "TPRINT"
-Printer = Callable[[str, Array, PrintFormat], None]
+
+
+class Printer(Protocol):
+    """What writes to standard output."""
+
+    def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
 
 
 def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
@@ -101,7 +106,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
 
     @staticmethod
     def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
-        prints(TITLE, src[src.valid], format)
+        prints.matrix(TITLE, src[src.valid], format)
 
 
 class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S, disputes=("X23",)):
@@ -114,4 +119,4 @@ class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S, disp
 
     @staticmethod
     def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
-        prints(TITLE, src[: src.rows, : src.cols], format)
+        prints.matrix(TITLE, src[: src.rows, : src.cols], format)

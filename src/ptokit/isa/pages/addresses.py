@@ -1,0 +1,59 @@
+"""Addresses as numbers: pointers to global memory turned into i64 and back (spec 4.1)."""
+
+from ptokit.isa.lang.page import *
+
+THERE_AND_BACK = """\
+func.func @example(%p: !pto.ptr<i32>) {
+  %c0 = arith.constant 0 : index
+  %four = arith.constant 4 : i64
+  %first = pto.ptrtoint %p : !pto.ptr<i32> -> i64
+  %second = arith.addi %first, %four : i64
+  %q = pto.inttoptr %second : i64 -> !pto.ptr<f32>
+  %x = pto.load_scalar %q[%c0] : !pto.ptr<f32> -> f32
+  return
+}"""
+
+
+class PtrToInt(Instr, name="ptrtoint", uses=(MACHINE,), traits=(EXPOSES,), pipe=S):
+    """The byte address of the element that a pointer leads to.
+
+    Elements of one array follow each other; which address an array has is nothing to rely on.
+    """
+
+    asm = in_cpp("reinterpret_cast<int64_t>({ptr})")
+    example = THERE_AND_BACK
+    result = Result(Scalar, scalar="i64")
+    ptr = In(Ptr)
+    rules = named("location", ptr.space == "gm", help="global memory has addresses, tiles have not")
+
+    @staticmethod
+    def run(machine: Any, ptr: Any) -> int:  # Any: the executor's
+        return machine.address_of(ptr)
+
+
+class IntToPtr(Instr, name="inttoptr", uses=(MACHINE,), traits=(RECOVERS,), pipe=S):
+    """The element at a byte address, as a pointer for the scalar unit.
+
+    The address is one of an array whose pointer became a number before, or computed from it; any
+    other one is an error where the run meets it. No view is made of such a pointer.
+    """
+
+    asm = Asm(cpp_text="{type} {result} = reinterpret_cast<{type}>({addr});")
+    example = THERE_AND_BACK
+    result = Result(Ptr)
+    addr = In(Scalar, scalar="i64")
+    rules = named("location", result.space == "gm", help="global memory has addresses")
+
+    @staticmethod
+    def type_of(result: PtrType | None) -> PtrType | None:
+        return None if result is None else replace(result, by_number=True)
+
+    @staticmethod
+    def run(machine: Any, addr: int, result: PtrType) -> Any:  # Any: the executor's
+        return machine.pointer_to(addr, result)
+
+
+def known_array(ptr: Operand) -> tuple[Ruled, ...]:
+    """The pointer was not made of a number."""
+    only = "such a pointer is for load_scalar and store_scalar, which take an offset"
+    return named("pointer-from-number", ptr.by_number == Const(False), help=only)

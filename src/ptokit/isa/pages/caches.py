@@ -1,0 +1,74 @@
+"""Caches and fences: what makes global memory coherent between cores (spec 4.8).
+
+A core's cache holds nothing here that memory has not: no data depends on these, what they name is
+checked.
+"""
+
+from ptokit.isa.lang.page import *
+from ptokit.isa.pages.synchronisation import Waiting
+
+
+class FenceScope(Word, mlir="fence_scope", cpp_type="FenceScope"):
+    """The memories whose accesses a fence orders."""
+
+    GM = "gm", "DSB_DDR"
+    ALL = "all", "DSB_ALL"
+    LOCAL_MEMORY = "local_memory", "DSB_UB"
+
+
+class AddressSpace(Word, mlir="address_space", cpp_type="AddressSpace"):
+    """A memory of the machine."""
+
+    GM = "gm", "GM"
+    VEC, MAT = ("vec", "VEC"), ("mat", "MAT")
+    LEFT, RIGHT, ACC = ("left", "LEFT"), ("right", "RIGHT"), ("acc", "ACC")
+    BIAS, SCALING, ZERO = ("bias", "BIAS"), ("scaling", "SCALING"), ("zero", "ZERO")
+
+
+class FenceBarrierAll(Waiting, name="fence.barrier_all"):
+    """Let nothing go on before what was written to these memories is visible to all cores."""
+
+    asm = Asm(shape="angled", cpp_text="dsb({scope});")
+    example = "NAME #pto.fence_scope<gm>"
+    scope = Attr(FenceScope)
+
+
+class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
+    """The data cache forgets what it holds: reads that follow see what other cores wrote."""
+
+    asm = Asm(shape="maintained")
+
+    @staticmethod
+    def run() -> None:
+        """No cache holds anything that memory has not."""
+
+
+class CacheInvalidAll(CacheInvalid, name="cmo.cacheinvalid", form="all"):
+    """The whole data cache forgets what it holds of a memory."""
+
+    line = "dcci((__gm__ void *)0, cache_line_t::ENTIRE_DATA_CACHE);"
+    asm = Asm(cpp_text=line)
+    example = "NAME all #pto.address_space<gm>"
+    space = Attr(AddressSpace)
+    rules = named("location", space == AddressSpace.GM, help="only global memory has a cache")
+
+
+class CacheInvalidLine(CacheInvalid, name="cmo.cacheinvalid", form="the line of a pointer"):
+    """The data cache forgets the line in which the element behind a pointer lies."""
+
+    asm = Asm(cpp_text="dcci({place}, cache_line_t::SINGLE_CACHE_LINE);")
+    example = """\
+func.func @example(%p: !pto.ptr<i32>) {
+  pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32>
+  return
+}"""
+    place = In(Ptr)
+    rules = named("location", place.space == "gm", help="only global memory has a cache")
+
+
+class CacheInvalidView(CacheInvalid, name="cmo.cacheinvalid", form="the line of a view"):
+    """The data cache forgets the line in which the first element of a view lies."""
+
+    asm = Asm(cpp_text="dcci({place}.data(), cache_line_t::SINGLE_CACHE_LINE);")
+    example = in_view(f"NAME %view single_cache_line : {VIEW_F32}")
+    place = In(Global)

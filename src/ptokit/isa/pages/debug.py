@@ -1,0 +1,81 @@
+"""Debugging: numbers that a program prints, and the end of a run on purpose (spec 4.8)."""
+
+import re
+
+from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Value
+from ptokit.isa.lang.page import *
+
+# a percent sign, or a conversion of printf: flags, width, precision, length, letter
+CONVERSION = re.compile(
+    r"%%|%(?P<how>[-+ #0]*\d{0,3}(?:\.\d{0,3})?)(?:hh|h|ll|l|j|z|t|L)?(?P<letter>[A-Za-z])"
+)
+WHOLE, REAL = "diuxXoc", "fFeEgG"
+
+
+def conversions(text: str) -> list[str]:
+    """The letters of the conversions in a format; '?' where one is none."""
+    found = [match["letter"] for match in CONVERSION.finditer(text) if match["letter"]]
+    return found + ["?"] * CONVERSION.sub("", text).count("%")
+
+
+class Printable(Expr):
+    """The formula 'this format prints this number': one conversion of its kind, or none."""
+
+    def __init__(self, format: Attr, kind: TypeOf) -> None:
+        self.format, self.kind = format, kind
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.format, self.kind)
+
+    def compile(self) -> Evaluate:
+        def fits(env: Env) -> Value:
+            text, kind = self.format.eval(env), self.kind.eval(env)
+            if not isinstance(text, str) or not isinstance(kind, ScalarType):
+                return UNKNOWN
+            letters, allowed = conversions(text), REAL if kind.is_float else WHOLE
+            return not letters or (len(letters) == 1 and letters[0] in allowed)
+
+        return fits
+
+    def __str__(self) -> str:
+        return f"{self.format} has one conversion, of the kind of {self.kind.of}"
+
+
+class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S, disputes=("X40",)):
+    """Print a number as C's `printf` does, and begin a new line if the format does not.
+
+    A format without a conversion prints its text alone.
+    """
+
+    asm = Asm(shape="printed", cpp_text="cce::printf({format_literal}, {scalar});")
+    example = """\
+%n = arith.constant 3 : i32
+pto.print ins("n = %+04d", %n : i32)"""
+    format = Attr(str)
+    scalar = In(Scalar, element=True)
+    kind = TypeOf(scalar)
+    one = "one %d (whole numbers), %u, %x or %f (floats) ... for the one number"
+    rules = named("print-format", Printable(format, kind), help=one)
+
+    @staticmethod
+    def run(format: str, scalar: Array, prints: Any) -> None:  # Any: the executor's
+        prints.number(format, scalar)
+
+
+class Trap(Instr, name="trap", uses=(CORE,), traits=(BY_SCALAR,), pipe=S):
+    """End the run here: the program found that something is wrong."""
+
+    asm = Asm(cpp_text="trap();")
+    example = """\
+func.func @example(%n: index) {
+  %limit = arith.constant 4 : index
+  %large = arith.cmpi sgt, %n, %limit : index
+  scf.if %large {
+    pto.trap
+  }
+  return
+}"""
+
+    @staticmethod
+    def run(core: Any) -> None:  # Any: the executor's
+        core.trap()

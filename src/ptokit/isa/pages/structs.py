@@ -1,0 +1,117 @@
+"""Structs of the scalar unit: numbers of several types that a core keeps together (spec 4.8)."""
+
+from typing import cast
+
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
+from ptokit.isa.lang.page import *
+from ptokit.isa.pages.localarrays import Declaration
+from ptokit.isa.pages.pointers import Place
+
+PAIR = "!pto.struct<!pto.struct<f32, i8>, i16>"
+KEPT = f"""\
+%n = arith.constant 7 : i8
+%s = pto.declare_struct -> {PAIR}
+pto.struct_set %s[0, 1], %n : {PAIR}, i8
+%x = pto.struct_get %s[0, 1] : {PAIR} -> i8"""
+
+
+class FieldAt(Expr):
+    """The formula 'the type of the number at this path'."""
+
+    def __init__(self, struct: Operand, path: Attr) -> None:
+        self.struct, self.path = struct, path
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.struct, self.path)
+
+    def compile(self) -> Evaluate:
+        def at(env: Env) -> Value:
+            struct, path = self.struct.eval(env), self.path.eval(env)
+            if not isinstance(struct, StructType) or not isinstance(path, tuple):
+                return UNKNOWN
+            found = struct.place(cast("tuple[int, ...]", path))
+            return found[0] if found else ABSENT
+
+        return at
+
+    def __str__(self) -> str:
+        return f"{self.struct}[{self.path}]"
+
+
+class Reaches(FieldAt):
+    """The formula 'a number is at this path'."""
+
+    def compile(self) -> Evaluate:
+        found = super().compile()
+
+        def reaches(env: Env) -> Value:
+            kind = found(env)
+            return UNKNOWN if kind is UNKNOWN else kind is not ABSENT
+
+        return reaches
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} is a number"
+
+
+class DeclareStruct(Declaration, name="declare_struct", example=KEPT):
+    """A new struct. Fields that nobody set are 0; C++ leaves them undefined.
+
+    A function that gets it works on the same fields; it leaves its scope in no other way.
+    """
+
+    result = Result(Struct)
+
+
+class OnField(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=KEPT):
+    """One number of a struct, at a path: the index of a field, in a struct there of its field..."""
+
+    asm = Asm(shape="field", brackets=("path",))
+
+
+def field_of(struct: Operand, path: Attr, number: TypeOf) -> tuple[Ruled, ...]:
+    """The path ends at a number, which has the type of the operand."""
+    ends = "a path ends at a number: one index for each struct on the way"
+    return (
+        named("operand-value", Reaches(struct, path), help=ends),
+        named("element-type", number == FieldAt(struct, path), help="the field's own type"),
+    )
+
+
+class StructGet(OnField, name="struct_get"):
+    """The number at a path, from 0 on, through structs inside."""
+
+    asm = Asm(order=("struct",), cpp_text="const {type} {result} = field<{path}>({struct});")
+    result = Result(Scalar)
+    struct = In(Struct)
+    path = Attr(tuple)
+    kind, whole = TypeOf(result), TypeOf(struct)
+    rules = field_of(struct, path, kind)
+
+    @staticmethod
+    def run(struct: Place, path: tuple[int, ...], whole: StructType, kind: ScalarType) -> Array:
+        return number_at(struct, whole, path)[0, 0].bitcast(kind.element)
+
+
+class StructSet(OnField, name="struct_set"):
+    """The number at a path becomes `value`."""
+
+    asm = Asm(order=("struct", "value"), cpp_text="field<{path}>({struct}) = {value};")
+    struct = Out(Struct)
+    path = Attr(tuple)
+    value = In(Scalar, element=True)
+    kind, whole = TypeOf(value), TypeOf(struct)
+    rules = field_of(struct, path, kind)
+
+    @staticmethod
+    def run(struct: Place, path: tuple[int, ...], value: Array, whole: StructType) -> None:
+        cells = number_at(struct, whole, path)
+        cells[0, 0] = value.bitcast(cells.dtype)
+
+
+def number_at(struct: Place, kind: StructType, path: tuple[int, ...]) -> Cells:
+    """The number of a struct as a matrix of one element."""
+    found = kind.place(path)
+    assert found is not None
+    field, start = found
+    return struct.moved(start).cast(field.element).element(0)
