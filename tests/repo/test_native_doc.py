@@ -29,6 +29,7 @@ DOCUMENT = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
 # instructions that no example of the manual contains
 MORE = {
     "pto.tsync": "pto.tsync\n",
+    "pto.trap": "pto.trap\n",
 }
 
 

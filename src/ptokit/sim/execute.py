@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown

@@ -12,7 +12,7 @@ pto.texpands ins(%one : f32) outs(%t : {VEC_F32})
 TITLE = "TPRINT"
 
 
-class Printer(Protocol):
+class Prints(Protocol):
     """What writes to standard output."""
 
     def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
@@ -105,7 +105,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
     )
 
     @staticmethod
-    def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
+    def run(src: Cells, format: PrintFormat, prints: Prints) -> None:
         prints.matrix(TITLE, src[src.valid], format)
 
 
@@ -118,5 +118,5 @@ class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S, disp
     rules = named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements")
 
     @staticmethod
-    def run(src: Cells, format: PrintFormat, prints: Printer) -> None:
+    def run(src: Cells, format: PrintFormat, prints: Prints) -> None:
         prints.matrix(TITLE, src[: src.rows, : src.cols], format)
