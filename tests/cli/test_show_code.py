@@ -139,8 +139,8 @@ def test_another_name_lists_the_instructions(given: list[str], name: str) -> Non
     [
         (["--engine", "reference"], "reference generates nothing"),
         (["--engine", "fast"], "no engine 'fast'"),
-        (["-o", "c=c.npy"], "runs nothing: leave out -o, --report and --expect"),
-        (["--report"], "runs nothing: leave out -o, --report and --expect"),
+        (["-o", "c=c.npy"], "runs nothing: leave out -o, --report, --expect"),
+        (["--report"], "runs nothing: leave out -o, --report, --expect"),
     ],
 )
 def test_what_does_not_go_with_it(given: list[str], words: list[str], message: str) -> None:

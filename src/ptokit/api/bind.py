@@ -9,7 +9,8 @@ from typing import Any
 from ptokit.analysis.aliases import written
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
@@ -137,7 +138,7 @@ def _require_range(arg: Value, given: Any) -> None:
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
-    outs = {*written(func), *_outputs(func)}
+    outs = {*written(func), *_outputs(func), *_workspaces(func)}
     for arg in func.args:
         inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
         if inner or isinstance(arg.type, MultiTileType):
@@ -161,8 +162,16 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
             f"%{arg.name}: {CATALOGUE['missing-argument'].title}",
             arg.span,
             seen=f"its type is {arg.type or 'not known'}",
-            help=f"give {arg.name}=FILE.npy, or {arg.name}=NUMBER for a number",
+            help=_advice(arg),
         )
+
+
+def _advice(arg: Value) -> str:
+    """What to give."""
+    if Kind.SCALAR.accepts(arg.type):
+        return f"give {arg.name}=NUMBER"
+    extents = ":512" if isinstance(arg.type, PtrType) else ""
+    return f"give {arg.name}=FILE.npy, {arg.name}=FILE.bin or {arg.name}=zeros{extents}"
 
 
 def _open_region(arg: Value, given: bool) -> PtoError:
@@ -188,6 +197,17 @@ def _require_types(func: Func) -> None:
                 value.span,
                 help=f"write the type out, or give --type {value.name}=TYPE",
             )
+
+
+def _workspaces(func: Func) -> set[Value]:
+    """Pointers whose content the function never reads: nobody needs to give their memory."""
+    free = {arg for arg in func.args if isinstance(arg.type, PtrType)}
+    for op in func.body.walk():
+        if isinstance(op, OpaqueOp):
+            free -= {*op.uses}
+        else:
+            free -= {v for name, v in op.values() if op.page.operand(name).role is not Role.SCRATCH}
+    return free
 
 
 def _outputs(func: Func) -> Iterator[Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -26,6 +26,7 @@ from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound
 from ptokit.sim.limits import RunLimits
+from ptokit.sim.observer import Observer
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 KEPT = 8  # of the things a program, or an executable, has made: the last ones
@@ -126,12 +127,13 @@ class Executable:
         *,
         max_instructions: int | None = None,
         timeout: float | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Run:
-        """`run`, with counts."""
+        """`run`, with counts; `observers` look on."""
         limits = RunLimits(max_instructions, timeout)
         given = self._given(arrays)
         bound, function = self._ready(given)
-        outputs, count = function.run(bound.on(given), limits)
+        outputs, count = function.run(bound.on(given), limits, observers)
         return Run(outputs, dict(count), bound.dtypes)
 
     def bound(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above

@@ -11,8 +11,8 @@ import math
 import os
 import re
 import stat
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
@@ -140,6 +140,22 @@ def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
         return buffer.getbuffer()
 
     write_files([(path, content(path, array, dtype)) for path, array, dtype in arrays])
+
+
+@contextmanager
+def writing(path: Path) -> Generator[Callable[[str], None]]:
+    """A function that appends a line to a new text file, which grows while a program runs."""
+    with ExitStack() as opened:
+        with _reported(path):
+            file = opened.enter_context(_opened(path, "wb"))
+
+        def tell(line: str) -> None:
+            with _reported(path):
+                file.write(line.encode() + b"\n")
+
+        yield tell
+        with _reported(path):
+            file.flush()
 
 
 def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ptokit.analysis.known import Facts
     from ptokit.api.executable import Executable, Recent, Run
+    from ptokit.sim.observer import Observer
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
@@ -124,10 +125,16 @@ class Program:
         max_instructions: int | None = None,
         timeout: float | None = None,
         types: Mapping[str, Type] | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Run:
-        """`run`, with counts; `types` completes elided types of arguments by name."""
+        """`run`, with counts; `types` completes elided types of arguments by name.
+
+        `observers` look on while it runs, see `sim.observer`.
+        """
         made = self._executable(target, func, fixpipe, blocks, engine, types)
-        return made.execute(arrays, max_instructions=max_instructions, timeout=timeout)
+        return made.execute(
+            arrays, max_instructions=max_instructions, timeout=timeout, observers=observers
+        )
 
     def compile(
         self,

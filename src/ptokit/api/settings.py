@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptokit.sim.arguments import Bound, Outcome
     from ptokit.sim.execute import Core
     from ptokit.sim.limits import RunLimits
+    from ptokit.sim.observer import Observer
 
 # Modules that are an Engine; each is imported when first asked for.
 ENGINES = {"reference": "ptokit.sim.reference.launch", "native": "ptokit.sim.native"}
@@ -62,7 +63,7 @@ def reading(how: str | FixPipe) -> FixPipe:
 class PreparedFunction(Protocol):
     """A bound and checked function, ready to run again and again, from several threads too."""
 
-    def run(self, bound: Bound, limits: RunLimits) -> Outcome:
+    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run it once for each block, on arguments that differ in content only."""
         ...
 

@@ -56,6 +56,11 @@ class Span(NamedTuple):
         line, column = self.source.position(self.start)
         return f"{self.source.name}:{line}:{column}"
 
+    @property
+    def line(self) -> int:
+        """The line it starts on, from 1."""
+        return self.source.position(self.start)[0]
+
     def callers(self) -> Iterator[Span]:
         """The calls it was inlined by, the innermost first."""
         if self.caller is not None:

@@ -26,6 +26,7 @@ from ptokit.sim.native.cachekey import described
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.session import Grown, Session
+from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import AxisWindow, Traced
@@ -54,18 +55,24 @@ class CompiledFunction:
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, cache.Processor], list[Session]] = {}  # those that ended
 
-    def run(self, bound: Bound, limits: RunLimits) -> Outcome:
-        """Run all blocks; what cannot be compiled runs by the reference."""
+    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run all blocks; what cannot be compiled, or is watched, runs by the reference."""
         try:
-            return self._finish(bound, self._renewed(bound, limits))
+            if any(observer.stepwise for observer in observers):
+                raise NotNative("somebody looks at every instruction")
+            return self._finish(bound, self._renewed(bound, limits), observers)
         except NotNative:
             how = (self.target, self.fixpipe, self.blocks, self.planned)
-            return launch.prepare(bound, *how).run(bound, limits)
+            return launch.prepare(bound, *how).run(bound, limits, observers)
         except Grown:
-            return self._finish(bound, self.session(bound, limits), alone=True)
+            return self._finish(bound, self.session(bound, limits), observers, alone=True)
 
-    def _finish(self, bound: Bound, session: Session, *, alone: bool = False) -> Outcome:
+    def _finish(
+        self, bound: Bound, session: Session, observers: Sequence[Observer], *, alone: bool = False
+    ) -> Outcome:
         """Outputs and counts; what further runs may use again is kept."""
+        for observer in observers:
+            observer.begins(session.done)
         env, count = session.run(self.blocks, alone=alone)
         outputs = bound.outputs(env)
         for name, memory in session.arrays.items() if self.repeats else ():

@@ -100,6 +100,10 @@ class Session:
             counts.update(worker.counts())
         return (workers[0].final() if blocks == 1 else self.real), counts
 
+    def done(self) -> int:
+        """How many blocks have ended, about: asked from another thread while they run."""
+        return sum(max(int(w.frame[BLOCK]) - w.first, 0) for w in [*self.crew])
+
     def _alone(self, blocks: int) -> Worker:
         """All blocks on this thread, by the worker that did so last time."""
         if self.alone is None:

@@ -7,7 +7,7 @@ time values, where operands come from, what constants attributes are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -31,6 +31,7 @@ from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
+from ptokit.sim.observer import Observer
 from ptokit.sim.tile import ConvTile, Matrix, Pointer, Tile
 
 Step: TypeAlias = "Callable[[Env], None]"
@@ -111,11 +112,19 @@ class InterpretedFlow:
 class Interpreter:
     """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran."""
 
-    def __init__(self, core: Core, facts: Facts, planned: Planned, limits: RunLimits) -> None:
+    def __init__(
+        self,
+        core: Core,
+        facts: Facts,
+        planned: Planned,
+        limits: RunLimits,
+        observers: Sequence[Observer] = (),
+    ) -> None:
         self.core = core
         self.facts = facts
         self.planned = planned
         self.limits = limits
+        self.observers = observers
         self.count = Counter[str]()
 
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
@@ -131,7 +140,18 @@ class Interpreter:
         return run
 
     def _step(self, op: AnyOp) -> Step:
-        return execution(op, self)
+        step, core = execution(op, self), self.core
+        if not self.observers:
+            return step
+
+        def seen(env: Env) -> None:
+            for observer in self.observers:
+                observer.before(op, env, core)
+            step(env)
+            for observer in self.observers:
+                observer.after(op, env, core)
+
+        return seen
 
     def region(self, op: Op, block: Block) -> Callable[..., tuple[Any, ...]]:
         """A region of `op` as a function of the environment and its arguments."""
@@ -140,6 +160,8 @@ class Interpreter:
         def region(env: Env, *args: Any, repeats: bool = False) -> tuple[Any, ...]:
             for arg, value in zip(block.args, args, strict=True):
                 env[arg] = copy(value) if arg.resized else value
+            for observer in self.observers:
+                observer.entered(block.args, env, self.core)
             before = limits.used
             try:
                 passed = run(env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
@@ -15,6 +16,7 @@ from ptokit.sim.arguments import Bound, Env, Outcome
 from ptokit.sim.execute import Core, run_op
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
+from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter
 
 
@@ -32,29 +34,29 @@ class InterpretedFunction:
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
         self.planned = planned or placed(bound, target)
 
-    def run(self, bound: Bound, limits: RunLimits) -> Outcome:
+    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run the function once for each block, in ascending order."""
         shared, count = bound.shared(), Counter[str]()
-        env, exposed = shared, list[Memory]()
+        env, index, exposed = shared, 0, list[Memory]()
+        for observer in observers:
+            observer.begins(lambda: index)
         for index in range(self.blocks):
             core = Core(self.target, self.fixpipe, index, self.blocks)
             core.exposed = exposed
+            facts = Facts(core.target, dict(bound.numbers))
+            run = Interpreter(core, facts, self.planned, limits, observers)
             try:
-                env = self._run_block(bound, core, shared, count, limits)
+                env = self._run_block(bound, run, shared, count)
             except PtoError as problem:
                 raised = problem if self.blocks == 1 else problem.noted(f"in block {index}")
                 raise raised from None
         return bound.outputs(env if self.blocks == 1 else shared), count
 
-    def _run_block(
-        self, bound: Bound, core: Core, shared: Env, count: Counter[str], limits: RunLimits
-    ) -> Env:
+    def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:
         """Run the function on a core whose memories are blank; instructions add to `count`."""
-        facts = Facts(core.target, dict(bound.numbers))
-        interpreter = Interpreter(core, facts, self.planned, limits)
-        env = shared | bound.local(InterpretedMachine(core), self.planned.addresses)
-        interpreter.block(bound.func.body)(env)
-        count.update(interpreter.count)
+        env = shared | bound.local(InterpretedMachine(run.core), self.planned.addresses)
+        run.block(bound.func.body)(env)
+        count.update(run.count)
         return env
 
 

@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import AnyOp, Op
+from ptokit.ir.module import AnyOp, Op, OpaqueOp
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound, Env
 from ptokit.sim.execute import Core
@@ -16,14 +17,29 @@ from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, St
 from ptokit.sim.reference.launch import placed
 from ptokit.sim.tile import Pointer
 
-MOST_STEPS = 1_000_000  # iterations, of all blocks together
+MOST_STEPS = 300_000  # iterations, of all blocks together
 
 
 class _ScalarPart(Interpreter):
-    """Leaves out what the machine executes: numbers, handles and control flow are left."""
+    """Leaves out what the machine executes, and loops that neither move a pointer nor count."""
 
     def _step(self, op: AnyOp) -> Step:
-        return _nothing if isinstance(op, Op) and op.page.executes else super()._step(op)
+        return _nothing if isinstance(op, Op) and _without_effect(op) else super()._step(op)
+
+
+def _without_effect(op: Op) -> bool:
+    """Whether no view follows from the op."""
+    inner = [o for region in op.regions for o in region.walk()]
+    idle = bool(op.regions) and not op.results and not any(map(_places, inner))
+    return op.page.executes or idle
+
+
+def _places(op: AnyOp) -> bool:
+    """Whether the op takes a pointer, or an array of the scalar unit that tells where one goes."""
+    if isinstance(op, OpaqueOp):
+        return True
+    kinds = {op.page.operand(name).kind for name, _ in op.values()}
+    return not op.page.executes and bool(kinds & {Kind.PTR, Kind.ARRAY})
 
 
 def _nothing(env: Env) -> None:

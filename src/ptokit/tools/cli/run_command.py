@@ -60,6 +60,17 @@ if TYPE_CHECKING:
     "--max-instructions", type=int, metavar="N", help="End the run where it executes more."
 )
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
+@click.option("--trace", metavar="FILE", help="Write a line for each instruction; - is stderr.")
+@click.option(
+    "--trace-values", multiple=True, metavar="NAME", help="Show its values when it is written."
+)
+@click.option(
+    *("--break", "breaks"),
+    multiple=True,
+    metavar="LINE",
+    help="Stop in pdb before this line, or before %NAME is written.",
+)
+@click.option("--progress/--no-progress", default=None, help="A bar while many blocks run.")
 @click.option("--report", is_flag=True, help="Say what ran and how long it took.")
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
@@ -96,6 +107,10 @@ class RunCall:
     engine: str | None
     max_instructions: int | None
     timeout: float | None
+    trace: str | None
+    trace_values: tuple[str, ...]
+    breaks: tuple[str, ...]
+    progress: bool | None
     report: bool
     show_code: str | None
 
@@ -114,9 +129,13 @@ class RunCall:
         if self.show_code is not None:
             click.echo(program.code(self.show_code, given, **how), nl=False)
             return
+        from ptokit.tools.cli.looking import looking
+
         start = time.perf_counter()
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
-        result = program.execute(given, engine=self.engine, **how, **limits)
+        with looking(self, self.func) as observers:
+            how |= {"engine": self.engine, "observers": observers}
+            result = program.execute(given, **how, **limits)
         self._finish(result, time.perf_counter() - start)
 
     def _require_words(self) -> None:
@@ -136,13 +155,20 @@ class RunCall:
             require_tolerance("--atol", self.atol)
         if not self.expect and (self.rtol is not None or self.atol is not None):
             usage("--rtol and --atol belong to --expect NAME=VALUE, which is missing")
+        stepwise = self.trace or self.trace_values or self.breaks
+        if stepwise and self.engine not in (None, "reference"):
+            usage(
+                f"--trace, --trace-values and --break need the engine reference, not {self.engine}"
+            )
+        if self.breaks and str(self.kernel) == "-":
+            usage("--break reads commands from standard input: give the kernel as a file")
         if self.show_code is None:
             return
         if self.engine not in (None, "native"):
             generates = f"{self.engine} generates nothing"
             usage(f"--show-code shows what the engine native generates; {generates}")
-        if self.outputs or self.report or self.expect:
-            usage("--show-code runs nothing: leave out -o, --report and --expect")
+        if self.outputs or self.report or self.expect or stepwise:
+            usage("--show-code runs nothing: leave out -o, --report, --expect, --trace and --break")
 
     def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
         types = {name: type_of(text) for name, text in pairs(self.types, "--type ").items()}
@@ -159,9 +185,9 @@ class RunCall:
         """All arguments by name; those of the launch are remembered for the report."""
         from ptokit.api import bind
 
-        func = program.func(self.entry)
-        given = dict(bind.named(func, placed, named))
-        self.launched = bind.launch_arguments(func, given)
+        self.func = program.func(self.entry)
+        given = dict(bind.named(self.func, placed, named))
+        self.launched = bind.launch_arguments(self.func, given)
         return given
 
     def _finish(self, result: Run, seconds: float) -> None:

@@ -1,0 +1,31 @@
+"""What looks on while a program runs: traces, breakpoints, progress bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from ptokit.ir.module import AnyOp, Value
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import Core
+
+
+class Observer:
+    """Does nothing at any event of a run; a subclass does at some.
+
+    One that is `stepwise` sees every op: then the reference runs the program, op by op.
+    """
+
+    stepwise: ClassVar[bool] = False
+
+    def begins(self, done: Callable[[], int]) -> None:
+        """A run begins; `done` tells, at any time and any thread, how many blocks have ended."""
+
+    def before(self, op: AnyOp, env: Env, core: Core) -> None:
+        """An op is about to run; `env` has the handles and numbers of values defined so far."""
+
+    def after(self, op: AnyOp, env: Env, core: Core) -> None:
+        """An op has run."""
+
+    def entered(self, args: Sequence[Value], env: Env, core: Core) -> None:
+        """A region begins, with values for its arguments."""

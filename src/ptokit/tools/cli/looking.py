@@ -1,0 +1,83 @@
+"""What `run` shows while a program runs: a trace, a debugger, a progress bar."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+import click
+
+from ptokit.tools.cli.failures import usage
+
+if TYPE_CHECKING:
+    from ptokit.ir.module import Func
+    from ptokit.sim.observer import Observer
+
+
+class Asked(Protocol):
+    """What the words of the call ask for."""
+
+    kernel: Path
+    blocks: int
+    trace: str | None
+    trace_values: tuple[str, ...]
+    breaks: tuple[str, ...]
+    progress: bool | None
+
+
+@contextmanager
+def looking(asked: Asked, func: Func) -> Generator[list[Observer]]:
+    """Inside, a program that runs with these observers is looked at as the call asks for."""
+    observers: list[Observer] = []
+    with ExitStack() as opened:
+        if asked.trace is not None or asked.trace_values:
+            observers.append(_tracer(asked, func, opened))
+        if asked.breaks:
+            observers.append(_debugger(asked, func))
+        elif asked.blocks > 1 and asked.progress is not False:
+            from ptokit.tools.progress import Progress
+
+            bar = Progress(asked.blocks)
+            opened.enter_context(bar.shown(asked.progress))
+            observers.append(bar)
+        yield observers
+
+
+def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Observer:
+    from ptokit.api.files import writing
+    from ptokit.tools.tracing import Tracer
+
+    names = [name.removeprefix("%") for name in asked.trace_values]
+    known = {v.name for v in func.named()}
+    known |= {a.name for op in func.body.walk() for region in op.regions for a in region.args}
+    for name in names:
+        if name not in known:
+            usage(f"--trace-values {name}: the function has no %{name}")
+    lines, tell = asked.trace is not None, _to_stderr
+    if asked.trace not in (None, "-"):
+        path = Path(asked.trace)
+        if path.exists() and asked.kernel.exists() and path.samefile(asked.kernel):
+            usage(f"--trace {path}: that is the kernel itself")
+        tell = opened.enter_context(writing(path))
+    return Tracer(tell, names, lines=lines)
+
+
+def _to_stderr(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _debugger(asked: Asked, func: Func) -> Observer:
+    from ptokit.tools.debugger import Debugger, Stops
+
+    try:
+        stops = Stops(asked.breaks, func)
+    except ValueError as problem:
+        usage(f"--break {problem}")
+    return Debugger(asked.kernel, stops, _quit)
+
+
+def _quit() -> NoReturn:
+    click.echo("ended in the debugger: nothing was written", err=True)
+    raise click.exceptions.Exit(1)

@@ -1,0 +1,43 @@
+"""Values of a program that runs, as a person looks at them: NumPy arrays and numbers."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.api import hostarrays
+from ptokit.numerics.host import values_of
+from ptokit.sim.evaluation import NumpyArray
+from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: of any type
+
+
+def codes_shown(handle: Matrix) -> AnyArray:
+    """The codes of a tile's valid region or of a view, row by row."""
+    if isinstance(handle, Tile | ConvTile):
+        return handle.codes()
+    return handle.elements.read(range(handle.rows), range(handle.cols))
+
+
+def array_of(value: Any) -> Any:  # Any: a handle or a number; an array or a number
+    """A tile, view or pointer as an array: a copy, masked where nothing was ever written."""
+    if isinstance(value, Tile):
+        return _masked(values_of(value.codes(), value.dtype), hostarrays.Tile(value).written())
+    if isinstance(value, ConvTile):
+        written = hostarrays.ConvTile(value).written()
+        return _masked(values_of(value.codes(), value.dtype), written)
+    if isinstance(value, GlobalView):
+        window = range(value.rows), range(value.cols)
+        written = value.elements.written(*window)
+        return _masked(values_of(codes_shown(value), value.dtype), written)
+    if isinstance(value, Pointer):
+        data = value.memory.data[: value.memory.size // value.dtype.size * value.dtype.size]
+        return values_of(data.view(value.dtype.storage).copy(), value.dtype)
+    return value.values[0, 0] if isinstance(value, NumpyArray) else value
+
+
+def _masked(values: AnyArray, written: NDArray[np.bool_]) -> AnyArray:
+    return values if written.all() else np.ma.masked_array(values, ~written)
