@@ -60,6 +60,7 @@ class Memory:
         self.growable = False
         self.given = written  # all of it was written before the program began
         self.shape: tuple[int, ...] | None = None  # extents of the view that an output grew for
+        self._spare: tuple[Bytes, Bytes] | None = None  # data and shadow that it may grow into
 
     @classmethod
     def blank(cls, name: str, nbytes: int) -> Memory:
@@ -95,6 +96,7 @@ class Memory:
     def forget(self) -> None:
         """Room that grows again, for an output without an array."""
         self.data, self.shape, self.growable, self.given = _room(0), None, True, False
+        self._spare = None
         self.__dict__.pop("shadow", None)
 
     def initialise(self) -> None:
@@ -113,11 +115,13 @@ class Memory:
                 help="give the array, or check the view's extents and strides",
             )
         if nbytes > self.size:
-            self.shape = shape
-            before = self.size
-            self.shadow = np.concatenate([self.shadow, np.zeros(nbytes - before, np.uint8)])
-            old, self.data = self.data, _room(nbytes)
-            self.data[:before] = old
+            self.shape, before = shape, self.size
+            if self._spare is None or nbytes > self._spare[0].size:
+                room = max(nbytes, 2 * before)  # element by element it grows rarely
+                data, shadow = _room(room), np.zeros(room, np.uint8)
+                data[:before], shadow[:before] = self.data, self.shadow
+                self._spare = data, shadow
+            self.data, self.shadow = (part[:nbytes] for part in self._spare)
 
 
 class Elements:
