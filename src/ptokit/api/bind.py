@@ -13,13 +13,13 @@ from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.isa.pages.grid import Query, launch_query
 from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
-from ptokit.sim.arguments import Bound, mismatch
+from ptokit.sim.arguments import Bound, known, mismatch
 
 
 def bind(
@@ -155,7 +155,7 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
             raise _open_region(arg, arrays.get(arg.name) is not None)
         if arrays.get(arg.name) is not None:
             continue
-        if arg in outs and isinstance(arg.type, PtrType | TileType | ConvTileType):
+        if arg in outs and _sized(arg.type):
             continue
         raise call_error(
             "missing-argument",
@@ -197,6 +197,12 @@ def _require_types(func: Func) -> None:
                 value.span,
                 help=f"write the type out, or give --type {value.name}=TYPE",
             )
+
+
+def _sized(kind: Type) -> bool:
+    """Whether an argument that is written needs no array: its type or its views tell how large."""
+    static = isinstance(kind, GlobalType) and known(kind.shape) is not None
+    return static or isinstance(kind, PtrType | TileType | ConvTileType)
 
 
 def _workspaces(func: Func) -> set[Value]:

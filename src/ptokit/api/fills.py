@@ -19,6 +19,7 @@ from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.formats import unpack
 from ptokit.numerics.host import numpy_dtype, rounded, values_of
+from ptokit.sim.arguments import array_extents
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
@@ -187,7 +188,9 @@ def _shape(arg: Value) -> tuple[int, ...] | None:
     match arg.type:
         case TileType(valid=valid):
             extents = (valid.rows, valid.cols)
-        case GlobalType(shape=extents) | ConvTileType(shape=extents):
+        case GlobalType():
+            return array_extents(arg.type)
+        case ConvTileType(shape=extents):
             pass
         case _:
             return None

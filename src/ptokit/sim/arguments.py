@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from ptokit.numerics.host import codes_of, values_of
 from ptokit.sim.memory import Memory, copied
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
-OUTPUTS = (PtrType, TileType, ConvTileType)
+OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
 Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
@@ -72,7 +73,7 @@ class Bound:
                 continue
             given = self.arrays.get(arg.name)
             if given is None:
-                memory.forget()
+                memory.forget(0 if isinstance(handle, Pointer) else memory.size)
             else:
                 memory.hold(given, shown=arg in self.written)
 
@@ -115,7 +116,7 @@ class Bound:
             handle = env.get(value)
             if isinstance(handle, Tile | ConvTile) and handle.written():
                 found[value.name] = values_of(handle.codes(), handle.dtype)
-            elif isinstance(handle, Pointer):
+            elif isinstance(handle, Pointer | GlobalView):
                 found[value.name] = _array(handle, self.arrays.get(value.name))
         return found
 
@@ -139,10 +140,63 @@ def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
 
 
 def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
+    """The view an argument is: of an array of its extents, or in a flat one, as its strides say.
+
+    Without an array there is room for the view, if all is known.
+    """
+    name, flat = f"%{arg.name}", spread(kind)
+    if given is None:
+        assert flat is not None
+        memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)))
+        return GlobalView(flat, memory, 0)
     codes = _codes(arg, given, kind, None)
-    stride = tuple(int(np.prod(codes.shape[i + 1 :])) for i in range(codes.ndim))
-    memory = Memory(f"%{arg.name}", copied(codes), written=True)
-    return GlobalView(GlobalType(kind.dtype, codes.shape, stride, kind.stated), memory, 0)
+    memory = Memory(name, copied(codes), written=True)
+    own = replace(kind, shape=codes.shape, stride=_steps(codes.shape))
+    alike = len(codes.shape) == len(kind.shape) and all(
+        n in (None, m) for n, m in zip(kind.shape, codes.shape, strict=True)
+    )
+    if alike and (known(kind.stride or ()) in (None, ()) or flat == own):
+        return GlobalView(own, memory, 0)
+    if flat is not None and codes.ndim == 1 and codes.size >= _span(flat):
+        return GlobalView(flat, memory, 0)
+    extents = "x".join("?" if n is None else str(n) for n in kind.shape)
+    least = "" if flat is None else f", which {_span(flat)} elements in a row hold"
+    seen = f"the array has shape {'x'.join(map(str, codes.shape))}"
+    raise mismatch(arg, f"{name} has the extents {extents}{least}", seen)
+
+
+def spread(kind: GlobalType) -> GlobalType | None:
+    """The type of a view with its strides, those of C order if none are stated; None: not known."""
+    shape, stride = known(kind.shape), known(kind.stride or ())
+    if shape is None or stride is None:
+        return None
+    return replace(kind, stride=stride or _steps(shape))
+
+
+def array_extents(kind: GlobalType) -> tuple[int, ...] | None:
+    """The extents of an array that holds such a view: flat if strides leave room."""
+    flat, shape = spread(kind), known(kind.shape)
+    dense = flat is None or shape is None or prod(shape) == _span(flat)
+    return shape if dense else (_span(kind),)
+
+
+def known(numbers: tuple[int | None, ...]) -> tuple[int, ...] | None:
+    """Extents or strides if all are known."""
+    found = tuple(n for n in numbers if n is not None)
+    return found if len(found) == len(numbers) else None
+
+
+def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array in C order."""
+    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _span(kind: GlobalType) -> int:
+    """How many elements a view of known extents and strides reaches over."""
+    flat = spread(kind)
+    assert flat is not None
+    shape, stride = known(flat.shape) or (), known(flat.stride or ()) or ()
+    return 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if all(shape) else 0
 
 
 def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
@@ -179,13 +233,13 @@ def mismatch(arg: Value, rule: str, seen: str) -> PtoError:
     )
 
 
-def _array(pointer: Pointer, given: Any) -> AnyArray:
-    codes = pointer.memory.data.view(pointer.dtype.storage)
-    values = values_of(codes, pointer.dtype)
+def _array(handle: Pointer | GlobalView, given: Any) -> AnyArray:
+    """The whole memory, in the extents of the array that was given, or of what is viewed."""
+    values = values_of(handle.memory.data.view(handle.dtype.storage), handle.dtype)
     if given is not None:
         return values.reshape(np.asarray(given).shape)
-    shape = pointer.memory.shape
-    return values.reshape(shape) if shape and int(np.prod(shape)) == values.size else values
+    shape = handle.memory.shape if isinstance(handle, Pointer) else known(handle.type.shape)
+    return values.reshape(shape) if shape and prod(shape) == values.size else values
 
 
 def _results(func: Func) -> list[Value]:

@@ -93,9 +93,10 @@ class Memory:
         self.given = True
         self.__dict__.pop("shadow", None)
 
-    def forget(self) -> None:
-        """Room that grows again, for an output without an array."""
-        self.data, self.shape, self.growable, self.given = _room(0), None, True, False
+    def forget(self, nbytes: int = 0) -> None:
+        """New room for an output without an array: it grows unless its size is given."""
+        self.data, self.shape, self.given = _room(nbytes), None, False
+        self.growable = not nbytes
         self._spare = None
         self.__dict__.pop("shadow", None)
 

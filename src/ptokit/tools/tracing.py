@@ -91,7 +91,8 @@ def _operand(value: Value, seen: Any) -> str:  # Any: a handle or a number
         return f"{name} {seen.dtype}[{'x'.join(map(str, seen.type.shape))}]"
     if isinstance(seen, Pointer):
         return f"{name}+{seen.offset}"
-    return f"{name}={array_of(seen)}"
+    shown = array_of(seen)
+    return f"{name}={shown}" if isinstance(shown, int | float | np.generic) else name
 
 
 def _digest(seen: Any) -> str:  # Any: as above

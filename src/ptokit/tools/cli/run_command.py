@@ -82,6 +82,8 @@ def run(**words: Any) -> None:  # Any: click's parameters
     Arguments stand by position, in the order of the function's head, or by name (a=a.npy). A value
     is a number, a .npy file, a raw file, or `random` or `zeros`; of the last three `:f16` and
     `:512x384` after it say what the argument's type does not (a=a.bin:512x384).
+
+    With --trace, --trace-values or --break the reference engine runs it.
     """
     RunCall(**words).run()
 
