@@ -55,6 +55,14 @@ CATALOGUE: dict[str, Entry] = {
         "this attribute does not apply here",
         "An attribute or optional operand was given where the instruction cannot honour it.",
     ),
+    "level": Entry(
+        "a program of this level does not say that",
+        "Who places the tiles is a program's level. At levels 1 and 2 the compiler does: no "
+        "allocation has an address. At level 3 the program does: each allocation has an address, "
+        "and scratch tiles that an instruction needs on the target are operands. `ptokit check` "
+        "takes a program with any address for level 3; `--level` says it. Nothing of this holds on "
+        "cpu, and for `ptokit run`, which places what has no address.",
+    ),
     "operand-value": Entry(
         "an operand has a value that is not allowed",
         "The value of a scalar operand is outside the range the instruction defines.",

@@ -15,6 +15,7 @@ from ptokit.isa.formula.formulas import ABSENT, Env, Expr, Value, fields, operat
 
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
+LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its tiles
 
 # what a formula mentions -> the slug of the diagnostic it raises, first match wins
 ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
@@ -106,6 +107,11 @@ def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
 
 def _common(names: tuple[str, ...], others: tuple[str, ...] | None) -> tuple[str, ...]:
     return names if others is None else tuple(n for n in others if n in names)
+
+
+def at(level: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+    """The rules hold on these targets where the program is of this level."""
+    return on(tuple(f"{target}, {level}" for target in targets), *items)
 
 
 def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from ptokit.isa.formula.formulas import Expr
-from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, Ruled, both, either, named, on
+from ptokit.isa.formula.rules import (
+    A2A3,
+    A5,
+    CPU,
+    HARDWARE,
+    LEVEL3,
+    Ruled,
+    at,
+    both,
+    either,
+    named,
+    on,
+)
 from ptokit.isa.lang.operands import Operand
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
 from ptokit.isa.model.layouts import ND
@@ -45,6 +57,11 @@ def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
 def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
     """Hardware computes on row-major tiles."""
     return on(HARDWARE, both(*(tile.layout == ND for tile in tiles)))
+
+
+def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
+    """At level 3 nobody places a scratch tile that the program does not name."""
+    return at(LEVEL3, targets, named("level", tmp.given, help="name the scratch tile: tmp"))
 
 
 def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
-from ptokit.isa.formula.rules import A2A3, A5, CPU, Rule, both, named, when
+from ptokit.isa.formula.rules import A2A3, A5, CPU, LEVEL3, LEVEL12, Rule, both, named, when
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import NZ, ZZ, Layout
 from ptokit.isa.model.tiles import ALIASES, GlobalType, TileType
@@ -124,7 +124,23 @@ class Target:
         """
         if names is None or self.name in names or not {*self.readings}.isdisjoint(names):
             return True
+        if any(", " in name and self._follows_all(name.split(", ")) for name in names):
+            return True
         return self.like is not None and self.like.follows(names)
+
+    def _follows_all(self, names: list[str]) -> bool:
+        return all(self.follows((name,)) for name in names)
+
+    @cache
+    def at(self, level: int) -> Target:
+        """The target as it judges programs of a level (1, 2 or 3)."""
+        word = LEVEL3 if level == 3 else LEVEL12
+        return replace(self, like=self, readings=(*self.readings, word))
+
+    @property
+    def level(self) -> int | None:
+        """The level of the programs that it judges; None: not asked for."""
+        return 3 if LEVEL3 in self.readings else 2 if LEVEL12 in self.readings else None
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """A copy of a target of the table is that target itself."""

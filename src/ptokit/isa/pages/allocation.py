@@ -6,6 +6,9 @@ from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
 
 
+SAID = "the type says what is valid, or ? for it"
+
+
 def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled, ...]:
     """The rules of a valid region that the type or operands say."""
     fewer = "the valid region is the upper left part of the tile"
@@ -24,6 +27,13 @@ def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled
 AT_ADDRESS = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]"
 
 
+def whole_boxes(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
+    """Where tiles of the cube unit's buffers begin on hardware, as the assembler wants it."""
+    in_l0 = both(addr % 32 == 0, tile.loc.isin(LEFT, RIGHT, ACC))
+    aligned = named("address-misaligned", addr % 512 == 0, help="left, right, acc: whole boxes")
+    return on(HARDWARE, when(in_l0, aligned))
+
+
 class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """New storage, at an address that is given or that ptokit chooses."""
 
@@ -31,7 +41,13 @@ class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pip
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
     valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
     valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
-    rules = (*stated(result, valid_row, valid_col), at_address(addr, result))
+    rules = (
+        *stated(result, valid_row, valid_col),
+        at_address(addr, result),
+        at(LEVEL3, HARDWARE, named("level", addr.given, help="give it an address: addr = %a")),
+        at(LEVEL12, HARDWARE, named("level", ~addr.given, help="the compiler places it")),
+        *whole_boxes(addr, result),
+    )
 
     @staticmethod
     def type_of(
@@ -192,6 +208,11 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18",)):
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
         named("shape", sizes.count == 2, valid.count.isin(0, 2), help="give rows and columns"),
         named("shape", both(dst.valid.rows <= sizes.first, dst.valid.cols <= sizes.last)),
+        when(
+            valid.count == 2,
+            when(~dst.dynamic_rows, named("shape", dst.valid.rows == valid.first, help=SAID)),
+            when(~dst.dynamic_cols, named("shape", dst.valid.cols == valid.last, help=SAID)),
+        ),
         named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
         named(
             "window-out-of-bounds",
@@ -272,7 +293,11 @@ class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("
 %addr = arith.constant 4096 : i64
 %t = pto.alloc_tile : {VEC_F32}
 %u = pto.tassign %t, %addr : {VEC_F32} -> {VEC_F32}"""
-    rules = at_address(addr, src)
+    rules = (
+        at_address(addr, src),
+        whole_boxes(addr, src),
+        at(LEVEL12, HARDWARE, named("level", Field("machine").level == Const(3))),
+    )
 
     @staticmethod
     def type_of(src: TileType) -> TileType:

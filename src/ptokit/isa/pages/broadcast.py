@@ -1,6 +1,7 @@
 """Broadcasts: one value for each row or column, alone or with every element (spec 3.29)."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.pages.elementwise.families import precise, precision
 from ptokit.numerics.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
@@ -70,6 +71,7 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst, src0, src1),
         on(HARDWARE, when(tmp.given, in_vec(tmp), column)),
+        on(A2A3, when(tmp.given, one_type(dst, tmp))),
         on(A2A3, named("shape", *room, help="256 bytes for each 8 rows, at most 7680")),
     )
 
@@ -92,12 +94,17 @@ class TRowExpandMul(
     """dst[i, j] = src0[i, j % n0] * src1[i, j % n1], operands as of trowexpandadd."""
 
 
-class TRowExpandDiv(RowExpand, f=Array.__truediv__, rules=expanding(EXPAND_CPU, F16_F32, VEC_A5)):
+class TRowExpandDiv(RowExpand, f=Array.__truediv__):
     """dst[i, j] = src0[i, j % n0] / src1[i, j % n1], operands as of trowexpandadd.
 
     Floats are correctly rounded, x / 0 is infinite or NaN; integers truncate, x / 0 is 0.
     """
 
+    precision = precision(DIV)
+    rules = (
+        expanding(EXPAND_CPU, F16_F32, VEC_A5),
+        precise(precision == DIV["HIGH"], RowExpand.tmp),
+    )
     disputes = ("E40",)
 
 
@@ -144,6 +151,7 @@ class TRowExpand(Instr, pipe=V, specials=NAN_MOVES):
         on(HARDWARE, one_type(dst, src)),
         on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
         named("shape", src.valid.rows == dst.valid.rows, help="one value for each row of dst"),
+        on(HARDWARE, named("shape", dst.valid.cols >= 1, help="dst has a column")),
         on(CPU, named("shape", src.valid.cols >= 1, help="there must be a first column")),
         on(A2A3, named("shape", src.valid.cols >= 1, help="there must be a first column")),
         on(A5, named("shape", src.valid.cols == 1, help="one value for each row of dst")),

@@ -65,6 +65,7 @@ class TCvt(Instr, pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
     # the lines of 8 elements that the last columns of up to 255 rows touch
     lines = ((rows - 1) * src.cols // 8 + (cols % 64 + 7) // 8) * 32
     most_lines = (src.cols * 254 // 8 + (cols % 64 + 7) // 8) * 32
+    narrows = pairs(dst, src, (f32, (i16,)), (f16, (i16, i8)))
     room = (
         when(
             both(src.dtype == f32, dst.dtype == i16),
@@ -88,6 +89,10 @@ class TCvt(Instr, pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
         on(A5, pairs(dst, src, *A5_PAIRS)),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
         on(A2A3, when(wraps, named("shape", *room, help=LARGER))),
+        when(
+            both(sat_mode == SaturationMode.OFF, narrows),
+            named_scratch(tmp, (A2A3,)),
+        ),
     )
     options = {"rmode": "round_mode", "sat_mode": "saturation"}
     recorded = dict.fromkeys((f"{a}_{b}" for a in DTYPES for b in DTYPES), options)

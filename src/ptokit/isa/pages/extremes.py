@@ -28,6 +28,45 @@ def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Rul
     return (index, elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5))
 
 
+def least_columns(src: Operand) -> Expr:
+    """The columns of a scratch tile that finds extremes on A2/A3: values and indices by lines."""
+    repeats = (src.valid.cols * src.size + 255) // 256
+    line = Const(32) // src.size
+    return ((repeats * 2 + line - 1) // line + (repeats + line - 1) // line) * line
+
+
+def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """The scratch of an extreme's index on A2/A3: any of src's region, else large enough."""
+    like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
+    enough = tmp.valid.cols >= least_columns(src)
+    return on(
+        A2A3,
+        when(tmp.given, named("shape", either(like_src, enough), help="two values a register")),
+    )
+
+
+def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """The same along rows, where those of one register need two columns."""
+    like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
+    column = both(tmp.layout == DN, tmp.cols == 1, tmp.valid.rows >= src.valid.rows * 2)
+    two = both(tmp.layout == ND, tmp.valid.rows >= src.valid.rows, tmp.valid.cols >= 2)
+    lines = both(tmp.rows == src.rows, tmp.valid.cols >= least_columns(src))
+    short = src.valid.cols * src.size <= 256
+    return on(
+        A2A3,
+        when(
+            tmp.given,
+            when(short, named("shape", either(like_src, column, two), help="two for each row")),
+            when(~short, named("shape", either(like_src, lines), help="two values a register")),
+        ),
+    )
+
+
+def not_empty(src: Operand) -> tuple[Ruled, ...]:
+    """Of nothing there is no extreme."""
+    return on(HARDWARE, named("shape", both(src.valid.rows >= 1, src.valid.cols >= 1)))
+
+
 class RowArg(RowReduce, abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E39")):
     """dst[i, 0] = the column of the extreme of row i."""
 
@@ -35,7 +74,11 @@ class RowArg(RowReduce, abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E
     dst, src, tmp = RowReduce.dst, RowReduce.src, RowReduce.tmp
     example = {"tmp": VEC_F32, "dst": COUNT}
     elided = {"dst": Like(src, src.valid.rows, Const(1), dtype=lambda _: i32)}
-    rules = (arg_types(dst, src, VEC_A2A3, ARG_A5), one_of_each_row(dst), of_rows())
+    rules = (
+        arg_types(dst, src, VEC_A2A3, ARG_A5),
+        *(one_of_each_row(dst), of_rows(), not_empty(src)),
+        of_extremes_of_rows(tmp, src),
+    )
     recorded = {"idx": {}}
 
     @classmethod
@@ -104,6 +147,9 @@ def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> tuple[Ruled, ...]:
         named("layout", both(*(dst.layout == ND for dst in outs)), help="store dst row-major"),
         on(HARDWARE, named("layout", src.layout.isin(ND, DN))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
+        on(A2A3, when(tmp.given, one_type(src, tmp))),
+        *(of_extremes(tmp, src), not_empty(src)),
+        named_scratch(tmp, (A2A3,)),
     )
 
 

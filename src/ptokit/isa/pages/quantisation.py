@@ -55,6 +55,7 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
         row_major(dst, src),
         on(A2A3, when(tmp.given, named("shape", large, help="tmp is f32 and as large as src"))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
+        named_scratch(tmp, (A2A3,)),
     )
 
 

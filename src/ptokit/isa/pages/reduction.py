@@ -65,7 +65,13 @@ def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
 def of_rows() -> tuple[Ruled, ...]:
     """What the source and the scratch of a reduction along rows are."""
     src, tmp = RowReduce.src, RowReduce.tmp
-    return (in_vec(src), on(HARDWARE, when(tmp.given, in_vec(tmp))), row_major(src))
+    return (
+        in_vec(src),
+        on(HARDWARE, when(tmp.given, in_vec(tmp))),
+        on(A2A3, when(tmp.given, one_type(src, tmp))),
+        row_major(src),
+        named_scratch(tmp, (A2A3,)),
+    )
 
 
 def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
@@ -214,17 +220,11 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, False, key="isBinary")
     asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
-    binary = named(
-        "operand-count", either(~is_binary, tmp.given), help="the binary order needs tmp"
-    )
     room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2)
     rules = (
         by_column(VEC_A2A3, VEC_A5),
-        on(
-            HARDWARE,
-            binary,
-            when(tmp.given, in_vec(tmp), when(is_binary, one_type(src, tmp), room)),
-        ),
+        on(HARDWARE, when(tmp.given, in_vec(tmp), when(is_binary, one_type(src, tmp), room))),
+        when(is_binary, named_scratch(tmp, HARDWARE)),
     )
     recorded = {**ColReduce.recorded, "tmp": {}}
 

@@ -150,6 +150,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*VEC_A5)),
         on(A2A3, named("shape", tmp.nbytes >= 32, help="32 bytes of scratch")),
+        named_scratch(tmp, (A2A3,)),
     )
 
     @staticmethod
@@ -175,6 +176,7 @@ class TSelS(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         on(CPU, dst.dtype.isin(*NUMBERS)),
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*(t for t in VEC_A5 if t is not bf16))),
+        named_scratch(tmp, (A2A3,)),
     )
 
     @staticmethod

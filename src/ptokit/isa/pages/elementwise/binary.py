@@ -7,6 +7,10 @@ from ptokit.numerics.functions import floor_remainder, raised, sloped
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 STRIDE = "tmp has a column for each of dst's, and two more for each 64 of them"
 POWERS = (*SMALL, *FLOATS)
+MASK = "a row for each of dst's and one more, a bit for each element"
+PACKED = named(
+    "shape", TMP.rows > DST.valid.rows, TMP.valid.cols >= (DST.valid.cols + 7) // 8, help=MASK
+)
 
 
 class TAdd(Binary, f=operator.add, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
@@ -59,7 +63,7 @@ class TRem(
             TMP,
             A2A3,
             one_type(DST, TMP),
-            named("shape", TMP.valid.rows >= 1),
+            named("shape", TMP.valid.rows >= 2, help="two rows"),
             named("shape", TMP.valid.cols >= DST.cols + (DST.cols + 63) // 64 * 2, help=STRIDE),
         ),
     ),
@@ -97,7 +101,7 @@ class TPow(BinaryTmp, f=raised, disputes=("E6",)):
     rules = (
         pointwise(*TILES, cpu=POWERS, a2a3=(*SMALL, f32), a5=POWERS),
         on(A5, either(DST.dtype != bf16, high)),
-        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP)),
+        powers_scratch(TMP, DST, precision, high),
     )
 
 
@@ -106,7 +110,7 @@ class TPRelu(
     f=sloped,
     rules=(
         pointwise(*TILES, a2a3=F16_F32, a5=F16_F32),
-        scratch(TMP, A2A3, TMP.dtype == u8, named("shape", TMP.valid.rows > DST.valid.rows)),
+        scratch(TMP, A2A3, TMP.dtype == u8, *PACKED),
     ),
 ):
     """dst[i, j] = src0[i, j] where it is greater than 0, else src0[i, j] * src1[i, j]."""

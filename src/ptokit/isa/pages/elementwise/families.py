@@ -27,7 +27,27 @@ def pointwise(
 
 def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
     """The rules of a scratch tile that only one target uses, where it is given."""
-    return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)))
+    placed = named_scratch(tmp, (target,))
+    return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)), placed)
+
+
+def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:
+    """The precise algorithm has a scratch tile."""
+    help = "the precise algorithm needs tmp"
+    return on(HARDWARE, when(high, named("operand-count", tmp.given, help=help)))
+
+
+def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> tuple[Ruled, ...]:
+    """The scratch and the precision of powers: both are of floats."""
+    floats = dst.dtype.isin(*FLOATS)
+    only = "integers have one algorithm, without scratch"
+    return (
+        on(HARDWARE, when(tmp.given, in_vec(tmp), named("operand-count", floats, help=only))),
+        on(HARDWARE, when(tmp.given, one_type(dst, tmp), same_region(dst, tmp), row_major(tmp))),
+        on(A2A3, named("attribute", ~high, help="a2a3 has one algorithm")),
+        on(A5, when(high, named("attribute", floats, help=only))),
+        at(LEVEL3, HARDWARE, when(floats, named("level", tmp.given, help="name tmp"))),
+    )
 
 
 def precision(kind: type[Word]) -> Attr:

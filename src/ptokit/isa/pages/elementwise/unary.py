@@ -75,9 +75,7 @@ class TSqrt(Unary, f=Array.sqrt, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32
     precision = precision(SQRT)
 
 
-class TRsqrt(
-    Unary, f=reciprocal_root, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)
-):
+class TRsqrt(Unary, f=reciprocal_root):
     """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
 
     Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
@@ -85,6 +83,10 @@ class TRsqrt(
 
     tmp = Scratch(Tile, None, doc="of A5's precise algorithm")
     precision = precision(RSQRT)
+    rules = (
+        pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32),
+        precise(precision == RSQRT["HIGH"], tmp),
+    )
     recorded = {"plain": {}, "tmp": {}}
 
 

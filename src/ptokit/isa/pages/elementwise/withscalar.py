@@ -107,7 +107,7 @@ class TPowS(WithScalarTmp, f=raised, disputes=("E6", "E43")):
     rules = (
         with_scalar((*SMALL, f32), POWERS, cpu=POWERS),
         on(A5, either(DST.dtype != bf16, high)),
-        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP)),
+        powers_scratch(TMP, DST, precision, high),
     )
 
 

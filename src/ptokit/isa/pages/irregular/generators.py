@@ -38,6 +38,9 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
 class TCI(Consecutive, pipe=S):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
+    unnamed = named("level", Field("machine").level != Const(3), help="name the scratch tile: tmp")
+    rules = (Consecutive.rules, at(LEVEL3, (A2A3,), unnamed))
+
 
 class TCITmp(Consecutive, name="tci", form="scratch", pipe=V, disputes=("X1", "X6")):
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""

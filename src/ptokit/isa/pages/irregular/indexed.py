@@ -46,6 +46,11 @@ def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) ->
     )
 
 
+def chosen(coalesce: Attr) -> tuple[Ruled, ...]:
+    """Elements or rows: the text says which."""
+    return named("attribute", coalesce.given, help="say coalesce = elem, or row")
+
+
 def places(
     tile: Cells,
     table: Cells,
@@ -99,7 +104,10 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
     indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
     tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
     example = in_view(f"{GATHERED}pto.tstore ins(%t : {T}) outs(%view : {VIEW_F32})")
-    rules = accessed(dst, src, indices, coalesce)
+    rules = (
+        accessed(dst, src, indices, coalesce),
+        on(HARDWARE, when(outside.given, chosen(coalesce))),
+    )
 
 
 class MGatherToL1(FromTable, name="mgather", form="l1"):
@@ -133,6 +141,7 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
         by_index(dst, src, indices.matrix, coalesce),
         on(A2A3, dst.dtype.isin(*MOVED)),
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
+        on(HARDWARE, chosen(coalesce)),
     )
 
 
@@ -155,9 +164,13 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True), disputes=("D5", "D6", "D
     conflict = Attr(ScatterConflict, ScatterConflict.DEFAULT, key="scatterConflict")
     example = in_view(f"{GATHERED}NAME ins(%t, %i : {T}, {IDX}) outs(%view : {VIEW_F32})")
     no_last = either(atomic == AtomicOp.NONE, conflict == ScatterConflict.DEFAULT)
+    last = conflict != ScatterConflict.DEFAULT
+    modes = either(atomic != AtomicOp.NONE, last, outside.isin(*(o for o in ScatterOOB)))
     extreme = atomic.isin(AtomicOp.MAX, AtomicOp.MIN)
     rules = (
         accessed(src, dst, indices, coalesce),
+        on(HARDWARE, when(modes, chosen(coalesce))),
+        on(A2A3, named("attribute", conflict == ScatterConflict.DEFAULT, help="a5 has it")),
         named("attribute", no_last, help="every addition counts, in any order: no last one wins"),
         on(A2A3, named("attribute", atomic.isin(AtomicOp.NONE, AtomicOp.ADD))),
         when(

@@ -53,7 +53,6 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
             named("shape", either(idx.valid.rows == src.valid.rows, idx.valid.rows == 1)),
             when(
                 src.valid.cols % BLOCK != 0,
-                named("operand-count", tmp.given, help="a shorter last block needs tmp"),
                 named(
                     "shape",
                     dst.cols * dst.size >= (src.valid.cols + BLOCK - 1) // BLOCK * BLOCK * RECORD,
@@ -61,6 +60,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
                 ),
             ),
         ),
+        when(src.valid.cols % BLOCK != 0, named_scratch(tmp, HARDWARE)),
     )
     recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}
 

@@ -26,6 +26,7 @@ class TTrans(Instr, pipe=V, specials=NAN_MOVES, disputes=("C14", "C33"), recorde
             named("layout", src.blayout == BLayout.ROW_MAJOR, help="store the source row-major"),
         ),
         on(A5, both(src.cols * src.size % 32 == 0, dst.cols * dst.size % 32 == 0)),
+        named_scratch(tmp, (A2A3,)),
     )
     elided = {"dst": Like(src, src.valid.cols, src.valid.rows)}
 
