@@ -54,10 +54,13 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17"), pipe
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),
-        when(
-            Field("machine").larger_views == Const(False),
-            named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
-            named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+        on(
+            (CPU, A2A3),
+            when(
+                Field("machine").larger_views == Const(False),
+                named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
+                named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+            ),
         ),
         on(
             LARGER_VIEWS,

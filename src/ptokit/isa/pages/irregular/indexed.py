@@ -7,6 +7,7 @@ T, IDX = VEC_F32, VEC_I32
 TABLE, LINE = "!pto.tensor_view<16x32xf16>", "!pto.tensor_view<1x16xi32>"
 L1_TABLE = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
 ELEM, ROW = Coalesce.ELEM, Coalesce.ROW
+COUNTS = "every addition counts, in any order: no last one wins"
 MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 GATHERED = f"""\
 %t = pto.alloc_tile : {T}
@@ -16,8 +17,17 @@ pto.mgather ins(%view, %i : {VIEW_F32}, {IDX}) outs(%t : {T})
 """
 
 
-def by_index(tile: Operand, table: Operand, index: Field, coalesce: Attr) -> tuple[Ruled, ...]:
-    """How many indices there are: one for each element, or a line of one for each row."""
+def by_index(
+    tile: Operand,
+    table: Operand,
+    index: Field,
+    coalesce: Attr,
+    silent: tuple[str, ...] = (CPU, A2A3, A5),
+) -> tuple[Ruled, ...]:
+    """How many indices there are: one for each element, or a line of one for each row.
+
+    On the targets `silent` the text need not say which.
+    """
     rows, cols = tile.valid.rows, tile.valid.cols
     each = both(index.rows == rows, index.cols == cols)
     line = either(
@@ -26,7 +36,7 @@ def by_index(tile: Operand, table: Operand, index: Field, coalesce: Attr) -> tup
     return (
         when(coalesce == ELEM, named("shape", each, help="an index for each element")),
         when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
-        when(~coalesce.given, named("shape", either(each, line))),
+        on(silent, when(~coalesce.given, named("shape", either(each, line)))),
         when(~each, named("shape", cols <= table.matrix.cols, help="rows are long enough")),
     )
 
@@ -138,7 +148,7 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
         named("layout", src.layout == GlobalLayout.ND, help="rows of memory"),
         named("layout", ~indices.of_scales, help="a layout of scales is not for indices"),
         named("layout", dst.layout == NZ),
-        by_index(dst, src, indices.matrix, coalesce),
+        by_index(dst, src, indices.matrix, coalesce, silent=(CPU,)),
         on(A2A3, dst.dtype.isin(*MOVED)),
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
         on(HARDWARE, chosen(coalesce)),
@@ -171,7 +181,7 @@ class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True), disputes=("D5", "D6", "D
         accessed(src, dst, indices, coalesce),
         on(HARDWARE, when(modes, chosen(coalesce))),
         on(A2A3, named("attribute", conflict == ScatterConflict.DEFAULT, help="a5 has it")),
-        named("attribute", no_last, help="every addition counts, in any order: no last one wins"),
+        on((CPU, A5), named("attribute", no_last, help=COUNTS)),
         on(A2A3, named("attribute", atomic.isin(AtomicOp.NONE, AtomicOp.ADD))),
         when(
             atomic == AtomicOp.ADD,
