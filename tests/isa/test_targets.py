@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import ptokit as pto
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.formula.rules import A5
+from ptokit.isa.formula.rules import A5, HARDWARE, LEVEL3, LEVEL12
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import NOT_ON_TARGET
 from ptokit.isa.model.dtypes import DType, NumberKind, hif8
@@ -133,7 +133,8 @@ def test_pages_name_targets_of_the_table() -> None:
     named = {n for p in pages() for n in p.targets or ()}
     named |= {n for p in pages() for r in p.all_rules for n in r.targets or ()}
     named |= {n for p in pages() for path in p.paths for n in path.on}
-    assert named <= TARGETS.keys() - {LESS.name, LEAST.name} | READINGS.keys()
+    levels = {f"{chip}, {level}" for chip in HARDWARE for level in (LEVEL12, LEVEL3)}
+    assert named <= TARGETS.keys() - {LESS.name, LEAST.name} | READINGS.keys() | levels
 
 
 def test_what_the_targets_of_the_table_lack_exists() -> None:

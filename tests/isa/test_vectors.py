@@ -266,14 +266,14 @@ def test_tile_scalar_is_row_major_everywhere() -> None:
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-def test_the_binary_order_needs_scratch(target: str) -> None:
+def test_the_scratch_of_the_binary_order(target: str) -> None:
     def add(tmp: str | None) -> None:
         scratch = None if tmp is None else made(tmp)
         pto.tcolsum(zeros("vec f32 1x64"), zeros("vec f32 7x64"), tmp=scratch, is_binary=True)
 
     with pto.target(target):
         verdict(target, "", lambda: add("vec f32 3x64"))
-        verdict(target, "operand-count", lambda: add(None))
+        verdict(target, "", lambda: add(None))  # the compiler finds room, but at level 3
         verdict(target, "shape", lambda: add("vec f32 3x56"))
         verdict(target, "shape", lambda: add("vec f32 2x64"))
         verdict(target, "element-type", lambda: add("vec i32 3x64"))

@@ -68,9 +68,16 @@ def verdicts(
     *,
     allow_unknown: bool,
     known: Sequence[Diagnostic] = (),
+    of_cores: Sequence[Diagnostic] = (),
 ) -> list[Verdict]:
+    """A verdict for each target; `known` is wrong on all, `of_cores` where cores have kinds."""
     functions = [Interference(func) for func in module.funcs]
-    return [_verdict(functions, t, trial, allow_unknown, known) for t in targets]
+
+    def verdict(target: Target) -> Verdict:
+        here = [replace(d, targets=(target.name,)) for d in of_cores if target.kinds]
+        return _verdict(functions, target, trial, allow_unknown, [*known, *here])
+
+    return [verdict(target) for target in targets]
 
 
 def merged(found: Iterable[Verdict]) -> list[Diagnostic]:

@@ -14,9 +14,10 @@ from ptokit.analysis.checker import Checker, Turn
 from ptokit.analysis.ranges import EVERY, Range, counters, high, joined, low
 from ptokit.analysis.violation import blamed
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Op, Value
+from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
 from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
 GUARDED = "a condition or a loop bound around it is known only when it runs"
@@ -48,6 +49,12 @@ class Survey(Checker):
         self.open: dict[Op, list[Rule]] = {}
         self.left: list[Left] = []
         self.guards = 0  # regions around that run if the running program wants it
+
+    def op(self, op: AnyOp) -> None:
+        super().op(op)
+        if isinstance(op, Op) and CALLS in op.page.traits:
+            name = op.attrs[op.page.attrs[0].name]
+            self.left.append(Left(op.span, op.name, "the callee", f"@{name} has no body here"))
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         varies = self.facts.varies(op, env)

@@ -22,7 +22,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import ALIASES, BY_SCALAR
+from ptokit.isa.lang.traits import ALIASES, BY_SCALAR, CALLS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
@@ -51,7 +51,7 @@ def _suspects(
     """Instructions with the operands that nothing before them wrote."""
     written = {storage.of(arg) for arg in func.args}
     for op in _living(func.body, dead):
-        if isinstance(op, OpaqueOp):
+        if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
             return  # it may write anything
         if op.page.executes and ALIASES not in op.page.traits:
             blank = {n: v for n, v in _read(op) if storage.of(v) not in written}

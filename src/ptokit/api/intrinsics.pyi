@@ -418,6 +418,7 @@ def trowexpanddiv(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    precision: DivPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpandmax(

@@ -9,6 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ptokit.analysis.functions import level_of, misplaced, unfit_entries
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
@@ -50,23 +51,35 @@ class Program:
     def __repr__(self) -> str:
         return f"<Program {', '.join('@' + f.name for f in self.module.funcs)}>"
 
-    def check(self, *targets: str, allow_unknown: bool = False) -> list[Diagnostic]:
+    def check(
+        self, *targets: str, allow_unknown: bool = False, level: int | None = None
+    ) -> list[Diagnostic]:
         """What is wrong on each of `targets` (default: the current one), in text order.
 
         "all" stands for every target. Loops with constant bounds are judged over all iterations. An
-        unknown op or type is an error, or with `allow_unknown` a warning. An empty list does not
-        say that the program is legal: `verdicts` tells what is left to the run.
+        unknown op or type is an error, or with `allow_unknown` a warning. `level` (1, 2 or 3) says
+        who places tiles; without it a program with any address is of level 3. An empty list does
+        not say that the program is legal: `verdicts` tells what is left to the run.
         """
-        return merged(self.verdicts(*targets, allow_unknown=allow_unknown))
+        return merged(self.verdicts(*targets, allow_unknown=allow_unknown, level=level))
 
-    def verdicts(self, *targets: str, allow_unknown: bool = False) -> list[Verdict]:
+    def verdicts(
+        self, *targets: str, allow_unknown: bool = False, level: int | None = None
+    ) -> list[Verdict]:
         """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`."""
+        if level not in (None, 1, 2, 3):
+            raise ValueError(f"no level {level!r}: choose 1, 2 or 3")
         names = tuple(TARGETS) if "all" in targets else targets
-        every = [target_named(name) for name in names] or [current_target()]
+        level = level or level_of(self.module)
+        every = [t.at(level) for t in map(target_named, names)] or [current_target().at(level)]
         from ptokit.passes.inline import checked
 
         module, known = checked(self.module)
-        found = verdicts(module, every, _trial, allow_unknown=allow_unknown, known=known)
+        known += unfit_entries(self.module)
+        of_cores = list(misplaced(self.module))
+        found = verdicts(
+            module, every, _trial, allow_unknown=allow_unknown, known=known, of_cores=of_cores
+        )
         refused = tuple(_without_dps(module))
         return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
 

@@ -63,6 +63,19 @@ CATALOGUE: dict[str, Entry] = {
         "takes a program with any address for level 3; `--level` says it. Nothing of this holds on "
         "cpu, and for `ptokit run`, which places what has no address.",
     ),
+    "core": Entry(
+        "this core has no such unit",
+        "A chip has cores with the cube unit, which has matrices, L1 and the fix-pipe, and cores "
+        "with the vector unit and its buffer. `pto.kernel_kind` says for which kind a function is, "
+        "`pto.section.cube` and `pto.section.vector` for which a part of it is. Where neither is "
+        "said, each statement at the top of a function has a section of its own; a loop or branch "
+        "with instructions of both kinds needs sections inside. On cpu one core has all units.",
+    ),
+    "entry": Entry(
+        "an entry is a function with a body that returns nothing",
+        "A launch runs the functions with the attribute `pto.entry` on every core. Nobody takes "
+        "what they return: results go to global memory.",
+    ),
     "operand-value": Entry(
         "an operand has a value that is not allowed",
         "The value of a scalar operand is outside the range the instruction defines.",

@@ -37,14 +37,15 @@ def _own(module: Module) -> list[Func]:
     return [part for part in module.parts if isinstance(part, Func)]
 
 
-def inlined(module: Module, func: Func) -> Func:
+def inlined(module: Module, func: Func, *, external: bool = False) -> Func:
     """The function with the bodies of those it calls in place of the calls.
 
-    PtoError where one calls itself, is not there, or takes or returns something else.
+    PtoError where one calls itself, is not there, or takes or returns something else. Calls of
+    functions that are only declared stay if `external`.
     """
     if not any(True for _ in calls(func)):
         return func
-    found = _Inlining(module.owner(func), FreshNames(func))
+    found = _Inlining(module.owner(func), FreshNames(func), external)
     return replace(func, body=found.block(func.body, {}, (func.name,)))
 
 
@@ -54,7 +55,8 @@ Names = dict[Value, Value]  # of the functions called, by those of the caller
 class _Inlining:
     """One function on its way; names of all that is copied into it are new."""
 
-    def __init__(self, module: Module, names: FreshNames) -> None:
+    def __init__(self, module: Module, names: FreshNames, external: bool) -> None:
+        self.external = external
         self.funcs = {func.name: func for func in _own(module)}
         self.names = names
 
@@ -79,7 +81,10 @@ class _Inlining:
         """The body of the function that is called."""
         name = str(op.attrs[op.page.attrs[0].name])
         given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
-        callee = _called_from(op.span, deepcopy(self._callee(op, name, given, path)))
+        func = self._callee(op, name, given, path)
+        if func.declared:
+            return [self._op(op, now, path)]
+        callee = _called_from(op.span, deepcopy(func))
         inner: Names = dict(zip(callee.args, given, strict=True))
         for value in callee.named():
             if value not in inner:
@@ -97,7 +102,7 @@ class _Inlining:
     def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[str, ...]) -> Func:
         """The function, whose head fits the call."""
         func = self.funcs.get(name)
-        if func is None or func.declared:
+        if func is None or (func.declared and not self.external):
             found = ", ".join(f"@{f.name}" for f in self.funcs.values() if not f.declared)
             why = "has no body" if func else "is not there"
             seen = f"the module has {found}"
@@ -145,7 +150,7 @@ def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
         if func not in chosen and not _cyclic(module, func):
             return None
         try:
-            return inlined(module, func)
+            return inlined(module, func, external=True)
         except PtoError as problem:
             problems.extend(problem.diagnostics)
             return None

@@ -68,6 +68,7 @@ DEFAULTS: dict[str, Any] = {
     "every_pair": False,
     "readings": (),
     "infers_nz": True,
+    "kinds": True,
     "chip": True,
     "tf32": True,
 }
@@ -101,6 +102,7 @@ class Target:
     tf32: bool = INHERITED  # has the mode that shortens f32 to TF32
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
     readings: tuple[str, ...] = INHERITED  # chosen by name, of READINGS
+    kinds: bool = INHERITED  # a core has the cube unit or the vector unit, not both
     infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
 
     def __post_init__(self) -> None:
@@ -131,11 +133,9 @@ class Target:
     def _follows_all(self, names: list[str]) -> bool:
         return all(self.follows((name,)) for name in names)
 
-    @cache
-    def at(self, level: int) -> Target:
-        """The target as it judges programs of a level (1, 2 or 3)."""
-        word = LEVEL3 if level == 3 else LEVEL12
-        return replace(self, like=self, readings=(*self.readings, word))
+    def at(self, level: int | None) -> Target:
+        """The target as it judges programs of a level (1, 2 or 3; None: of any)."""
+        return self if level is None else _at_level(self, LEVEL3 if level == 3 else LEVEL12)
 
     @property
     def level(self) -> int | None:
@@ -177,6 +177,11 @@ class Target:
         if self.pinned_left and tile.loc is LEFT and tile.layout in (NZ, ZZ):
             tile = replace(tile, layout=self.left)
         return tile
+
+
+@cache
+def _at_level(target: Target, level: str) -> Target:
+    return replace(target, like=target, readings=(*target.readings, level))
 
 
 class Capacity(Expr):
@@ -239,6 +244,7 @@ CPU_TARGET = Target(
     capacity=_sizes(512, 128, 4, 4, 4),
     gathers=GatherOOB.WRAP,
     chip=False,
+    kinds=False,
     pinned_left=False,
     registers=False,
 )

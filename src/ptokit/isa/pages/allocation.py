@@ -5,7 +5,6 @@ from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
 
-
 SAID = "the type says what is valid, or ? for it"
 
 

@@ -3,6 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.control import ControlFlow, Region
 
+L1_F32 = VEC_NZ.replace("vec", "mat")
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
 COMPILERS_OWN = "it is a compiler's own note, and no published source says what it does"
 FUSED = f"""\
@@ -40,6 +41,12 @@ def of(kind: str) -> Asm:
 
 class SectionCube(Section, name="section.cube", core=KernelKind.CUBE, asm=of("DAV_CUBE")):
     """What only the cores with the cube unit run."""
+
+    example = in_view(f"""\
+pto.section.cube {{
+  %t = pto.alloc_tile : {L1_F32}
+  pto.tload ins(%view : {VIEW_F32}) outs(%t : {L1_F32})
+}}""")
 
 
 class SectionVector(Section, name="section.vector", core=KernelKind.VECTOR, asm=of("DAV_VEC")):

@@ -21,6 +21,7 @@ from ptokit.tools.cli.options import KERNEL, READING, read_program, target_optio
 @click.option("--allow-unknown", is_flag=True, help="An unknown op or type is no error.")
 @READING
 @click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
+@click.option("--level", type=click.IntRange(1, 3), help="Who places tiles; 3: the program does.")
 @program_errors
 def check(
     kernel: Path,
@@ -30,6 +31,7 @@ def check(
     allow_unknown: bool,
     readings: tuple[str, ...],
     pedantic: bool,
+    level: int | None,
 ) -> None:
     """Check KERNEL (a file, or - for standard input) before it runs.
 
@@ -52,7 +54,7 @@ def check(
             click.echo(report_json([], problem.diagnostics))
             sys.exit(status(problem))
         raise
-    found = program.verdicts(*names, allow_unknown=allow_unknown)
+    found = program.verdicts(*names, allow_unknown=allow_unknown, level=level)
     if style == "json":
         click.echo(report_json(found))
     else:

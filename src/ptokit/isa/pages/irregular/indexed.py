@@ -139,7 +139,7 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
   %v = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : {TABLE}
   %i = pto.make_tensor_view %n, shape = [%one, %rows], strides = [%rows, %one] : {LINE}
   %t = pto.alloc_tile : {L1_TABLE}
-  pto.mgather ins(%v, %i : {TABLE}, {LINE}) outs(%t : {L1_TABLE})
+  pto.mgather ins(%v, %i : {TABLE}, {LINE}) outs(%t : {L1_TABLE}) {{coalesce = #pto<coalesce row>}}
   return
 }}"""
     rules = (

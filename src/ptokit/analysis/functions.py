@@ -1,0 +1,127 @@
+"""What holds for functions as a whole: their level, the core that runs them, what entries return.
+
+A chip has cores with the cube unit and cores with the vector unit. A function, or a section of it,
+is for one kind. Where nothing says which, the assembler puts each statement at the top of the
+function into a section; a loop or branch at the top that has instructions of both kinds needs
+sections of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.ir.module import AnyOp, Block, Module, Op
+from ptokit.isa.formula.formulas import ABSENT
+from ptokit.isa.lang.traits import ALLOCATES, READDRESSES
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Type
+from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, VEC, KernelKind, M, V
+
+CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
+ENTRIES = ("pto.entry", "pto.kernel", "hacc.entry", "pto.aicore")
+KIND = "pto.kernel_kind"
+MIXED = "put what each kind of core runs into pto.section.cube { } and pto.section.vector { }"
+
+
+def level_of(module: Module) -> int | None:
+    """The level of a program: 3 if it allocates a tile at an address, else 2.
+
+    None where addresses are given to tiles that were allocated without: no compiler takes that.
+    """
+    ops = [op for func in module.funcs for op in func.body.walk() if isinstance(op, Op)]
+    if any(ALLOCATES in op.page.traits and op.bound("addr") for op in ops):
+        return 3
+    return None if any(READDRESSES in op.page.traits for op in ops) else 2
+
+
+def core_of(op: Op) -> KernelKind | None:
+    """The kind of core that has the unit which executes an op; None: either, or not known."""
+    if op.page.core is not None or op.regions:
+        return op.page.core
+    types = {name: value.type for name, value in (*op.named_results(), *op.values())}
+    pipe = op.page.pipe_of({name: _located(kind) for name, kind in types.items()})
+    locations = {kind.loc for kind in types.values() if isinstance(kind, TileType)}
+    if pipe in (MTE2, MTE3):
+        return VECTOR if VEC in locations else CUBE if locations else None
+    if pipe is V and VEC not in locations:
+        return None  # of what it does to other memories no page says the pipe
+    return OF_PIPE.get(pipe) if pipe is not None else None
+
+
+def _located(kind: Type) -> object:
+    return kind if isinstance(kind, TileType) else ABSENT
+
+
+def misplaced(module: Module) -> Iterator[Diagnostic]:
+    """Instructions of one kind of core where the other one runs, and what needs sections."""
+    for func in module.funcs:
+        kind = KernelKind.named(_word(module.attributes(func).get(KIND, "")))
+        if kind is not None:
+            yield from _foreign(func.body, kind, f"@{func.name} is a {kind.text} function")
+        else:
+            for op in func.body.ops:
+                yield from _unsorted(op)
+
+
+def _word(value: object) -> str:
+    """`cube` of `#pto.kernel_kind<cube>`."""
+    return str(value).rpartition("<")[2].rstrip(">").strip()
+
+
+def _foreign(block: Block, kind: KernelKind, why: str) -> Iterator[Diagnostic]:
+    for op in block.ops:
+        own = core_of(op) if isinstance(op, Op) else None
+        if isinstance(op, Op) and own is not None and own is not kind:
+            yield _refusal(op, f"the {own.text} core executes it, and {why}")
+            continue
+        for region in op.regions:
+            yield from _foreign(region, kind, why)
+
+
+def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
+    """An op at the top of a function of no kind: a section, or one for each kind is needed."""
+    if isinstance(op, Op) and op.page.core is not None and op.regions:
+        for region in op.regions:
+            yield from _foreign(region, op.page.core, f"this is a {op.page.core.text} section")
+        return
+    found: dict[KernelKind, Op] = {}
+    sections = list(_cores_in(op, found))
+    for section in sections:
+        yield from _unsorted(section)
+    if len(found) == 2 or (found and sections):
+        first, *others = found.values()
+        other = others[0].name if others else sections[0].name
+        yield _refusal(first, f"{op.name} holds it and {other}, which is not for its core", MIXED)
+
+
+def _cores_in(op: AnyOp, found: dict[KernelKind, Op]) -> Iterator[Op]:
+    """The sections inside, and into `found` the first instruction of each kind outside of them."""
+    if isinstance(op, Op) and (kind := core_of(op)) is not None:
+        if op.regions:
+            yield op
+            return
+        found.setdefault(kind, op)
+    for region in op.regions:
+        for inner in region.ops:
+            yield from _cores_in(inner, found)
+
+
+def _refusal(op: Op, seen: str, help: str = "move it to a function of its own kind") -> Diagnostic:
+    message = f"{op.name}: {CATALOGUE['core'].title}"
+    return Diagnostic("core", message, op.span, seen=seen, help=help)
+
+
+def unfit_entries(module: Module) -> Iterator[Diagnostic]:
+    """Functions that a launch runs and that return something, or have no body."""
+    for func in module.funcs:
+        if not any(word in func.attrs for word in ENTRIES):
+            continue
+        if func.results or func.declared:
+            what = f"{len(func.results)} results" if func.results else "no body"
+            seen = f"@{func.name} has {what}"
+            yield Diagnostic(
+                "entry", f"@{func.name}: {CATALOGUE['entry'].title}", func.span, seen=seen
+            )
