@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ptokit.analysis.functions import level_of, misplaced, unfit_entries
+from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named

@@ -121,7 +121,5 @@ def unfit_entries(module: Module) -> Iterator[Diagnostic]:
             continue
         if func.results or func.declared:
             what = f"{len(func.results)} results" if func.results else "no body"
-            seen = f"@{func.name} has {what}"
-            yield Diagnostic(
-                "entry", f"@{func.name}: {CATALOGUE['entry'].title}", func.span, seen=seen
-            )
+            message = f"@{func.name}: {CATALOGUE['entry'].title}"
+            yield Diagnostic("entry", message, func.span, seen=f"it has {what}")
