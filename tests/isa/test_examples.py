@@ -24,7 +24,7 @@ WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or not p.executes}
 
 def fill(kind: Type) -> Fill:
     """Small numbers of the argument's type and shape."""
-    return Fill("random", shape=(1024,) if isinstance(kind, PtrType) else None)
+    return Fill(content="random", shape=(1024,) if isinstance(kind, PtrType) else None)
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)

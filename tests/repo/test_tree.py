@@ -22,7 +22,8 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
 LARGEST_PACKAGE = (
-    38_600  # the rest of the ISA; a command line with a file per command; what talks to other cores
+    39_000  # the rest of the ISA; a command line with a file per command; what talks to other cores;
+    # levels and kinds of cores
 )
 
 

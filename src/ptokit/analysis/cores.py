@@ -23,7 +23,7 @@ CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
 ENTRIES = ("pto.entry", "pto.kernel", "hacc.entry", "pto.aicore")
 KIND = "pto.kernel_kind"
-MIXED = "put what each kind of core runs into pto.section.cube { } and pto.section.vector { }"
+MIXED = "put what each kind of core runs into a section of its own kind"
 
 
 def level_of(module: Module) -> int | None:

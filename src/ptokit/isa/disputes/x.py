@@ -113,6 +113,8 @@ X: dict[str, Dispute] = {
         "format as it is.",
         "a line break after it, unless the format ends with one",
         "lines of several prints stay apart",
+    ),
+    "X50": Dispute(
         "what may a function have that does not say for which kind of core it is?",
         "Assembler: instructions of both kinds, each statement at its top gets a section; not both "
         "in one loop or branch. It does not look into functions that say their kind. Chips: no "
@@ -120,7 +122,7 @@ X: dict[str, Dispute] = {
         "as the assembler where nothing is said; what is said must hold, on a2a3 and a5",
         "an instruction that its core lacks does not compile",
     ),
-    "X41": Dispute(
+    "X51": Dispute(
         "may a program have tiles with addresses and tiles without?",
         "Assembler: no; its option --pto-level says which, and level 3 needs scratch by name. "
         "Headers: a tile without TASSIGN has no storage. Simulator: both.",
@@ -128,7 +130,7 @@ X: dict[str, Dispute] = {
         "who places a part of the memory must know the rest",
         "--level at the command line",
     ),
-    "X42": Dispute(
+    "X52": Dispute(
         "where do tiles of left, right and acc begin?",
         "headers: on 32 bytes. Assembler: on 512.",
         "on 512 bytes, on a2a3 and a5",

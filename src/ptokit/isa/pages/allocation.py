@@ -36,7 +36,7 @@ def whole_boxes(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
 class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """New storage, at an address that is given or that ptokit chooses."""
 
-    disputes = ("X41", "X42")
+    disputes = ("X51", "X52")
 
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
@@ -279,7 +279,7 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("
         dst.alias(src)
 
 
-class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("C30", "X41")):
+class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("C30", "X51")):
     """`src` at another address: a handle on the bytes there. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.

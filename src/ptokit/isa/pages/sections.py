@@ -21,7 +21,7 @@ class Section(Instr, abstract=True, pipe=S, uses=(REGIONS, FLOW), routes=ONCE):
     ptokit runs one core: where all sections of a function are of one kind, its core runs them.
     """
 
-    disputes = ("X40",)
+    disputes = ("X50",)
     example = f"""\
 func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
   NAME {{
