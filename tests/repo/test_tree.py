@@ -22,8 +22,7 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
 LARGEST_PACKAGE = (
-    39_000  # the rest of the ISA; a command line with a file per command; what talks to other cores;
-    # levels and kinds of cores
+    39_000  # the rest of the ISA; a command line with a file per command; other cores, levels
 )
 
 
