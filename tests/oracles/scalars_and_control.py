@@ -78,6 +78,27 @@ HALVED = Program(
     {"out": ZEROS, "n": 20},
 )
 say("While", HALVED)
+BLOCKS = Program(
+    program(
+        f"%out: {T}, %n: i32",
+        f"""
+  cf.br ^head(%n : i32)
+^head(%left: i32):
+  %odd = arith.andi %left, %one : i32
+  %even = arith.cmpi ne, %odd, %one : i32
+  cf.cond_br %even, ^half, ^end(%left : i32)
+^half:
+  pto.tadds ins(%out, %left : {T}, i32) outs(%out : {T})
+  %next = arith.divsi %left, %two : i32
+  cf.br ^head(%next : i32)
+^end(%i: i32):
+  {ADD_K}""",
+    ),
+    {"out": [[40 + 20 + 10 + 5] * 8]},
+    {"out": ZEROS, "n": 40},
+)
+say("Br", BLOCKS)
+say("CondBr", BLOCKS)
 say("ScfCondition", HALVED)
 say(
     "FuncCall",

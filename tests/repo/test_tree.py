@@ -21,9 +21,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-LARGEST_PACKAGE = (
-    39_000  # the rest of the ISA; a command line with a file per command; other cores, levels
-)
+# the rest of the ISA; a command line with a file per command; other cores, levels; blocks
+LARGEST_PACKAGE = 39_950
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -205,7 +205,7 @@ class Program:
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""
-        ops = (op for func in self.module.funcs for op in func.body.walk())
+        ops = (op for func in self.module.funcs for op in func.walk())
         return "ssa" if any(isinstance(op, Op) and op.ssa for op in ops) else "dps"
 
     def text(self, form: str = "dps") -> str:
@@ -213,11 +213,12 @@ class Program:
         if form not in FORMS:
             raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
         from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
+        from ptokit.passes.structure import structured
         from ptokit.text.write.cpp import print_cpp
         from ptokit.text.write.printer import print_module
 
         if form == "cpp":
-            return print_cpp(to_dps(self.module))
+            return print_cpp(to_dps(self.module.mapped(structured)))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
         return print_module(converted, form)
 

@@ -235,6 +235,11 @@ CATALOGUE: dict[str, Entry] = {
         "The body of a function takes the place of each call of it, which must come to an end; "
         "cores have no stack for calls.",
     ),
+    "irreducible-graph": Entry(
+        "a loop of blocks has two entries",
+        "Blocks of a function become loops and branches with regions before anything is checked or "
+        "run. Every way into a loop must go to one block of it, from which the others are reached.",
+    ),
     "shift-too-far": Entry(
         "a shift by the width of its type or more",
         "MLIR leaves the result of such a shift undefined, and processors differ.",

@@ -60,7 +60,9 @@ class Op:
     """One instruction: a page with its operands bound by name.
 
     `operands` holds inputs and, in DPS form, outputs; absent optionals are missing. `results` are
-    the values it defines. `spans` locates operands by name, and the mnemonic under ''.
+    the values it defines. `successors` are the labels of the blocks where it may go; what it passes
+    to them stands in its list of operands, one after another. `spans` locates operands by name, and
+    the mnemonic under ''.
     """
 
     page: type[Instr]
@@ -70,6 +72,7 @@ class Op:
     regions: list[Block] = field(default_factory=list["Block"])
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
     comments: Comments = NO_COMMENTS
+    successors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if RESIZES in self.page.traits:
@@ -156,11 +159,16 @@ AnyOp: TypeAlias = "Op | OpaqueOp"
 
 @dataclass(eq=False)
 class Block:
-    """A list of ops with arguments."""
+    """A list of ops with arguments. `label` names one of several in a function, with its `^`.
+
+    `comments` are those of the label.
+    """
 
     args: list[Value] = field(default_factory=list[Value])
     ops: list[AnyOp] = field(default_factory=list[AnyOp])
     trailing: tuple[str, ...] = ()  # comments after the last op
+    label: str = ""
+    comments: Comments = NO_COMMENTS
 
     @property
     def terminator(self) -> Op | None:
@@ -190,6 +198,8 @@ class Block:
 class Func:
     """A function. A flat program is one whose arguments are its free names (`flat`).
 
+    `body` is the block it begins with; `blocks` are further ones that branches go to, in text
+    order. Passes and executors see functions of one block: `passes.structure` makes them.
     `declared`: only a declaration, without a body. `arg_attrs`: attributes by argument position.
     """
 
@@ -203,10 +213,16 @@ class Func:
     visibility: str = ""
     declared: bool = False
     arg_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
+    blocks: list[Block] = field(default_factory=list[Block])
 
     @property
     def args(self) -> list[Value]:
         return self.body.args
+
+    def walk(self) -> Iterator[AnyOp]:
+        """Every op of every block, regions included, in text order."""
+        for block in (self.body, *self.blocks):
+            yield from block.walk()
 
     def named(self) -> Iterator[Value]:
         """Every value that has a name at the top of the function or inside."""

@@ -35,12 +35,19 @@ class _Pairing:
             (f.name, f.results, f.attrs, f.flat, f.comments, f.visibility, f.declared, f.arg_attrs)
             for f in (a, b)
         )
-        return next(heads) == next(heads) and self.arguments(a, b) and self.blocks(a.body, b.body)
+        return (
+            next(heads) == next(heads)
+            and self.arguments(a, b)
+            and len(a.blocks) == len(b.blocks)
+            and all(self.define(x.args, y.args) for x, y in zip(a.blocks, b.blocks, strict=True))
+            and self.blocks(a.body, b.body)
+            and all(self.blocks(x, y) for x, y in zip(a.blocks, b.blocks, strict=True))
+        )
 
     def blocks(self, a: Block, b: Block) -> bool:
         known = all(v in self.other for v in a.args)  # those of a function are
         return (
-            a.trailing == b.trailing
+            (a.label, a.comments, a.trailing) == (b.label, b.comments, b.trailing)
             and (known or self.define(a.args, b.args))
             and len(a.ops) == len(b.ops)
             and all(self.ops(x, y) for x, y in zip(a.ops, b.ops, strict=True))
@@ -59,7 +66,8 @@ class _Pairing:
 
     def ops(self, a: AnyOp, b: AnyOp) -> bool:
         if isinstance(a, Op) and isinstance(b, Op):
-            alike = a.page is b.page and _attrs(a) == _attrs(b) and self.operands(a, b)
+            alike = a.page is b.page and _attrs(a) == _attrs(b) and a.successors == b.successors
+            alike = alike and self.operands(a, b)
         elif isinstance(a, Op) or isinstance(b, Op):
             return False
         else:

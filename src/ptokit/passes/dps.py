@@ -17,19 +17,20 @@ from ptokit.isa.model.types import Kind
 from ptokit.passes.content import keeps, written
 from ptokit.passes.defuse import DefUse, ProgramPoint
 from ptokit.passes.shared import is_dynamic, is_tile, refuse
+from ptokit.passes.structure import structured
 from ptokit.text.read.names import allocation
 
 
 def is_dps(func: Func) -> bool:
     """Whether every output is an operand."""
-    return not any(isinstance(op, Op) and op.ssa for op in func.body.walk())
+    return not any(isinstance(op, Op) and op.ssa for op in func.walk())
 
 
 def func_to_dps(func: Func) -> Func:
     """The function with every output an operand; itself if it is in that form already."""
     if is_dps(func):
         return func  # tiles that regions pass on are handles
-    return _ToDps(func).finished()
+    return _ToDps(structured(func)).finished()
 
 
 class _ToDps:

@@ -9,15 +9,16 @@ from dataclasses import replace
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.types import Elided
-from ptokit.passes.shared import FreshNames
+from ptokit.passes.shared import FreshNames, mapped
+from ptokit.passes.structure import structured
 
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """The calls of a function, and whom they name."""
-    for op in func.body.walk():
+    for op in func.walk():
         if isinstance(op, Op) and CALLS in op.page.traits:
             yield op, str(op.attrs[op.page.attrs[0].name])
 
@@ -38,15 +39,16 @@ def _own(module: Module) -> list[Func]:
 
 
 def inlined(module: Module, func: Func, *, external: bool = False) -> Func:
-    """The function with the bodies of those it calls in place of the calls.
+    """The function as one block, with the bodies of those it calls in place of the calls.
 
     PtoError where one calls itself, is not there, or takes or returns something else. Calls of
     functions that are only declared stay if `external`.
     """
-    if not any(True for _ in calls(func)):
-        return func
-    found = _Inlining(module.owner(func), FreshNames(func), external)
-    return replace(func, body=found.block(func.body, {}, (func.name,)))
+    whole = structured(func)
+    if not any(True for _ in calls(whole)):
+        return whole
+    found = _Inlining(module.owner(func), FreshNames(whole), external)
+    return replace(whole, body=found.block(whole.body, {}, (func.name,)))
 
 
 Names = dict[Value, Value]  # of the functions called, by those of the caller
@@ -74,7 +76,7 @@ class _Inlining:
         regions = [self.block(region, now, path) for region in op.regions]
         if isinstance(op, OpaqueOp):
             return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
-        operands = {name: _mapped(bound, now) for name, bound in op.operands.items()}
+        operands = {name: mapped(bound, now) for name, bound in op.operands.items()}
         return replace(op, operands=operands, regions=regions)
 
     def _called(self, op: Op, now: Names, path: tuple[str, ...]) -> list[AnyOp]:
@@ -84,7 +86,7 @@ class _Inlining:
         func = self._callee(op, name, given, path)
         if func.declared:
             return [self._op(op, now, path)]
-        callee = _called_from(op.span, deepcopy(func))
+        callee = _called_from(op.span, structured(deepcopy(func)))
         inner: Names = dict(zip(callee.args, given, strict=True))
         for value in callee.named():
             if value not in inner:
@@ -134,12 +136,6 @@ def _called_from(call: Span | None, callee: Func) -> Func:
         else:
             op.span = op.span._replace(caller=call)
     return callee
-
-
-def _mapped(binding: Binding, now: Names) -> Binding:
-    if isinstance(binding, tuple):
-        return tuple(now.get(v, v) for v in binding)
-    return now.get(binding, binding)
 
 
 def checked(module: Module) -> tuple[Module, list[Diagnostic]]:

@@ -15,6 +15,7 @@ from ptokit.passes.dps import func_to_dps, is_dps
 from ptokit.passes.inline import entries, inlined
 from ptokit.passes.place import place, placed
 from ptokit.passes.ssa import func_to_ssa, is_ssa
+from ptokit.passes.structure import structured
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,18 @@ def _completed(func: Func, target: Target) -> Func:
 PASSES = {
     p.name: p
     for p in (
-        Pass("complete", "give elided types what each instruction says of its output", _completed),
+        Pass(
+            "structure",
+            "blocks of a function become loops and branches with regions",
+            lambda func, _: structured(func),
+            ensures=lambda func: not func.blocks,
+        ),
+        Pass(
+            "complete",
+            "give elided types what each instruction says of its output",
+            _completed,
+            ("structure",),
+        ),
         Pass(
             "to_dps",
             "outputs become operands: each value a tile, shared where it flows",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.ir.graph import inner_uses
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
@@ -52,11 +54,30 @@ def yielded(block: Block) -> list[Value]:
 
 def values_of(func: Func) -> Iterator[Value]:
     """Every value the function defines."""
-    yield from func.args
-    for op in func.body.walk():
+    for block in (func.body, *func.blocks):
+        yield from block.args
+    for op in func.walk():
         yield from op.results
         for region in op.regions:
             yield from region.args
+
+
+def mapped(binding: Binding, now: Mapping[Value, Value]) -> Binding:
+    """The values that stand for those of an operand."""
+    if isinstance(binding, tuple):
+        return tuple(now.get(v, v) for v in binding)
+    return now.get(binding, binding)
+
+
+def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
+    """The op, regions included, with other values for those it uses; itself where all stay."""
+    if not now or not any(v in now for _, _, v in inner_uses(op)):
+        return op
+    regions = [replace(r, ops=[renamed(inner, now) for inner in r.ops]) for r in op.regions]
+    if isinstance(op, OpaqueOp):
+        return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
+    operands = {name: mapped(bound, now) for name, bound in op.operands.items()}
+    return replace(op, operands=operands, regions=regions)
 
 
 class FreshNames:

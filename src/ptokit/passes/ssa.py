@@ -22,11 +22,13 @@ from ptokit.passes.shared import (
     is_dynamic,
     is_loop,
     is_tile,
+    mapped,
     refuse,
     terminator_of,
     uses_of,
     values_of,
 )
+from ptokit.passes.structure import structured
 from ptokit.text.read.comments import spaced, trimmed
 
 Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
@@ -34,15 +36,15 @@ Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its conte
 
 def is_ssa(func: Func) -> bool:
     """Whether every tile output is a result."""
-    return not any(written(op) for op in func.body.walk())
+    return not any(written(op) for op in func.walk())
 
 
 def func_to_ssa(func: Func) -> Func:
     """The function with every tile output a result."""
     if is_ssa(func):
         return func
-    conversion = _ToSsa(func)
-    return conversion.finished(conversion.block(func.body, {}))
+    conversion = _ToSsa(structured(func))
+    return conversion.finished(conversion.block(conversion.func.body, {}))
 
 
 class _ToSsa:
@@ -138,7 +140,7 @@ class _ToSsa:
             raise refuse(message, op.span, "give each output a tile of its own")
         for name, tile in targets.items():
             self._require_unshared(op, name, tile)
-        operands = {n: _mapped(b, now) for n, b in op.operands.items() if n not in targets}
+        operands = {n: mapped(b, now) for n, b in op.operands.items() if n not in targets}
         old = any(self._old_shows(op, n, t, now) for n, t in targets.items())  # of one: all named
         for name, tile in targets.items():
             if old or op.page.operand(name).role is Role.INOUT:
@@ -179,7 +181,7 @@ class _ToSsa:
         needed = self.live.needs(body) | self.live.after[op]
         tiles = [t for t in changed if t in needed]
         carried = next(o.name for o in op.page.operands if o.many)
-        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        operands = {n: mapped(b, now) for n, b in op.operands.items()}
         for tile in tiles:
             self._require_no_view(op, tile)
         if tiles:
@@ -205,7 +207,7 @@ class _ToSsa:
                 message, op.span, "loop over a counter, or keep the form with outputs as operands"
             )
         regions = [self.block(region, dict(now)) for region in op.regions]
-        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        operands = {n: mapped(b, now) for n, b in op.operands.items()}
         return replace(op, operands=operands, regions=regions)
 
     def _branch(self, op: Op, now: Current) -> Op:
@@ -219,7 +221,7 @@ class _ToSsa:
             inner = dict(now)
             regions.append(self.block(source, inner))
             _pass_on(op, regions[-1], [inner.get(t, t) for t in tiles])
-        operands = {n: _mapped(b, now) for n, b in op.operands.items()}
+        operands = {n: mapped(b, now) for n, b in op.operands.items()}
         for tile in changed:
             now.pop(tile, None)
         results = [*op.results, *(self._new(t, now) for t in tiles)]
@@ -240,12 +242,6 @@ class _ToSsa:
             for value in values:
                 value.name = names.name(tile.name)
         return func
-
-
-def _mapped(binding: Binding, now: Current) -> Binding:
-    if isinstance(binding, tuple):
-        return tuple(now.get(v, v) for v in binding)
-    return now.get(binding, binding)
 
 
 def _tuple(binding: Binding) -> tuple[Value, ...]:

@@ -57,7 +57,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
     """A row for each instruction of the program: 'ok' or the reason of its refusal, by target."""
     rows = [("line", "instruction", *targets)]
     for func in module.funcs:
-        for op in func.body.walk():
+        for op in func.walk():
             if isinstance(op, Op) and op.page.executes and op.span is not None:
                 mine = [d for d in found if d.is_error and _inside(d.span, op.span)]
                 reasons = (_reason(target, mine) for target in targets)

@@ -20,10 +20,11 @@ class Trait(Enum):
     CALLS = "runs another function, which takes its place before a program runs"
     EXPOSES = "its result is the address of what its operand leads to, as a number"
     RECOVERS = "its result leads to what has that address"
+    BRANCHES = "ends a block by going to another, the first where its condition is 1"
 
 
 ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:7]
-RESIZES, CALLS, EXPOSES, RECOVERS = list(Trait)[7:]
+RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES = list(Trait)[7:]
 
 OUTSIDE = -1  # in a route: before the op, and after it
 # From where to where control may go at an op with regions, by their numbers. What goes in are its

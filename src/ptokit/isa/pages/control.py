@@ -1,4 +1,4 @@
-"""Control flow: the `scf` and `func` dialects, loops, branches, returns."""
+"""Control flow: the `scf`, `cf` and `func` dialects, loops, branches, blocks, returns."""
 
 from ptokit.isa.lang.page import *
 
@@ -158,6 +158,51 @@ class Return(Terminator):
     given = "[return {{{values}}};]"
     asm = Asm(dialect="func", name="return", spellings=("return",), cpp_text=given)
     example = LOOP
+
+
+SUMMED = f"""\
+func.func @example(%x: {VEC_F32}, %n: i32) -> i32 {{
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cf.br ^head(%zero, %zero : i32, i32)
+^head(%i: i32, %sum: i32):
+  %more = arith.cmpi slt, %i, %n : i32
+  cf.cond_br %more, ^turn, ^end(%sum : i32)
+^turn:
+  pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+  %next = arith.addi %i, %one : i32
+  %larger = arith.addi %sum, %i : i32
+  cf.br ^head(%next, %larger : i32, i32)
+^end(%all: i32):
+  return %all : i32
+}}"""
+
+
+class Branch(Instr, abstract=True, traits=(TERMINATOR, BRANCHES), pipe=S):
+    """Ends a block; the values are the arguments of the blocks that it names, in this order."""
+
+    asm = Asm(dialect="cf", shape="branch", cpp_text="")
+    example = SUMMED
+    values = In(Any_, (), many=True)
+
+    @staticmethod
+    def run() -> None:
+        raise AssertionError("blocks were not replaced by loops and branches with regions")
+
+
+class Br(Branch):
+    """Go on in another block of the function."""
+
+
+class CondBr(Branch, name="cond_br"):
+    """Go on in the first block where `condition` is 1, in the second otherwise.
+
+    Blocks become loops and branches with regions before anything is checked or run. A loop that can
+    be entered at two places has no such form and is refused.
+    """
+
+    condition = In(Scalar, scalar="i1")
+    values = Branch.values
 
 
 class FuncCall(Instr, name="call", traits=(CALLS,), pipe=S):

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import BRANCHES
 from ptokit.text.read.attributes import bind_attributes, dictionary
+from ptokit.text.read.blocks import with_successors
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
@@ -23,6 +25,9 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     opened = p.i
     p.expect("(")
     call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
+    labels = p.i
+    if p.texts[labels] == "[" and BRANCHES in forms[0].traits:
+        p.skip_balanced()
     if p.texts[p.i] == "<":
         opened = p.i
         p.i += 1
@@ -37,6 +42,8 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     read_signature(p, call)
     segments = next((g for g in call.attrs if g.key in SEGMENTS), None)
     call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
+    if BRANCHES in forms[0].traits:
+        return with_successors(p, _plain(p, forms[0], call, results), labels)
     if segments is not None:
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
     if forms[0].asm.shape == "op":

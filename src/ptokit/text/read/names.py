@@ -9,7 +9,7 @@ from functools import cache
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.builder import new_op
-from ptokit.ir.module import Block, Op, OpaqueOp, Value
+from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import ALLOCATES
@@ -185,13 +185,13 @@ class Names:
             message = f"%{value.name} is {value.type}, here {operand.wanted} is expected"
             raise self.cursor.wrong("type-mismatch", message, at)
 
-    def finish(self, body: Block) -> None:
+    def finish(self, func: Func) -> None:
         """The function ends: complete numbers, place and name what the text leaves out."""
-        undecided = {v for op in body.walk() if isinstance(op, Op) for v in _beside_tiles(op)}
+        undecided = {v for op in func.walk() if isinstance(op, Op) for v in _beside_tiles(op)}
         for value, operand in self.kinds.items():
             if value.type == DTYPE and value not in undecided:
                 value.type = ScalarType(operand.scalar) if operand.scalar else INDEX
-        body.ops[:0] = self.literals.values()
+        func.body.ops[:0] = self.literals.values()
         taken = {*self.table, *self.gone}
         for op in self.literals.values():
             number = str(op.attrs[op.page.attrs[0].name])
@@ -199,10 +199,10 @@ class Names:
         for value in self.unnamed:
             _name(value, value.name or "v", taken)
         if self.rebound:
-            for op in body.walk():
+            for op in func.walk():
                 if isinstance(op, OpaqueOp):
                     self._rename(op)
-        body.args[:0] = self.free.values()
+        func.args[:0] = self.free.values()
 
     def _rename(self, op: OpaqueOp) -> None:
         """Use the new names in the text of an unknown op."""

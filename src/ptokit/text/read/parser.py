@@ -31,6 +31,8 @@ class Parser(Cursor):
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
         self.broken: list[Block] = []  # blocks of which something was left out
+        self.labels: dict[str, Block] = {}  # blocks of the function at the cursor, once looked for
+        self.body = 0  # the brace that opens it
         self.reached = 0  # the end of the last statement or brace behind the cursor
 
     # blocks
@@ -38,14 +40,19 @@ class Parser(Cursor):
     def block(self, args: list[Value], opened: int, before: list[str]) -> Block:
         """Statements up to the closing brace, which is left to the caller."""
         block = Block(args)
+        self.fill(block, opened, before)
+        return block
+
+    def fill(self, block: Block, opened: int, before: list[str]) -> None:
+        """Statements up to the closing brace, or to the next label with its comments."""
         while before and not before[0]:
             before = before[1:]
-        while self.texts[self.i] != "}":
+        while self.texts[self.i] != "}" and self.texts[self.i][:1] != "^":
             if self.texts[self.i] in ("", FUNC):
                 self._missing_brace(opened)
             before = self.statement(block, before)
-        block.trailing = trimmed(before)
-        return block
+        if self.texts[self.i] == "}":
+            block.trailing = trimmed(before)
 
     def _missing_brace(self, opened: int) -> NoReturn:
         try:
@@ -67,7 +74,7 @@ class Parser(Cursor):
         self.reached = self.i
         try:
             values = [self.names.define(name, kind, at) for (name, at), kind in args]
-            values = values or self._label()
+            values = values or self.label()
         except PtoError as problem:
             values = []
             self._without_arguments(problem, [at for (_, at), _ in args])
@@ -76,7 +83,9 @@ class Parser(Cursor):
             before = [*before, *([after] if after else []), *more]
         block = self.block(values, opened, before)
         self.names.close()
-        self.expect("}", opened)
+        if self.texts[self.i] != "}":
+            self.fail("a region of an operation is one block: expected '}'", opened)
+        self.i += 1
         self.reached = self.i
         self.depth -= 1
         return block
@@ -92,8 +101,8 @@ class Parser(Cursor):
                 self.i += 1
             self.guess(self.reached, self.i)
 
-    def _label(self) -> list[Value]:
-        """`^bb0(%a: T):` at the start of a region."""
+    def label(self) -> list[Value]:
+        """`^bb0(%a: T):` at the start of a block."""
         values: list[Value] = []
         if self.texts[self.i][:1] != "^":
             return values
@@ -106,6 +115,7 @@ class Parser(Cursor):
                 self.expect(":")
                 kind = self.type()
                 values.append(self.names.define(self.texts[at][1:], kind, at))
+                self.skip_location()
         self.expect(":")
         return values
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
-from ptokit.ir.module import Alias, Block, Comments, Func, Module, Op, Value
-from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import dictionary, generic
+from ptokit.text.read.blocks import check_blocks, read_blocks
 from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNC, UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
@@ -193,8 +193,10 @@ def _body_alone(p: Parser, first: int) -> None:
         i += 1
     p.i, p.names = i, Names(p, flat=True)  # any name may be an argument
     if p.texts[i] == "{":
+        p.i += 1
         try:
-            p.region([])
+            read_blocks(p, [], i, [])
+            p.expect("}", i)
         except Lost as problem:
             p.note(problem)
 
@@ -260,22 +262,25 @@ def _body(p: Parser, func: Func) -> None:
     p.i += 1
     after, before = p.gap(p.i)
     func.comments = Comments(func.comments.before, after)
-    args = func.body.args
-    func.body = p.block(args, opened, before)
+    func.body, *func.blocks = read_blocks(p, func.body.args, opened, before)
     p.expect("}", opened)
     p.reached = p.i
     if not p.problems:  # what they leave unknown is not completed
-        p.names.finish(func.body)
-    if not p.is_broken(func.body):
-        _check_return(p, func)
+        p.names.finish(func)
+    if not any(map(p.is_broken, (func.body, *func.blocks))):
+        check_blocks(p, func)
+        for block in (func.body, *func.blocks):
+            _check_return(p, func, block)
 
 
-def _check_return(p: Parser, func: Func) -> None:
+def _check_return(p: Parser, func: Func, block: Block) -> None:
     """What the function returns must be what its head says."""
-    last = func.body.ops[-1] if func.body.ops else None
+    last = block.terminator
     values: list[Value] = []
     at = p.i - 1
-    if isinstance(last, Op) and TERMINATOR in last.page.traits:
+    if last is not None:
+        if last.successors:
+            return
         values = [v for _, v in last.values()]
         at = p.token_of(last.span, at)
     if len(values) != len(func.results):
@@ -302,7 +307,7 @@ def _flat(p: Parser, before: list[str]) -> Module:
             skip(p, first)
     func.body.trailing = trimmed(before)
     if not p.problems:
-        p.names.finish(func.body)
+        p.names.finish(func)
     return Module([func], wrapped=False)
 
 

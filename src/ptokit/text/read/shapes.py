@@ -15,6 +15,7 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
+from ptokit.text.read.blocks import read_branch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_call, read_item, read_signature, typed
@@ -361,6 +362,7 @@ SHAPES: dict[str, Read] = {
     "element": read_element,
     "field": read_field,
     "call": read_call_of,
+    "branch": read_branch,
     "while": read_while,
     "condition": read_condition,
     "section": read_section,

@@ -6,6 +6,7 @@ Names, comments and single blank lines stay; ops must already be in the form (`c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
@@ -76,7 +77,13 @@ def _function(w: Writer, func: Func) -> None:
         return
     w.around(func.comments, f"{head} {{")
     w.indent += 1
+    w.arity = {block.label: len(block.args) for block in func.blocks}
+    if func.body.label:
+        w.label(replace(func.body, args=[]))
     w.block(func.body)
+    for block in func.blocks:
+        w.label(block)
+        w.block(block)
     w.close("}")
 
 
@@ -97,7 +104,7 @@ def _arguments(w: Writer, func: Func) -> None:
 
 def _told(w: Writer, func: Func, value: Value) -> bool:
     """Whether some use in this form gives the type of `value`, or implies it."""
-    ops = [op for op in func.body.walk() if isinstance(op, Op)]
+    ops = [op for op in func.walk() if isinstance(op, Op)]
     return any(
         used is value and _tells(w, op.page, name, value)
         for op in ops
@@ -120,7 +127,7 @@ def _numbers(func: Func) -> dict[Value, int | float]:
             number = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
             if isinstance(number, int | float):
                 found[op.results[0]] = number
-    for op in func.body.walk():
+    for op in func.walk():
         for name, value in _named_uses(op):
             number = found.get(value)
             if number is not None and not _says_all(op, name, value, number):

@@ -305,6 +305,17 @@ def write_call(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} @{callee}({names}) : ({types}) -> {arrow}")
 
 
+def write_branch(w: Writer, op: Op) -> None:
+    """`op %c, ^bb1(%a : T), ^bb2`."""
+    *chosen, passed = op.page.operands
+    parts = [w.use(op.bound(operand.name)[0]) for operand in chosen]
+    values = op.bound(passed.name)
+    for label in op.successors:
+        given, values = values[: w.arity[label]], values[w.arity[label] :]
+        parts.append(f"{label}({_listed(w, given)})" if given else label)
+    w.line(op, f"{w.mnemonic(op)} {', '.join(parts)}")
+
+
 def write_moved(w: Writer, op: Op) -> None:
     """`%q = op %p, %n : T -> T`."""
     pointer, by = (op.bound(s.name)[0] for s in signature(op.page).ins)
@@ -380,6 +391,7 @@ WRITERS: dict[str, Write] = {
     "element": write_element,
     "field": write_field,
     "call": write_call,
+    "branch": write_branch,
     "while": write_while,
     "condition": write_condition,
     "section": write_section,

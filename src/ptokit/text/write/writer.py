@@ -19,6 +19,7 @@ class Writer:
         self.lines: list[str] = []
         self.indent = 0
         self.aliases: dict[Type, str] = {}
+        self.arity: dict[str, int] = {}  # how many values each labelled block takes
         self.numbers: dict[Value, int | float] = {}  # constants that stand as numbers in their uses
 
     # pieces
@@ -78,6 +79,13 @@ class Writer:
         self.put(text)
 
     # structure
+
+    def label(self, block: Block) -> None:
+        """The line with which a labelled block begins."""
+        args = ", ".join(f"%{v.name}: {self.type(v.type)}" for v in block.args)
+        self.indent -= 1
+        self.around(block.comments, f"{block.label}({args}):" if args else f"{block.label}:")
+        self.indent += 1
 
     def block(self, block: Block) -> None:
         """The ops of a region."""

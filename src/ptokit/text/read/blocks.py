@@ -1,0 +1,238 @@
+"""Reading functions of several blocks: labels, branches to them, what holds of the whole graph.
+
+Labels are found first. A block is read after those that every way to it passes, wherever it stands
+in the text: so values are defined before their uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.diagnostics.source import Span
+from ptokit.ir.graph import reverse_postorder, sent, undominated
+from ptokit.ir.module import Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.text.read.build import Named
+from ptokit.text.read.call import Item, read_item, typed
+from ptokit.text.read.cursor import FUNC
+from ptokit.text.read.parser import Parser
+
+
+class Heads(NamedTuple):
+    """The tokens at which labelled blocks begin, what each block names, where the body ends."""
+
+    at: list[int]
+    named: list[list[str]]  # of the part before the first label, then of each block
+    end: int
+
+
+def read_blocks(p: Parser, args: list[Value], opened: int, before: list[str]) -> list[Block]:
+    """The blocks of a function up to its closing brace, the entry first, then in text order."""
+    p.body, p.labels = opened, {}
+    entry = Block(args)
+    if p.texts[p.i][:1] == "^":
+        before = _head(p, entry)
+    p.fill(entry, opened, before)
+    if p.texts[p.i] == "}" and not p.labels:
+        return [entry]
+    heads = _heads(p)
+    labels = _labels(p)
+    numbers = {p.texts[at]: n for n, at in enumerate(heads.at, 1)}
+    ways = [[numbers[label] for label in named if label in numbers] for named in heads.named]
+    order = dict.fromkeys(reverse_postorder(ways))
+    ways[0] += [n for n in numbers.values() if n not in order]  # those that nothing leads to
+    for number in [*order, *(n for n in reverse_postorder(ways) if n not in order)][1:]:
+        block = labels.get(p.texts[heads.at[number - 1]])
+        if block is not None and not block.ops:
+            p.i = heads.at[number - 1]
+            p.fill(block, opened, _head(p, block))
+    p.i = heads.end
+    return [entry, *labels.values()]
+
+
+def _heads(p: Parser) -> Heads:
+    """Where the labels of the function stand, but for that of its entry."""
+    found = Heads([], [[]], 0)
+    depth, i = 0, p.body + 1
+    entry = i
+    while (text := p.texts[i]) not in ("", FUNC) and (depth or text != "}"):
+        depth += (text == "{") - (text == "}")
+        if text[:1] == "^" and not depth and i != entry:
+            if _is_head(p, i):
+                found.at.append(i)
+                found.named.append([])
+            else:
+                found.named[-1].append(text)
+        i += 1
+    return found._replace(end=i)
+
+
+def _is_head(p: Parser, at: int) -> bool:
+    """Whether the label at a token begins a block: `^name:` or `^name(%a: T):`."""
+    i, depth = at + 1, 0
+    while p.texts[i] == "(" or (depth and p.texts[i]):
+        depth += (p.texts[i] == "(") - (p.texts[i] == ")")
+        i += 1
+        if not depth:
+            break
+    return p.texts[i] == ":"
+
+
+def _labels(p: Parser) -> dict[str, Block]:
+    """The labelled blocks of the function, with their arguments; found when first asked for."""
+    if p.labels:
+        return p.labels
+    here = p.i
+    for at in _heads(p).at:
+        p.i, label = at, p.texts[at]
+        try:
+            if label in p.labels:
+                raise p.wrong("redefined-name", f"{label} is defined twice", at)
+            p.labels[label] = Block(label=label)
+            p.labels[label].args = p.label()
+        except PtoError as problem:
+            p.note(problem)
+            p.i = at + 1
+            while p.texts[p.i] and not p.begins_line():
+                p.i += 1
+            p.guess(at, p.i)
+    p.i = here
+    return p.labels
+
+
+def _head(p: Parser, block: Block) -> list[str]:
+    """Step over the label of a block; gives the comments before its first op."""
+    at = p.i
+    _, lines = p.gap(at)
+    block.label = p.texts[at]
+    p.i += 1
+    if p.texts[p.i] == "(" and at > p.body + 1:  # those of the entry are the function's
+        p.skip_balanced()
+    p.expect(":")
+    p.reached = p.i
+    after, before = p.gap(p.i)
+    block.comments = Comments(tuple(lines), after)
+    return before
+
+
+def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op ^bb1(%a : T)`, `op %condition, ^bb1, ^bb2(%a, %b : T, U)`."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    *chosen, passed = page.operands
+    for operand in chosen:
+        item = read_item(p, p.names)
+        if item.value is None:
+            raise p.wrong("syntax-error", f"the {operand.name} is a value", item.at)
+        p.names.serve(item.value, operand)
+        p.names.require(item.value, operand, item.at)
+        op.operands[operand.name] = item.value
+        op.spans[operand.name] = p.span(item.at)
+        p.expect(",")
+    first = p.i
+    values = _successor(p, op)
+    for _ in chosen:
+        p.expect(",")
+        values += _successor(p, op)
+    if values:
+        op.operands[passed.name] = tuple(values)
+        op.spans[passed.name] = p.span(first, p.i - 1)
+    p.skip_location()
+    return op
+
+
+def _successor(p: Parser, op: Op) -> list[Value]:
+    """`^bb1(%a, %b : T, U)`: gives the op its label, and the values, which must fit the block."""
+    at = p.i
+    block = _named(p, op)
+    items: list[Item] = []
+    values: list[Value] = []
+    if p.accept("("):
+        items.append(read_item(p, p.names))
+        while p.accept(","):
+            items.append(read_item(p, p.names))
+        for item in items:
+            p.expect("," if values else ":")
+            values.append(typed(p.names, item, p.type(), p.i - 1))
+        p.expect(")", at + 1)
+    _fits(p, block, values, at)
+    return values
+
+
+def _named(p: Parser, op: Op) -> Block:
+    """Step over a label, which the op goes to: its block."""
+    label = p.texts[p.i]
+    if label[:1] != "^":
+        p.fail("expected a label, ^name")
+    if p.names.scopes:
+        message = f"{op.name} does not end this region: it goes to blocks of a function"
+        raise p.wrong("syntax-error", message, p.token_of(op.span, p.i))
+    blocks = _labels(p)
+    if label not in blocks:
+        help = did_you_mean(label, blocks)
+        if label == p.texts[p.body + 1]:
+            help = "begin the function with a block that goes there: nothing may go to its first"
+        message = f"no block {label} to go to"
+        raise p.wrong("undefined-name", message, p.i, help=help)
+    p.i += 1
+    op.successors = (*op.successors, label)
+    return blocks[label]
+
+
+def _fits(p: Parser, block: Block, values: Sequence[Value], at: int) -> None:
+    """The values passed must be as many as the block has arguments, and of their types."""
+    if len(values) != len(block.args):
+        message = f"{block.label} takes {len(block.args)} values, {len(values)} given"
+        raise p.wrong("operand-count", message, at)
+    for value, argument in zip(values, block.args, strict=True):
+        p.names.agree(value, argument.type, at)
+
+
+def with_successors(p: Parser, op: Op, opened: int) -> Op:
+    """A branch in generic form with the labels `[^bb1, ^bb2]`, whose blocks its values must fit."""
+    here, p.i = p.i, opened
+    p.expect("[")
+    blocks = [_named(p, op) for _ in p.elements("]", opened)]
+    p.i = here
+    passed = op.bound(op.page.lists[0])
+    wanted = sum(len(block.args) for block in blocks)
+    ways = len(op.page.operands)
+    if len(blocks) != ways:
+        message = f"{op.name} names {ways} blocks, {len(blocks)} given"
+        raise p.wrong("operand-count", message, opened)
+    if len(passed) != wanted:
+        message = f"the blocks take {wanted} values, {len(passed)} given"
+        raise p.wrong("operand-count", message, opened)
+    for block, values in sent(op, p.labels):
+        _fits(p, block, values, opened)
+    return op
+
+
+def check_blocks(p: Parser, func: Func) -> None:
+    """Each block must end by leaving, and what it uses must be defined on every way to it."""
+    blocks = [func.body, *func.blocks]
+    for block in blocks:
+        for op in block.ops[:-1]:
+            if isinstance(op, Op) and TERMINATOR in op.page.traits:
+                raise error("syntax-error", f"{op.name} does not end its block", op.span)
+        if func.blocks and block.ops and isinstance(block.ops[-1], OpaqueOp):
+            continue
+        if func.blocks and block.terminator is None:
+            at = block.ops[-1].span if block.ops else None
+            message = f"{block.label or 'the first block'} does not end with a branch or a return"
+            raise error("syntax-error", message, at or _place(p, block))
+    for op, name, value, home in undominated(func) if func.blocks else ():
+        span = op.span_of(name) if isinstance(op, Op) else op.span
+        where = home.label or "the first block"
+        message = f"%{value.name} is defined in {where}, but a way leads here without passing it"
+        notes = (Note("it is defined here", value.span),)
+        raise PtoError(Diagnostic("undefined-name", message, span, notes=notes))
+
+
+def _place(p: Parser, block: Block) -> Span:
+    """Where the label of a block stands."""
+    return p.span(p.texts.index(block.label, p.body))
