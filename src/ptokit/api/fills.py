@@ -50,8 +50,10 @@ class Fill(Completed):
             return self._number(arg.type, arg.name)
         dtype = self.dtype or _dtype(arg)
         shape = self.shape or _shape(arg) or (None if count is None else (count,))
-        if dtype is None or shape is None or prod(shape) > MOST:
+        if dtype is None or shape is None:
             raise _open(arg, self)
+        if prod(shape) > MOST:
+            raise _too_large(arg, prod(shape))
         values = self._values(arg.name, shape, dtype.is_float)
         return _array(rounded(np.asarray(values), dtype), dtype)
 
@@ -125,14 +127,14 @@ def completed(text: str, seed: int = 0) -> Completed | None:
                 message = f"{detail!r} is neither an element type nor extents such as 16x32"
                 raise ValueError(message)
         return Fill(*_stated(details), content, seed)
-    path, details = _path_and_details(text)
+    path, details = path_and_details(text)
     if details and path.endswith(".npy"):
         raise ValueError("a .npy file says itself what it holds: leave out what follows its name")
     raw = details or path.endswith(".bin")
     return RawFile(*_stated(details), path) if raw else None
 
 
-def _path_and_details(text: str) -> tuple[str, list[str]]:
+def path_and_details(text: str) -> tuple[str, list[str]]:
     """A name of a file may hold colons: what follows it are the last words that say something."""
     path, details = text, list[str]()
     while len(details) < 2:
@@ -147,6 +149,8 @@ def _stated(details: list[str]) -> tuple[DType | None, tuple[int, ...] | None]:
     """The element type and the extents among words."""
     dtypes = [d for word in details if (d := dtype_named(word)) is not None]
     shapes = [e for word in details if (e := _extents(word)) is not None]
+    if len(dtypes) > 1 or len(shapes) > 1:
+        raise ValueError("one element type, and extents once: f32:16x32")
     return dtypes[0] if dtypes else None, shapes[0] if shapes else None
 
 
@@ -208,4 +212,13 @@ def _open(arg: Value, given: Completed) -> PtoError:
         arg.span,
         seen=f"%{arg.name} has the type {arg.type}",
         help=f"give the extents: {arg.name}={what}{kind}:16x32",
+    )
+
+
+def _too_large(arg: Value, count: int) -> PtoError:
+    return call_error(
+        "argument-type",
+        f"%{arg.name}: an array that is made up has at most {MOST} elements",
+        arg.span,
+        seen=f"these extents are of {count}",
     )

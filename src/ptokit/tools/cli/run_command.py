@@ -19,7 +19,7 @@ from ptokit.tools.cli.options import (
     target_option,
     with_readings,
 )
-from ptokit.tools.cli.values import argument, expectation, pairs, split, type_of
+from ptokit.tools.cli.values import argument, expectation, output, pairs, split, type_of
 
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
@@ -123,7 +123,7 @@ class RunCall:
         by_position, by_name = split(self.arguments)
         named = {n: argument(text, self.seed) for n, text in pairs(by_name, "").items()}
         placed = [argument(text, self.seed) for text in by_position]
-        self.files = {n: Path(text) for n, text in pairs(self.outputs, "-o ").items()}
+        self.files = {n: output(text) for n, text in pairs(self.outputs, "-o ").items()}
         self.expected = {n: expectation(t) for n, t in pairs(self.expect, "--expect ").items()}
         program = read_program(self.kernel)
         how = self._how(program)

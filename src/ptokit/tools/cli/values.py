@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptokit.tools.cli.failures import usage
@@ -32,6 +33,16 @@ def pairs(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
             usage(f"{what}{name}= is given twice: {found[name]} and {value}")
         found[name] = value
     return found
+
+
+def output(text: str) -> Path:
+    """The file that an output goes to."""
+    from ptokit.api.fills import path_and_details
+
+    path, details = path_and_details(text)
+    if details:
+        usage(f"-o {text}: an output has the element type and extents it has; write -o {path}")
+    return Path(text)
 
 
 def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a type completes
