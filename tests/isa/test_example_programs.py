@@ -1,8 +1,8 @@
 """The programs of examples/pto give what their comments say, in both engines, where it is legal.
 
-`// targets: cpu, a5` names the targets that take it. A comment `// NAME = EXPRESSION` is an
-argument, in its element type; `// EXPRESSION -> EXPRESSION` is what comes out, with `on TARGETS`
-behind it where targets differ. Expressions are NumPy's.
+`// targets: cpu, a5` names the targets that take it, `// blocks: N` how many blocks run. A comment
+`// NAME = EXPRESSION` is an argument, in its element type; `// EXPRESSION -> EXPRESSION` is what
+comes out, with `on TARGETS` behind it where targets differ. Expressions are NumPy's.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ def test_the_program_gives_what_its_comments_say(path: Path, target: str) -> Non
     given = {name: array(kinds[name], value(v, {})) for name, v in arguments}
     expected = said(text, target)
     assert expected
+    blocks = int((re.findall(r"^// blocks: (\d+)$", text, re.M) or ["1"])[0])
     for engine in ("reference", "native"):
-        outputs = program.execute(dict(given), target=target, engine=engine).outputs
+        outputs = program.run(target=target, engine=engine, blocks=blocks, **given)
         for what, wanted in expected:
             found = value(what, dict(outputs)).astype(float)
             assert found.tolist() == value(wanted, {}).tolist(), engine
