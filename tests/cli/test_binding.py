@@ -19,6 +19,7 @@ ENGINES = ("reference", "native")
 TILE = "!pto.tile_buf<vec, 1x16xf32>"
 PART = "!pto.partition_tensor_view<1x16xf32>"
 VIEW = "!pto.tensor_view<?x?xf32>"
+VIEW1 = "!pto.tensor_view<?xf32>"
 
 
 def rows(head: str, first: str = "%c0", step: str = "%c1", base: str = "%x") -> str:
@@ -148,6 +149,17 @@ def test_files_keep_the_bits(folder: Path, name: str) -> None:
     assert Path("c.bin").read_bytes() == codes.tobytes()
     assert ptokit("run", "k.pto", "a=a.bin", "--expect", "c=c.npy").exit_code == 0
     assert ptokit("run", "k.pto", "a=a.bin", "--expect", "c=c.bin").exit_code == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_nobody_reads_need_not_be_given(engine: str) -> None:
+    """A pointer that is not used, one with a view that is not used; one that is read is needed."""
+    more = ", %unused: !pto.ptr<i8>, %viewed: !pto.ptr<f32>"
+    view = f"  %v = pto.make_tensor_view %viewed, shape = [%c16], strides = [%c1] : {VIEW1}\n"
+    text = rows(more).replace("TYPE", "index").replace("  %vx", f"{view}  %vx")
+    assert np.array_equal(pto.loads(text).run(X, n=8, engine=engine)["y"], 2 * X)
+    with pytest.raises(pto.CallError, match="%x: an argument was not given"):
+        pto.loads(text).run(n=8, engine=engine)
 
 
 # memrefs

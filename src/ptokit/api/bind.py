@@ -206,14 +206,23 @@ def _sized(kind: Type) -> bool:
 
 
 def _workspaces(func: Func) -> set[Value]:
-    """Pointers whose content the function never reads: nobody needs to give their memory."""
-    free = {arg for arg in func.args if isinstance(arg.type, PtrType)}
-    for op in func.body.walk():
+    """Pointers whose content the function never reads: nobody needs to give their memory.
+
+    A handle on what a pointer points to reads nothing: what reads it does.
+    """
+    read = set[Value]()
+    for op in reversed([*func.body.walk()]):
         if isinstance(op, OpaqueOp):
-            free -= {*op.uses}
-        else:
-            free -= {v for name, v in op.values() if op.page.operand(name).role is not Role.SCRATCH}
-    return free
+            read |= {*op.uses}
+        elif read & {*op.results} or not _makes_handles(op):
+            read |= {v for name, v in op.values() if op.page.operand(name).role is not Role.SCRATCH}
+    return {arg for arg in func.args if isinstance(arg.type, PtrType)} - read
+
+
+def _makes_handles(op: Op) -> bool:
+    """Whether all it does is to define handles on global memory."""
+    kinds = {operand.kind for operand in op.page.results()}
+    return bool(kinds) and kinds <= {Kind.PTR, Kind.GLOBAL}
 
 
 def _outputs(func: Func) -> Iterator[Value]:
