@@ -74,7 +74,7 @@ def _line(op: Op, env: Env, core: Core) -> str:
     words = [f"{name}={word}" for name, word in sorted(op.attrs.items())]
     text = ", ".join([*taken, *words])
     arrow = f" -> {', '.join(outs)}" if outs else ""
-    where = f"{_block(core)}{line:>5}  {pipe or '':<8}{op.name:<16}"
+    where = f"{_block(core)}{line:>5}  {pipe or '':<8}{op.name:<15} "
     return f"{where}{text}{arrow}".rstrip()
 
 
