@@ -48,12 +48,22 @@ def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
     """The codes of an array whose element type is already `dtype`, bit for bit.
 
-    Raw bits are welcome too: an unsigned or void array of the element's size. ValueError otherwise.
+    Raw bits are welcome too: an unsigned or void array of the element's size, for types of four
+    bits a byte for each element. ValueError otherwise.
     """
     unsigned = dtype.is_float and array.dtype == dtype.storage
     if is_of(array, dtype) or unsigned or is_raw(array.dtype, dtype.size):
         return np.ascontiguousarray(array).view(dtype.storage)
     raise ValueError(f"the element type is {array.dtype}, not {dtype}")
+
+
+def bits_of(array: AnyArray, dtype: DType) -> AnyArray:
+    """`codes_of`; of a type that no library has also from float32 values, all of them its own."""
+    if numpy_dtype(dtype) is None and array.dtype == np.float32:
+        codes = encode(array, dtype)
+        if np.array_equal(decode(codes, dtype), array, equal_nan=True):
+            return codes
+    return codes_of(array, dtype)
 
 
 def rounded(array: AnyArray, dtype: DType) -> AnyArray:

@@ -19,7 +19,8 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import PtrType
-from ptokit.numerics.host import codes_of, values_of
+from ptokit.numerics.formats import pack, unpack
+from ptokit.numerics.host import bits_of, values_of
 from ptokit.sim.memory import Memory, copied
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
@@ -75,7 +76,10 @@ class Bound:
             if given is None:
                 memory.forget(0 if isinstance(handle, Pointer) else memory.size)
             else:
-                memory.hold(given, shown=arg in self.written)
+                kind: Any = arg.type  # Any: a pointer's or a view's
+                as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
+                content = given if as_it_is else _content(arg, given, kind)
+                memory.hold(content, shown=arg in self.written)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
         """Handles on the arguments that are tiles, in the memories of one core."""
@@ -128,7 +132,13 @@ def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
         memory = Memory.blank(name, 0)
         memory.forget()
         return memory
-    return Memory(name, copied(_codes(arg, given, PtrType(dtype), None)), written=True)
+    return Memory(name, copied(_content(arg, given, PtrType(dtype))), written=True)
+
+
+def _content(arg: Value, given: Any, kind: Any) -> AnyArray:
+    """The bytes of an array as memory holds them: two elements of four bits in each."""
+    codes = _codes(arg, given, kind, None)
+    return pack(codes) if kind.dtype.packed else codes
 
 
 def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
@@ -150,7 +160,7 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
         memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)))
         return GlobalView(flat, memory, 0)
     codes = _codes(arg, given, kind, None)
-    memory = Memory(name, copied(codes), written=True)
+    memory = Memory(name, copied(pack(codes) if kind.dtype.packed else codes), written=True)
     own = replace(kind, shape=codes.shape, stride=_steps(codes.shape))
     alike = len(codes.shape) == len(kind.shape) and all(
         n in (None, m) for n, m in zip(kind.shape, codes.shape, strict=True)
@@ -206,7 +216,7 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
     except ValueError:  # rows of different lengths
         raise mismatch(arg, f"%{arg.name} is an array", f"given {type(given).__name__}") from None
     try:
-        codes = codes_of(array, kind.dtype)
+        codes = bits_of(array, kind.dtype)
     except ValueError:
         raise mismatch(
             arg, f"%{arg.name} has elements of {kind.dtype}", f"the array has {array.dtype}"
@@ -235,7 +245,9 @@ def mismatch(arg: Value, rule: str, seen: str) -> PtoError:
 
 def _array(handle: Pointer | GlobalView, given: Any) -> AnyArray:
     """The whole memory, in the extents of the array that was given, or of what is viewed."""
-    values = values_of(handle.memory.data.view(handle.dtype.storage), handle.dtype)
+    data, dtype = handle.memory.data, handle.dtype
+    count = data.size * 8 // dtype.bits if given is None else np.asarray(given).size
+    values = values_of(unpack(data, count) if dtype.packed else data.view(dtype.storage), dtype)
     if given is not None:
         return values.reshape(np.asarray(given).shape)
     shape = handle.memory.shape if isinstance(handle, Pointer) else known(handle.type.shape)

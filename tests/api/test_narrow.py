@@ -1,0 +1,64 @@
+"""Arrays of types that NumPy has not: files and Python programs give back every bit they take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ptokit as pto
+from ptokit.tools.cli import main
+
+COPY = """
+func.func @copied(%x: !pto.ptr<DT>, %y: !pto.ptr<DT>) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %v = pto.make_tensor_view %x, shape = [%c4, %c64], strides = [%c64, %c1] : VIEW
+  %w = pto.make_tensor_view %y, shape = [%c4, %c64], strides = [%c64, %c1] : VIEW
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 4x64xDT>
+  pto.tload ins(%v : VIEW) outs(%t : !pto.tile_buf<vec, 4x64xDT>)
+  pto.tstore ins(%t : !pto.tile_buf<vec, 4x64xDT>) outs(%w : VIEW)
+  return
+}
+"""
+BITS = {"bf16": 16, "hif8": 8, "f8e4m3": 8, "f8e5m2": 8, "f8e8m0": 8, "f4e2m1x2": 4, "f4e1m2x2": 4}
+NARROW = [*BITS, "i4"]
+
+
+def copying(dtype: str) -> str:
+    return COPY.replace("VIEW", "!pto.tensor_view<?x?xDT>").replace("DT", dtype)
+
+
+def bits(dtype: str) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
+    """Codes of all kinds, as many different ones as 256 elements show."""
+    width = BITS.get(dtype, 4)
+    codes = np.arange(256).reshape(4, 64) * (257 if width == 16 else 1) % (1 << width)
+    return codes.astype(np.uint16 if width == 16 else np.uint8).view(f"V{max(width // 8, 1)}")
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_files_keep_the_bits(dtype: str, tmp_path: Path) -> None:
+    (tmp_path / "copy.pto").write_text(copying(dtype))
+    np.save(tmp_path / "a.npy", bits(dtype))
+    for source, result in (("a", "b"), ("b", "c")):
+        given = [f"x={tmp_path}/{source}.npy", "-o", f"y={tmp_path}/{result}.npy"]
+        ran = CliRunner().invoke(main, ["run", str(tmp_path / "copy.pto"), *given])
+        assert ran.exit_code == 0, ran.output
+        found = np.load(tmp_path / f"{result}.npy")
+        assert (found.shape, found.dtype) == ((4, 64), bits(dtype).dtype)
+        assert found.tobytes() == bits(dtype).tobytes()
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("dtype", NARROW)
+def test_python_takes_what_it_gives(dtype: str, engine: str) -> None:
+    copied = pto.loads(copying(dtype)).compile(engine=engine)
+    once = copied.run(x=bits(dtype))["y"]
+    again = copied.run(x=once)["y"]
+    assert once.shape == (4, 64)
+    assert (once.dtype, once.tobytes()) == (again.dtype, again.tobytes())
+    if dtype not in ("hif8", "f4e1m2x2"):
+        assert once.tobytes() == bits(dtype).tobytes()
