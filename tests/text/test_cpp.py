@@ -35,6 +35,18 @@ enum { DYNAMIC };
 enum class TileType { Vec, Left, ScaleLeft, Scaling, Mat, Acc, Right };
 enum class BLayout { RowMajor, ColMajor };
 enum class SLayout { NoneBox, RowMajor, ColMajor };
+enum class cache_line_t { ENTIRE_DATA_CACHE, SINGLE_CACHE_LINE };
+enum { DSB_DDR, DSB_ALL, DSB_UB };
+inline void dcci(const void *, cache_line_t) {}
+inline void dsb(int) {}
+inline void trap() {}
+namespace cce {
+template <class... N> void printf(const char *, N...) {}
+}
+template <int I, int... J, class S> auto &field(S &s) {
+  if constexpr (sizeof...(J) > 0) return field<J...>(std::get<I>(s));
+  else return std::get<I>(s);
+}
 template <int...> struct Shape {};
 template <int...> struct Stride {};
 template <TileType L, class T, auto...> struct Tile {
