@@ -42,10 +42,8 @@ class _ToDps:
         self.parent: dict[Value, Value] = {}
         self.tile: dict[Value, Value] = {}  # the value that stands for the class of another
         self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before
-        ops = [op for op in func.body.walk() if isinstance(op, Op)]
+        ops = (op for op in func.body.walk() if isinstance(op, Op))
         self.makers = {result: op for op in ops for result in op.results}
-        # all data is written in place, only handles are values: regions pass them on as they are
-        self.in_place = all(ALIASES in op.page.traits for op in ops if op.ssa)
         self._unite_all()
         self._choose_tiles()
 
@@ -70,7 +68,7 @@ class _ToDps:
                     old = op.bound(name)[0]
                     if keeps(op, name) or not self._is_view(old):
                         self._unite(old, value)  # else a tile of its own with the same extents
-            if op.regions and not self.in_place:
+            if op.regions:
                 self._unite_region(op)
         for op in self.func.body.walk():
             if isinstance(op, Op) and op.ssa:
@@ -247,8 +245,7 @@ class _ToDps:
         """Operands by their tiles; tiles that flow in or out of a region are not passed."""
         if not isinstance(binding, tuple):
             return self.tile.get(binding, binding)
-        inner = op.regions or (TERMINATOR in op.page.traits and self._inside(op))
-        drops = inner and not self.in_place
+        drops = op.regions or (TERMINATOR in op.page.traits and self._inside(op))
         kept = (v for v in binding if not (drops and v in self.tile and is_tile(v)))
         return tuple(self.tile.get(v, v) for v in kept)
 
