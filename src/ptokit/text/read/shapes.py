@@ -61,6 +61,8 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         expect_results(p, op.page, 1, results)
         op.results = [p.names.define(n, kind, i) for n, i in results]
         return op
+    if text[:6] == "dense<":
+        raise UnknownOperandType
     truth = text in ("true", "false")
     number = int(text == "true") if truth else numeral(text)
     if number is None:

@@ -16,6 +16,8 @@ from ptokit.isa.model.dtypes import SPELLINGS, DType, dtype_named
 from ptokit.isa.model.words import Word
 
 W = TypeVar("W", bound=Word)
+# elements that tiles have not: doubles, pairs in one register, formats of other dialects
+FOREIGN_ELEMENT = re.compile(r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+")
 ANGLED = r"<[^<>]*+(?:<[^<>]*+>[^<>]*+)*+>"
 FIELD = re.compile(rf"((?:[^,\[<]++|\[[^\]]*+\]?|{ANGLED}|<)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
@@ -34,6 +36,10 @@ class BadType(Exception):
         super().__init__(message)
         self.slug, self.message, self.help = slug, message, help
         self.start, self.end = start, end
+
+
+class ForeignElement(BadType):
+    """An element type of another level or dialect: the type that holds it is kept as written."""
 
 
 class Parts:
@@ -100,6 +106,8 @@ def word_of(kind: type[W], text: str, at: int) -> W:
 def element(word: str, at: int) -> DType:
     """The element type that `word` names."""
     dtype = dtype_named(word)
+    if dtype is None and FOREIGN_ELEMENT.fullmatch(word):
+        raise ForeignElement("unknown-type", f"{word!r} is no element of tiles", at, at + len(word))
     if dtype is None:
         close = nearest(word.lower(), SPELLINGS)
         help = f"did you mean {SPELLINGS[close[0]]}?" if close else "f16, bf16, f32, i8, i32, ..."

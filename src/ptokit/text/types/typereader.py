@@ -27,6 +27,7 @@ from ptokit.isa.model.types import (
 from ptokit.isa.model.words import VEC, ConvLayout, GlobalLayout, Loc
 from ptokit.text.types.parts import (
     BadType,
+    ForeignElement,
     Parts,
     element,
     extents,
@@ -110,7 +111,10 @@ def _dialect_type(spelling: str) -> Type:
     body = inner[:-1]
     if body.strip() in ("", "..."):
         return Elided(f"{name.removesuffix('_buf')}<...>")  # a form has its own spelling
-    return reader(Parts(body, len(name) + 1))
+    try:
+        return reader(Parts(body, len(name) + 1))
+    except ForeignElement:
+        return OpaqueType(spelling)
 
 
 def _other(spelling: str, name: str, angle: str) -> Type:
@@ -133,7 +137,7 @@ def _pointer(parts: Parts) -> Type:
         return Elided("!pto.ptr<...>")
     dtype = element(*parts.fields[0])
     for space, at in parts.fields[1:]:
-        bare = space.strip('"')
+        bare = space.removeprefix("#pto.address_space<").strip('"> ')
         if bare not in SPACES:
             raise unknown(bare, SPACES, at, "a memory")
         return PtrType(dtype, SPACES[bare])
