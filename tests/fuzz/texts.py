@@ -39,6 +39,7 @@ from ptokit.isa.model.tiles import (
 )
 from ptokit.isa.model.types import (
     ELISIONS,
+    HANDLES,
     I1,
     INDEX,
     ArrayType,
@@ -87,8 +88,8 @@ class Scope:
 
         Where the page fixes the type of a number, text without a head does not say another one.
         """
-        if operand.scalar:
-            return self.of(ScalarType(operand.scalar))
+        if kind := stated(operand):
+            return self.of(kind)
         fit = [v for v in self.values if operand.accepts(v.type)]
         if fit and self.chance(75):
             return self.random.choice(fit)
@@ -115,6 +116,11 @@ class Scope:
 
 
 # --- types and attributes ---
+
+
+def stated(operand: Operand) -> Type | None:
+    """The type that the page itself gives an operand."""
+    return ScalarType(operand.scalar) if operand.scalar else operand.handle
 
 
 def some_type(random: Random, kind: Kind) -> Type:
@@ -164,6 +170,8 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.SCALAR: lambda random: random.choice(SCALARS),
     Kind.ARRAY: lambda random: ArrayType(random.choice((*SCALARS, INDEX)), random.randint(1, 9)),
     Kind.STRUCT: lambda random: struct(random),
+    Kind.HANDLE: lambda random: random.choice([*HANDLES.values()]),
+    Kind.ENTRY: lambda random: view(random) if random.random() < 0.5 else tile(random),
     Kind.ANY: lambda random: random.choice(SCALARS),
 }
 
@@ -219,10 +227,7 @@ def operation(scope: Scope, page: type[Instr]) -> Op:
         if scope.form == "dps" or operand.kind not in STORED or operand.role is Role.INOUT:
             op.operands[operand.name] = scope.use(operand)
     fresh = [o for o in page.outs() if scope.form != "dps" and o.kind in STORED]
-    kinds = [
-        ScalarType(o.scalar) if o.scalar else some_type(scope.random, o.kind)
-        for o in (*page.results(), *fresh)
-    ]
+    kinds = [stated(o) or some_type(scope.random, o.kind) for o in (*page.results(), *fresh)]
     op.results = scope.results(kinds)
     return op
 
@@ -390,6 +395,9 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
 MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "op": operation,
     "bound": operation,
+    "called": operation,
+    "configured": operation,
+    "worded": operation,
     "same": same,
     "constant": constant,
     "compare": compare,

@@ -12,6 +12,7 @@ from engines import drawn
 import ptokit as pto
 from fuzz.scale import scaled
 from oracles import (
+    effectless,
     elementwise,
     feature_maps,
     gathering,
@@ -33,6 +34,7 @@ from ptokit.isa.model.types import Kind
 
 # imported for what they say
 SAID = (
+    effectless,
     handles,
     elementwise,
     feature_maps,

@@ -12,14 +12,22 @@ from typing import TypeAlias
 
 from ptokit.analysis.known import DATA_KINDS, Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, DERIVES, EXPOSES, OUTSIDE, RECOVERS
+from ptokit.isa.lang.traits import (
+    ALIASES,
+    ALLOCATES,
+    DERIVES,
+    EXPOSES,
+    OUTSIDE,
+    RECEIVES,
+    RECOVERS,
+)
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
 
 Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle, and the storage it may name
 NONE: frozenset[Value] = frozenset()
-STORAGE = frozenset((ALLOCATES, DERIVES))  # what brings storage of its own
+STORAGE = frozenset((ALLOCATES, DERIVES, RECEIVES))  # what brings storage of its own
 
 
 class PointsTo:

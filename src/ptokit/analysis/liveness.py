@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, DERIVES
+from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
@@ -98,7 +98,8 @@ class Interference(PointsTo):
         found: dict[Value, Storage] = {}
         for value, op in self.definitions.items():
             kind = facts.type_of(value)
-            if isinstance(kind, TileType | ConvTileType):
+            elsewhere = op is not None and RECEIVES in op.page.traits
+            if isinstance(kind, TileType | ConvTileType) and not elsewhere:
                 address = op.bound("addr") if op is not None else ()
                 known = facts.numbers.get(address[0]) if address else None
                 derived = op is not None and DERIVES in op.page.traits

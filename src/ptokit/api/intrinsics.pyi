@@ -217,6 +217,11 @@ __all__ = [
     "tcolexpandexpdif",
     "fence_barrier_all",
     "tcvt",
+    "set_ffts",
+    "get_buf",
+    "rls_buf",
+    "get_buf_dyn",
+    "rls_buf_dyn",
     "tadd",
     "tsub",
     "tmul",
@@ -524,6 +529,39 @@ def tcvt(
     tmp: Tile | None = ...,
     rmode: RoundModeWord = ...,
     sat_mode: SaturationModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def set_ffts(
+    base: int,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def get_buf(
+    op: str,
+    buffer: int,
+    *,
+    mode: int = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def rls_buf(
+    op: str,
+    buffer: int,
+    *,
+    mode: int = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def get_buf_dyn(
+    buffer: int,
+    op: str,
+    *,
+    mode: int = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def rls_buf_dyn(
+    buffer: int,
+    op: str,
+    *,
+    mode: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tadd(

@@ -22,6 +22,8 @@ class Asm:
     selected: tuple[str, str] | None = None  # an attribute, and its word that means this form
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
     attrs_inside: bool = False  # attributes stand inside `ins(...)`, after the operands
+    # words around operands, `recv(%a, %b)`; that of an operand with a key stands behind all else
+    clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
     # C++ that is no call of the intrinsic; {operand}, [left out unless all in it is given]. {type}
     # is that of the result, {unsigned} that of unsigned integers of its source's or its width;

@@ -41,6 +41,7 @@ from ptokit.isa.lang.traits import (
     REGIONS,
     RESIZES,
     TERMINATOR,
+    Exchange,
     Resource,
     Routes,
     Trait,
@@ -113,6 +114,7 @@ class Instr:
     manual_lines: Any = None  # lines that the manual adds; Any: a function that yields them
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
+    exchange: ClassVar[Exchange | None] = None  # what it is to a pipe between cores
     routes: ClassVar[Routes] = ()  # the ways of control through its regions
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
     specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from ptokit.isa.formula.formulas import Expr, Field
-from ptokit.isa.model.types import Kind, ScalarType, Type
+from ptokit.isa.model.types import HandleType, Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Word
 
 
@@ -31,7 +31,8 @@ class Operand(Field):
     `default`: the value when not given; None makes it optional (absent). `key`: the word before it
     in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
     it may have. `scalar`: the element type of a number; `whole`: it is an integer, `real`: a float.
-    `element`: a body gets the number as an array of one element of its own type.
+    `element`: a body gets the number as an array of one element of its own type. `handle`: which
+    handle it is.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Operand(Field):
         whole: bool = False,
         real: bool = False,
         element: bool = False,
+        handle: HandleType | None = None,
         doc: str = "",
     ) -> None:
         super().__init__("?")
@@ -56,7 +58,7 @@ class Operand(Field):
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
-        self.real, self.element = real, element
+        self.real, self.element, self.handle = real, element, handle
         self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -68,12 +70,16 @@ class Operand(Field):
 
     def accepts(self, given: Type) -> bool:
         """Whether a value of this type may stand here."""
+        if isinstance(given, HandleType) and self.handle is not None:
+            return given == self.handle
         excluded = self.whole if isinstance(given, ScalarType) and given.is_float else self.real
         return not (excluded and isinstance(given, ScalarType)) and self.kind.accepts(given)
 
     @property
     def kind_name(self) -> str:
         """The kind as messages call it."""
+        if self.handle is not None:
+            return str(self.handle)
         return "whole number" if self.whole else "float" if self.real else self.kind.value
 
     @property

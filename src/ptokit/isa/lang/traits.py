@@ -11,7 +11,8 @@ class Trait(Enum):
 
     ALLOCATES = "its result is new storage"
     READDRESSES = "its result is its input at another address"
-    DERIVES = "its result is storage at an address that follows from what it is given"
+    DERIVES = "its result is storage at an address that follows from its input's"
+    RECEIVES = "its result is storage that another core fills, where that one wants it"
     ALIASES = "its output becomes a handle on the bytes of its input"
     WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
     TERMINATOR = "ends a region: its operands are what the region gives"
@@ -23,8 +24,21 @@ class Trait(Enum):
     BRANCHES = "ends a block by going to another, the first where its condition is 1"
 
 
-ALLOCATES, READDRESSES, DERIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:7]
-RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES = list(Trait)[7:]
+ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
+RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES = list(Trait)[8:]
+
+
+class Exchange(Enum):
+    """What an instruction is to a pipe between two cores, which its attributes describe."""
+
+    OPENS = "sets up one end of a pipe"
+    RESERVES = "reserves the room of slots, under a name"
+    IMPORTS = "takes the room that a function for the other kind of core reserves"
+    ALLOCATES = "takes a slot that is free"
+    PUSHES = "hands an entry to the other end"
+    POPS = "takes the next entry of the other end"
+    FREES = "gives a slot back to the other end"
+
 
 OUTSIDE = -1  # in a route: before the op, and after it
 # From where to where control may go at an op with regions, by their numbers. What goes in are its

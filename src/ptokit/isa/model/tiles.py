@@ -271,6 +271,21 @@ class GlobalType:
         return Static(self.shape)
 
     @property
+    def filled(self) -> bool:
+        """Whether no extent that is known is empty."""
+        return all(n is None or n > 0 for n in self.shape)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether every extent is known."""
+        return None not in self.shape
+
+    @property
+    def flat(self) -> bool:
+        """Whether every extent is known, and all but the last are 1."""
+        return self.fixed and all(n == 1 for n in self.shape[:-1])
+
+    @property
     def n3(self) -> int | None:
         return five(self.shape)[3]
 

@@ -151,6 +151,21 @@ def _align(field: Member) -> int:
 
 
 @dataclass(frozen=True)
+class HandleType:
+    """A handle without parameters: what it stands for is the runtime's affair."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"!pto.{self.name}"
+
+
+PIPE, SESSION, EVENT = (HandleType(n) for n in ("pipe", "async_session", "async_event"))
+PREFETCHING = HandleType("prefetch_async_context")
+HANDLES = {str(handle): handle for handle in (PIPE, SESSION, EVENT, PREFETCHING)}
+
+
+@dataclass(frozen=True)
 class Elided:
     """A type the text leaves out: `!pto.tile<...>`, `!pto.tile_buf<...>`, `dtype`, or nothing."""
 
@@ -170,7 +185,9 @@ class OpaqueType:
         return self.spelling
 
 
-Type: TypeAlias = "TileType | GlobalType | ConvTileType | PtrType | Member | Elided | OpaqueType"
+Type: TypeAlias = (
+    "TileType | GlobalType | ConvTileType | PtrType | Member | HandleType | Elided | OpaqueType"
+)
 
 INDEX = ScalarType("index")
 I1, I32, I64 = ScalarType("i1"), ScalarType("i32"), ScalarType("i64")
@@ -188,6 +205,8 @@ class Kind(Enum):
     SCALAR = "scalar"
     ARRAY = "array of numbers"
     STRUCT = "struct"
+    HANDLE = "handle"
+    ENTRY = "tile or view"  # of a pipe
     ANY = "value"
 
     def accepts(self, given: Type) -> bool:
@@ -198,9 +217,9 @@ class Kind(Enum):
             case MultiTileType():
                 return self is Kind.MULTI
             case TileType():
-                return self is Kind.TILE
+                return self in (Kind.TILE, Kind.ENTRY)
             case GlobalType():
-                return self is Kind.GLOBAL
+                return self in (Kind.GLOBAL, Kind.ENTRY)
             case ConvTileType():
                 return self is Kind.CONV
             case PtrType():
@@ -209,6 +228,8 @@ class Kind(Enum):
                 return self is Kind.ARRAY
             case StructType():
                 return self is Kind.STRUCT
+            case HandleType():
+                return self is Kind.HANDLE
             case ScalarType():
                 return self is Kind.SCALAR or (self is Kind.INDEX and not given.is_float)
             case Elided("dtype"):
@@ -232,6 +253,8 @@ ELISIONS: dict[Kind, Elided] = {
     Kind.SCALAR: Elided("dtype"),
     Kind.ARRAY: Elided("!pto.local_array<...>"),
     Kind.STRUCT: Elided("!pto.struct<...>"),
+    Kind.HANDLE: Elided(""),
+    Kind.ENTRY: Elided(""),
     Kind.ANY: Elided(""),
 }
 
@@ -243,7 +266,7 @@ def kind_of_elided(spelling: str) -> Kind:
     return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
 
 
-Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Any_ = (
+Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Handle, Entry, Any_ = (
     Kind.TILE,
     Kind.MULTI,
     Kind.GLOBAL,
@@ -253,5 +276,7 @@ Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Any_ = (
     Kind.SCALAR,
     Kind.ARRAY,
     Kind.STRUCT,
+    Kind.HANDLE,
+    Kind.ENTRY,
     Kind.ANY,
 )

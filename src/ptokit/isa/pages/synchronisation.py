@@ -38,6 +38,8 @@ VECTOR = ("TVEC", "TVECWAIT_EVENT")  # any instruction of the vector pipe
 def pipe_of(operation: str) -> Pipe | None:
     """The pipe of an operation by name: an instruction, with its path where pipes differ."""
     name = operation.upper()
+    if name.startswith("PIPE_"):
+        return Pipe.named(name)
     if name in VECTOR:
         return V
     base, _, way = name.rpartition("_")

@@ -225,7 +225,7 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
     if kind is int and isinstance(value, int) and not isinstance(value, bool):
         return value
     if kind is str and isinstance(value, str):
-        return str(value)
+        return value  # raw text prints back as it stands
     if kind is tuple and (listed := NUMBERS.fullmatch(str(value))):
         return tuple(map(int, (listed[1] or "").split(",")))
     wanted = {bool: "true or false", int: "an integer", str: "a string", tuple: "[0, 1, ...]"}.get(

@@ -3,47 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
+from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.types import INDEX, Type
-from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, read_value
+from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, dictionary, read_value
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 
+Parts: TypeAlias = "tuple[Op, list[Given]]"
+
 
 def bracket_parts(page: type[Instr]) -> list[Attr | Slot]:
-    """What stands between the brackets: the words that must be given, then the operands."""
-    words = [a for a in page.attrs if a.required]
-    return [*words, *signature(page).ins]
+    """What must stand between the brackets: words and numbers, then operands."""
+    required = [a for a in page.attrs if a.required]
+    return [*required, *(s for s in signature(page).ins if s.required)]
 
 
-def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> Op:
+def bracket_rest(page: type[Instr]) -> list[Attr | Slot]:
+    """What may follow: numbers that the page places, then operands."""
+    placed = [a for a in page.attrs if not a.required and a.name in page.asm.order]
+    return [*placed, *(s for s in signature(page).ins if not s.required)]
+
+
+def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> Parts:
     operands: dict[str, list[Value]] = {}
     spans = {"": p.span(at)}
     given: list[Given] = []
+    rest: list[Attr | Slot] = bracket_rest(page)
     for number, part in enumerate(bracket_parts(page)):
         if number:
             p.expect(",")
-        if isinstance(part, Attr):
-            given.append(_word(p, part))
-        else:
-            item = read_item(p, p.names)
-            if item.value is None:
-                value = p.names.literal(item.number, type_of(part.operand, item.number), item.at)
-            else:
-                value = item.value
-                p.names.serve(value, part.operand, item.at)
-            operands[part.name] = [value]
-            spans[part.name] = p.span(item.at)
-    op = new_op(page, operands, spans=spans)
-    bind_attributes(p, op, given)
+        _read_part(p, part, operands, spans, given)
+    while rest and p.accept(","):
+        value = p.texts[p.i][:1] == "%"
+        part = next((r for r in rest if isinstance(r, Attr) is not value), None)
+        if part is None:
+            p.fail("expected a number" if value else "expected an operand")
+        rest = [r for r in rest if r is not part]
+        _read_part(p, part, operands, spans, given)
     if results:
         expect_results(p, page, 0, results)
+    return new_op(page, operands, spans=spans), given
+
+
+def _completed(p: Parser, op: Op, given: list[Given]) -> Op:
+    """The op with its words, and with the attributes behind them."""
+    given += dictionary(p) if p.texts[p.i] == "{" else []
+    bind_attributes(p, op, given)
     return op
+
+
+def _read_part(
+    p: Parser,
+    part: Attr | Slot,
+    operands: dict[str, list[Value]],
+    spans: dict[str, Span],
+    given: list[Given],
+) -> None:
+    """One word, number or operand."""
+    if isinstance(part, Attr):
+        given.append(_word(p, part))
+        return
+    item = read_item(p, p.names)
+    if item.value is None:
+        value = p.names.literal(item.number, type_of(part.operand, item.number), item.at)
+    else:
+        value = item.value
+        p.names.serve(value, part.operand, item.at)
+    operands[part.name] = [value]
+    spans[part.name] = p.span(item.at)
 
 
 def _word(p: Parser, attr: Attr) -> Given:
@@ -57,18 +91,17 @@ def _word(p: Parser, attr: Attr) -> Given:
 
 
 def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op[<A>, #pto.name<B>, %x]`."""
+    """`op[<A>, #pto.name<B>, %x]`, or the same without brackets."""
     opened = p.i
-    p.expect("[")
-    op = _read_parts(p, forms[0], at, results)
-    p.expect("]", opened)
-    return op
+    bracket = p.accept("[")
+    parts = _read_parts(p, forms[0], at, results)
+    p.expect("]", opened) if bracket else None
+    return _completed(p, *parts)
 
 
 def read_angled(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op <A>`."""
-    op = _read_parts(p, forms[0], at, results)
-    return op
+    return _completed(p, *_read_parts(p, forms[0], at, results))
 
 
 def with_types(page: type[Instr]) -> list[str]:

@@ -87,6 +87,9 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
         elif text == "(" and not call.items and call.outs is None:
             call.items += _group(cursor, names, call, forms)
             comma = False
+        elif texts[cursor.i + 1] == "(" and text in _clauses(forms):
+            _behind(cursor, names, call, forms)
+            comma = False
         elif texts[cursor.i + 1] == "[" and text[:1].isalpha() and _is_keyword(cursor, forms):
             _keyword(cursor, names, call, width=1)
             comma = False
@@ -211,6 +214,11 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
             call.attrs.append(attached(cursor))
         elif text[:1].isalpha() and cursor.texts[cursor.i + 1] == "=":
             _keyword(cursor, names, call)
+            if text in call.keyed and cursor.accept(":"):
+                item = call.keyed[text][0]
+                item.type, item.type_at = cursor.type(), cursor.i - 1
+        elif cursor.texts[cursor.i + 1] == "(" and text in _clauses(forms):
+            found += _inside(cursor, names, call, forms)
         elif text[:1] == '"':
             call.attrs.append(_quoted(cursor, forms))
         elif text[:1].isalpha() and cursor.texts[cursor.i + 1][:1] == "%":
@@ -230,6 +238,38 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
     call.index += index
     named = [item for items in call.keyed.values() for item in items]
     return [item for item in found if item not in named]
+
+
+def _clauses(forms: Sequence[type[Instr]]) -> dict[str, tuple[str, ...]]:
+    """The words around operands, and which operands these are."""
+    return {word: operands for page in forms for word, operands in page.asm.clauses}
+
+
+def _inside(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> list[Item]:
+    """`recv(%a, %b)`: the items, each by the name of its operand; the last one takes the rest."""
+    operands = _clauses(forms)[cursor.texts[cursor.i]]
+    cursor.i += 1
+    opened = cursor.i
+    cursor.expect("(")
+    items = [read_item(cursor, names) for _ in cursor.elements(")", opened)]
+    for item, name in zip(items, operands, strict=False):
+        call.keyed[name] = [item]
+    call.keyed[operands[-1]] = call.keyed.get(operands[-1], []) + items[len(operands) :]
+    if not call.keyed[operands[-1]]:
+        del call.keyed[operands[-1]]
+    return items
+
+
+def _behind(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> None:
+    """`word(%a)` or `word(%a : T)` behind all else."""
+    (name,) = _clauses(forms)[cursor.texts[cursor.i]]
+    cursor.i += 1
+    opened = cursor.i
+    cursor.expect("(")
+    call.keyed[name] = [item] = [read_item(cursor, names)]
+    if cursor.accept(":"):
+        item.type, item.type_at = cursor.type(), cursor.i - 1
+    cursor.expect(")", opened)
 
 
 def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: int) -> int:

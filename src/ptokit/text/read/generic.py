@@ -16,6 +16,7 @@ from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 
+SHAPES_OF_CALLS = {"op", "called", "configured", "worded"}
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 
 
@@ -46,7 +47,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         return with_successors(p, _plain(p, forms[0], call, results), labels)
     if segments is not None:
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
-    if forms[0].asm.shape == "op":
+    if SHAPES_OF_CALLS & {forms[0].asm.shape}:
         return build(p, p.names, forms, call, results)
     return _plain(p, forms[0], call, results)
 

@@ -51,7 +51,12 @@ def signature(page: type[Instr]) -> Signature:
     kept = tuple(s for s in outs if s.kind not in STORED or s.operand.role is Role.INOUT)
     fresh = tuple(s for s in outs if s.kind in STORED)
     results = tuple(_slot(page, o) for o in page.results())
-    return Signature(page, ins, outs, fresh, results, (*ins, *kept), (*ins, *memory))
+    order = page.asm.order
+    ssa, bare = (
+        tuple(sorted((*ins, *more), key=lambda s: order.index(s.name) if s.name in order else 99))
+        for more in (kept, memory)
+    )
+    return Signature(page, ins, outs, fresh, results, ssa, bare)
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, tile_type
 from ptokit.isa.model.types import (
+    HANDLES,
     I1,
     INDEX,
     ArrayType,
@@ -102,6 +103,8 @@ def _memref(match: re.Match[str]) -> Type | None:
 
 
 def _dialect_type(spelling: str) -> Type:
+    if spelling in HANDLES:
+        return HANDLES[spelling]
     name, angle, inner = spelling.partition("<")
     reader = READERS.get(name)
     if reader is None:

@@ -15,8 +15,12 @@ from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.lang.traits import OUTSIDE
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import (
+    EVENT,
+    PREFETCHING,
+    SESSION,
     ArrayType,
     Elided,
+    HandleType,
     OpaqueType,
     PtrType,
     ScalarType,
@@ -30,6 +34,11 @@ DYNAMIC = "DYNAMIC"
 SPACE = {
     **{"gm": "__gm__", "vec": "__ubuf__", "mat": "__cbuf__"},
     **{"left": "__ca__", "right": "__cb__", "acc": "__cc__"},
+}
+HANDLE_CPP = {
+    SESSION: "comm::AsyncSession",
+    EVENT: "comm::AsyncEvent",
+    PREFETCHING: "PrefetchAsyncContext",
 }
 OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
 
@@ -78,6 +87,8 @@ def type_cpp(kind: Type) -> str:
                 f"ConvTile<TileType::{kind.loc.cpp}, {kind.dtype.cpp}, {kind.nbytes}, {layout}, "
                 f"ConvTileShape<{dims}>>"
             )
+        case HandleType():
+            return HANDLE_CPP.get(kind, "auto")
         case Elided() | OpaqueType():
             return "auto"
 

@@ -12,7 +12,8 @@ from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Elided
 from ptokit.text.read.signature import signature
-from ptokit.text.write.statements import WRITERS, entry, is_default_literal
+from ptokit.text.write.attributes_out import entry
+from ptokit.text.write.statements import WRITERS, is_default_literal
 from ptokit.text.write.writer import Writer
 
 FORMS = ("as", "ssa", "dps")

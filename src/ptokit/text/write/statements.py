@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -12,9 +10,9 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
-from ptokit.text.read.attributes import UNIT, Raw, quoted
 from ptokit.text.read.brackets import with_types
 from ptokit.text.read.signature import Signature, Slot, signature
+from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
 from ptokit.text.write.writer import Writer
 
@@ -113,48 +111,6 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     return f" : ({operands}) -> {results if count == 1 else f'({results})'}"
 
 
-PLACED = ("section",)  # shapes that have places of their own for attributes that must be given
-
-
-def attributes(op: Op) -> str:
-    """` {key = value}`, without defaults."""
-    parts: list[str] = []
-    for attr in op.page.attrs:
-        if attr.required and op.page.asm.shape in PLACED:
-            continue
-        if attr.name in op.attrs and op.attrs[attr.name] != attr.default:
-            parts.append(f"{attr.key} = {attribute(op.attrs[attr.name])}")
-    known = {a.name for a in op.page.attrs}
-    parts += [entry(k, v) for k, v in op.attrs.items() if k not in known]
-    return f" {{{', '.join(parts)}}}" if parts else ""
-
-
-def entry(key: str, value: object) -> str:
-    """`key = value`, `key` alone for a flag."""
-    plain = key.replace(".", "").replace("_", "").isalnum()
-    name = key if plain else quoted(key)
-    return name if value is UNIT or value == UNIT else f"{name} = {attribute(value)}"
-
-
-def attribute(value: object) -> str:
-    """The text of an attribute value."""
-    match value:
-        case Word():
-            return value.spelled
-        case bool():
-            return "true" if value else "false"
-        case tuple():
-            return f"[{', '.join(map(str, value))}]"  # type: ignore[reportUnknownArgumentType]
-        case Raw():
-            return str(value)
-        case str():
-            return quoted(value)
-        case float():
-            return float_text(value, None)
-        case _:
-            return str(value)
-
-
 def write_same(w: Writer, op: Op) -> None:
     """`%r = op %a, %b : T`."""
     values = [v for s in signature(op.page).ins for v in op.bound(s.name)]
@@ -172,20 +128,6 @@ def write_constant(w: Writer, op: Op) -> None:
     else:
         text = str(value)
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {w.type(kind)}")
-
-
-def float_text(value: float, kind: ScalarType | None) -> str:
-    """A float that reads back as the same number; bits where no numeral does."""
-    if math.isfinite(value):
-        text = repr(value)
-        if "e" in text and "." not in text:
-            text = text.replace("e", ".0e")
-        return text
-    name = kind.name if kind else "f32"
-    bits = struct.unpack("<I", struct.pack("<f", value))[0]
-    if name == "f16":
-        return f"0x{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
-    return f"0x{bits >> 16:04X}" if name == "bf16" else f"0x{bits:08X}"
 
 
 def write_compare(w: Writer, op: Op) -> None:
@@ -258,6 +200,59 @@ def write_if(w: Writer, op: Op) -> None:
         w.indent += 1
         w.block(region)
     w.close("}")
+
+
+def _list(w: Writer, op: Op) -> tuple[str, str]:
+    """`(%a, word(%b, %c) : T, U, V)` or `(key = %a : T)`, and clauses behind all else."""
+    page, parts, types, behind = op.page, list[str](), list[str](), ""
+    clauses = {name: word for word, names in page.asm.clauses for name in names}
+    opened = ""
+    for slot in signature(page).ssa:
+        values = op.bound(slot.name)
+        word = clauses.get(slot.name, "")
+        names = ", ".join(map(w.use, values))
+        if not values:
+            continue
+        if slot.key and word:
+            behind += f" {word}({names})"
+            continue
+        if slot.key:
+            parts.append(f"{slot.key} = {names} : {w.type(values[0].type)}")
+            continue
+        types += [w.type(v.type) for v in values]
+        if word and word == opened:
+            parts[-1] = f"{parts[-1][:-1]}, {names})"
+        else:
+            parts.append(f"{word}({names})" if word else names)
+        opened = word
+    text = ", ".join(parts) + (f" : {', '.join(types)}" if types else "")
+    return (f"({text})" if text else ""), behind
+
+
+def _arrow(w: Writer, op: Op) -> str:
+    return f" -> {', '.join(w.type(v.type) for v in op.results)}" if op.results else ""
+
+
+def write_called(w: Writer, op: Op) -> None:
+    """`%r = op(%a, %b : T, U) {attributes} -> V`."""
+    operands, behind = _list(w, op)
+    text = f"{w.results(op)}{w.mnemonic(op)}{operands}"
+    w.line(op, f"{text}{attributes(op)}{behind}{_arrow(w, op)}")
+
+
+def write_configured(w: Writer, op: Op) -> None:
+    """`%r = op {attributes} (key = %a : T) -> V`."""
+    operands, _ = _list(w, op)
+    text = f"{w.results(op)}{w.mnemonic(op)}{attributes(op)}"
+    w.line(op, f"{text}{operands and f' {operands}'}{_arrow(w, op)}")
+
+
+def write_worded(w: Writer, op: Op) -> None:
+    """`op(%a : T) key = word, key = word {attributes}`."""
+    operands, _ = _list(w, op)
+    words = (f"{a.key} = {attribute(op.attrs[a.name])}" for a in op.page.attrs if a.required)
+    text = f"{w.mnemonic(op)}{operands or '()'}"
+    w.line(op, f"{text} {', '.join(words)}{attributes(op)}")
 
 
 def write_section(w: Writer, op: Op) -> None:
@@ -375,6 +370,9 @@ def write_declared(w: Writer, op: Op) -> None:
 
 WRITERS: dict[str, Write] = {
     "op": write_op,
+    "called": write_called,
+    "configured": write_configured,
+    "worded": write_worded,
     "bound": write_op,
     "addressed": write_addressed,
     "same": write_same,

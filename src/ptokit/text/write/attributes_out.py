@@ -1,0 +1,67 @@
+"""Attributes as text: a dictionary behind an op, and the values in it."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from ptokit.ir.module import Op
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import UNIT, Raw, quoted
+
+# shapes that have a place of their own for what must be given, and for what the page's order names
+PLACED = ("section", "worded", "bracketed", "angled")
+
+
+def attributes(op: Op) -> str:
+    """` {key = value}`, without defaults."""
+    parts: list[str] = []
+    for attr in op.page.attrs:
+        if op.page.asm.shape in PLACED and (attr.required or attr.name in op.page.asm.order):
+            continue
+        if attr.name in op.attrs and op.attrs[attr.name] != attr.default:
+            parts.append(f"{attr.key} = {attribute(op.attrs[attr.name])}")
+    known = {a.name for a in op.page.attrs}
+    parts += [entry(k, v) for k, v in op.attrs.items() if k not in known]
+    return f" {{{', '.join(parts)}}}" if parts else ""
+
+
+def entry(key: str, value: object) -> str:
+    """`key = value`, `key` alone for a flag."""
+    plain = key.replace(".", "").replace("_", "").isalnum()
+    name = key if plain else quoted(key)
+    return name if value is UNIT or value == UNIT else f"{name} = {attribute(value)}"
+
+
+def attribute(value: object) -> str:
+    """The text of an attribute value."""
+    match value:
+        case Word():
+            return value.spelled
+        case bool():
+            return "true" if value else "false"
+        case tuple():
+            return f"[{', '.join(map(str, value))}]"  # type: ignore[reportUnknownArgumentType]
+        case Raw():
+            return str(value)
+        case str():
+            return quoted(value)
+        case float():
+            return float_text(value, None)
+        case _:
+            return str(value)
+
+
+def float_text(value: float, kind: ScalarType | None) -> str:
+    """A float that reads back as the same number; bits where no numeral does."""
+    if math.isfinite(value):
+        text = repr(value)
+        if "e" in text and "." not in text:
+            text = text.replace("e", ".0e")
+        return text
+    name = kind.name if kind else "f32"
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    if name == "f16":
+        return f"0x{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    return f"0x{bits >> 16:04X}" if name == "bf16" else f"0x{bits:08X}"

@@ -1,0 +1,51 @@
+"""What changes no data: prefetches, turns of buffers, the place of counters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracles.handles import COUNT, P, changed, program
+from oracles.registry import MEANINGS, Program, say
+
+V, LINE = "!pto.tensor_view<8xi32>", "!pto.partition_tensor_view<8xi32>"
+CONTEXT, SESSION = "!pto.prefetch_async_context", "!pto.async_session"
+PREFETCH = f"""
+  %one = pto.load_scalar %g[%c1] : {P} -> i32
+  %v = pto.make_tensor_view %g, shape = [%c8], strides = [%c1] : {V}
+  %p = pto.partition_view %v, offsets = [%c0], sizes = [%c8] : {V} -> {LINE}
+  %context = pto.make_prefetch_async_context(%room : !pto.ptr<i8>) -> {CONTEXT}
+  %session = pto.get_prefetch_async_session %context : {CONTEXT} -> {SESSION}
+  %event = pto.tprefetch_async(%p, %context : {LINE}, {CONTEXT}) -> !pto.async_event
+  %done = pto.ASK_async_event(%event, %session : !pto.async_event, {SESSION}) -> i1
+  scf.if %done {{
+    pto.store_scalar %one, %g[%c8] : {P}, i32
+  }}"""
+FFTS = f"""
+  pto.set_ffts %counters : !pto.ptr<i64>
+  %one = pto.load_scalar %g[%c1] : {P} -> i32
+  pto.store_scalar %one, %g[%c8] : {P}, i32"""
+TURNS = f"""
+  %one = pto.load_scalar %g[%c1] : {P} -> i32
+  pto.get_buf[#pto.pipe_event_type<TLOAD>, 5]
+  pto.get_buf_dyn[#pto.pipe_event_type<TVEC>, %c3]
+  pto.store_scalar %one, %g[%c8] : {P}, i32
+  pto.rls_buf[#pto.pipe_event_type<TLOAD>, 5]
+  pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %c3]"""
+
+
+def only_stores(text: str, **more: np.ndarray) -> Program:
+    """A program that stores the element 1 as element 8 and leaves all else as it is."""
+    outputs = {"g": changed(at8=1)} | {name: array.tolist() for name, array in more.items()}
+    heads = "".join(f", %{name}: !pto.ptr<i{8 * a.itemsize}>" for name, a in more.items())
+    return Program(program(text, f"%g: {P}{heads}"), outputs, {"g": COUNT, **more})
+
+
+for asked in ("Wait", "Test"):
+    for page, dialect in (("", ""), ("Comm", "comm.")):
+        text = PREFETCH.replace("ASK", dialect + asked.lower())
+        say(f"{page}{asked}AsyncEvent", only_stores(text, room=np.zeros(8, np.int8)))
+for page in ("MakePrefetchAsyncContext", "GetPrefetchAsyncSession", "TPrefetchAsync"):
+    say(page, MEANINGS["WaitAsyncEvent"])
+say("SetFfts", only_stores(FFTS, counters=np.arange(4)))
+for page in ("GetBuf", "RlsBuf", "GetBufDyn", "RlsBufDyn"):
+    say(page, only_stores(TURNS))
