@@ -303,7 +303,8 @@ def field_of(scope: Scope, page: type[Instr]) -> Op:
 
 
 def maintained(scope: Scope, page: type[Instr]) -> Op:
-    operands: dict[str, Binding] = {o.name: scope.use(o) for o in page.ins()}
+    kinds = {o.name: scope.of(INDEX) if o.kind is Kind.INDEX else scope.use(o) for o in page.ins()}
+    operands: dict[str, Binding] = {**kinds}
     return Op(page, operands, attributes(scope, page, bare=True))
 
 

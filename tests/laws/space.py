@@ -117,6 +117,10 @@ LIST_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "count": (5, (5, 1, 2, 3, 4, 6)),
     **{f"e{i}": (1, NUMBERS) for i in range(6)},
 }
+VIEWS_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "count": (2, (2, 1, 3, 6)),
+    "dtype": (f16, DTYPES),
+}
 KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.TILE: TILE_KNOBS,
     Kind.GLOBAL: GLOBAL_KNOBS,
@@ -128,11 +132,12 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "offset": (0, (0, 1, 3, 8)),
     },
     Kind.ARRAY: {"count": (4, (4, 1, 8))},
+    Kind.ENTRY: TILE_KNOBS,
     Kind.STRUCT: {"element": (I64, (I64, ScalarType("f32")))},
 }
 
 
-TILES = (Kind.TILE, Kind.MULTI)
+TILES = (Kind.TILE, Kind.MULTI, Kind.ENTRY)
 
 
 @dataclass(frozen=True)
@@ -180,6 +185,9 @@ class Space:
                 if f.path == ("address",)
             )
         )
+        self.types_asked = {
+            f.operand for r in page.all_rules for f in fields_of(r.formula) if f.path == ("fixed",)
+        }
         for operand in page.operands:
             for knob, (first, domain) in self._knobs_of(operand).items():
                 self.start[operand.name, knob] = first
@@ -194,13 +202,15 @@ class Space:
 
     def _knobs_of(self, operand: Operand) -> dict[str, tuple[Any, tuple[Any, ...]]]:
         if operand.many:
-            return LIST_KNOBS
+            return VIEWS_KNOBS if operand.kind is Kind.GLOBAL else LIST_KNOBS
         knobs = dict(KNOBS.get(operand.kind, {"value": (0, NUMBERS)}))
         stated = operand.role is Role.RESULT or RESIZES in self.page.traits
         if operand.kind in TILES and stated:
             knobs["vrows"], knobs["vcols"] = ((32, (None, *EXTENTS)) for _ in range(2))
         if operand.kind is Kind.GLOBAL and operand.role is Role.RESULT:
             knobs["rank"] = (5, (5, 1, 2, 3, 4, 6))
+            knobs["open"] = (False, (False, True))
+        if operand.name in self.types_asked:
             knobs["open"] = (False, (False, True))
         if operand.name in self.placed:
             knobs["address"] = (0, PLACES)
@@ -248,6 +258,8 @@ class Space:
         return self.made[key]
 
     def _make(self, operand: Operand, own: Mapping[str, Any]) -> Any:  # Any: see Env
+        if operand.many and operand.kind is Kind.GLOBAL:
+            return (GlobalType(own["dtype"], (1, 32)),) * own["count"]
         if operand.many:
             return tuple(own[f"e{i}"] for i in range(own["count"]))
         make = MAKERS.get(operand.kind)
@@ -353,6 +365,7 @@ def _pointer(own: Mapping[str, Any]) -> PtrType:
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.TILE: _tile,
     Kind.MULTI: _multi_tile,
+    Kind.ENTRY: _tile,
     Kind.GLOBAL: _global,
     Kind.CONV: _conv,
     Kind.PTR: _pointer,

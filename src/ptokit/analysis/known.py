@@ -113,7 +113,7 @@ def _evaluated(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or U
     return folded(op, values)
 
 
-DATA_KINDS = frozenset({"TILE", "MULTI", "GLOBAL", "CONV", "PTR", "ARRAY", "STRUCT"})
+DATA_KINDS = frozenset({"TILE", "ENTRY", "MULTI", "GLOBAL", "CONV", "PTR", "ARRAY", "STRUCT"})
 
 
 def _sources_known(op: Op, env: Mapping[str, Any]) -> bool:  # Any: see Facts.of

@@ -217,7 +217,6 @@ __all__ = [
     "tcolexpandexpdif",
     "fence_barrier_all",
     "tcvt",
-    "set_ffts",
     "get_buf",
     "rls_buf",
     "get_buf_dyn",
@@ -529,11 +528,6 @@ def tcvt(
     tmp: Tile | None = ...,
     rmode: RoundModeWord = ...,
     sat_mode: SaturationModeWord | None = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def set_ffts(
-    base: int,
-    *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def get_buf(

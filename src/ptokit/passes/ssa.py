@@ -15,7 +15,7 @@ from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, OUTSIDE, TERMINATOR
 from ptokit.passes.content import keeps, overwritten, read, writes_inside, written
 from ptokit.passes.shared import (
     FreshNames,
@@ -215,7 +215,8 @@ class _ToSsa:
         tiles = [t for t in changed if t in self.live.after[op]]
         for tile in tiles:
             self._require_no_view(op, tile)
-        sources = [*op.regions, *([Block()] if tiles and len(op.regions) < 2 else [])]
+        other = tiles and (OUTSIDE, len(op.regions)) in op.page.routes  # a side left out
+        sources = [*op.regions, *([Block()] if other else [])]
         regions: list[Block] = []
         for source in sources:
             inner = dict(now)

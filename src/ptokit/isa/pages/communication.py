@@ -73,7 +73,7 @@ class Transfer(Remote, abstract=True):
     ping = Scratch(Tile, doc="a tile by way of which it goes")
     pong = Scratch(Tile, None, doc="another one, to be filled while the first one is emptied")
     rules = (
-        *positive(dst, src),
+        *positive(src),
         named("shape", dst.extents == src.extents, help="both sides have one shape"),
         dst.dtype == src.dtype,
         *staged(ping, pong, src),
@@ -223,10 +223,6 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
     """Every member gets what the root has."""
 
     example = among("mine")
-    rules = (
-        *FromRoot.rules,
-        named("shape", FromRoot.src.extents == FromRoot.group.first.extents),
-    )
 
 
 class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src")):
@@ -318,7 +314,7 @@ class AsyncTransfer(Remote, abstract=True):
     src = In(Global, doc="where it comes from")
     session = In(Handle, handle=SESSION)
     rules = (
-        *flat(dst, src),
+        *flat(src),
         dst.dtype == src.dtype,
         named("shape", dst.extents == src.extents, help="both sides have one shape"),
     )

@@ -26,7 +26,7 @@ class Signal(Instr, abstract=True, pipe=S):
     asm = Asm(shape="angled", order=("event_id",))
     of = Attr(Pipe, key="pipe")
     event_id = Attr(int, None)
-    event_id_dyn = In(Scalar, None, whole=True, doc="the number, where the program computes it")
+    event_id_dyn = In(Index, None, doc="the number, where the program computes it")
     one = "give the number, or a value that has it"
     rules = named("attribute", event_id.given != event_id_dyn.given, help=one)
 
@@ -107,7 +107,7 @@ class WaitIntraBlock(WithinBlock, name="wait_intra_block", asm=signalled("wait_i
     """Let the pipe wait for another core of the block, and count one down."""
 
 
-class SetFfts(Instr, name="set_ffts", pipe=S):
+class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
     """Say where the counters between cores lie: the launch has a block of memory for them.
 
     Nothing that ptokit executes depends on it.

@@ -350,7 +350,7 @@ class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=O
     """Hand an entry to the cube; waits where all slots are in use."""
 
     asm = OF_CORE
-    subblock = In(Scalar, None, whole=True, key="aiv_subblockid", doc="which vector core")
+    subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     rules = (PushById.rules, shared(subblock, AtPipe.split, PushById.entry))
 
 
@@ -378,7 +378,7 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
     """The next entry that the cube pushed; waits where there is none."""
 
     asm = OF_CORE
-    subblock = In(Scalar, None, whole=True, key="aiv_subblockid", doc="which vector core")
+    subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     rules = (PopById.rules, shared(subblock, AtPipe.split, PopById.entry))
 
 
@@ -426,7 +426,7 @@ class TPush(ByHandle, pipe=S, exchange=Exchange.PUSHES, example=OUT_OF_MEMORY):
     asm = Asm(order=("entry", "queue")).over(cpp("TPUSH", HANDLE)).over(OF_CORE)
     queue = ByHandle.queue
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
-    subblock = In(Scalar, None, whole=True, key="aiv_subblockid", doc="which vector core")
+    subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     rules = (AtPipe.rules, shared(subblock, AtPipe.split, entry))
 
 
@@ -436,7 +436,7 @@ class TPop(ByHandle, pipe=S, exchange=Exchange.POPS):
     asm = Asm(order=("entry", "queue")).over(cpp("TPOP", HANDLE)).over(OF_CORE)
     queue = ByHandle.queue
     entry = Out(Entry, doc="receives the entry")
-    subblock = In(Scalar, None, whole=True, key="aiv_subblockid", doc="which vector core")
+    subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     rules = (AtPipe.rules, shared(subblock, AtPipe.split, entry))
 
 

@@ -88,7 +88,7 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
             call.items += _group(cursor, names, call, forms)
             comma = False
         elif texts[cursor.i + 1] == "(" and text in _clauses(forms):
-            _behind(cursor, names, call, forms)
+            _behind(cursor, names, call)
             comma = False
         elif texts[cursor.i + 1] == "[" and text[:1].isalpha() and _is_keyword(cursor, forms):
             _keyword(cursor, names, call, width=1)
@@ -260,16 +260,16 @@ def _inside(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr
     return items
 
 
-def _behind(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> None:
+def _behind(cursor: Cursor, names: Names, call: Call) -> None:
     """`word(%a)` or `word(%a : T)` behind all else."""
-    (name,) = _clauses(forms)[cursor.texts[cursor.i]]
+    word, opened = cursor.texts[cursor.i], cursor.i + 1
     cursor.i += 1
-    opened = cursor.i
     cursor.expect("(")
-    call.keyed[name] = [item] = [read_item(cursor, names)]
+    item = read_item(cursor, names)
     if cursor.accept(":"):
         item.type, item.type_at = cursor.type(), cursor.i - 1
     cursor.expect(")", opened)
+    call.keyed[word] = [item]
 
 
 def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: int) -> int:

@@ -10,6 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import quoted
 from ptokit.text.read.brackets import with_types
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
