@@ -66,8 +66,11 @@ template <class T, class... S> struct GlobalTensor {
   GlobalTensor partition(I, I) const { return *this; }
 };
 struct PrefetchAsyncContext { PrefetchAsyncContext(void *) {} int session; };
-struct Event { template <class S> bool Wait(S) { return true; } template <class S> bool Test(S) { return true; } };
-template <class V> Event TPREFETCH_ASYNC(V, PrefetchAsyncContext) { return {}; }
+template <class... S> struct Asked {
+  bool Wait(auto) { return true; }
+  bool Test(auto) { return true; }
+};
+template <class V> Asked<> TPREFETCH_ASYNC(V, PrefetchAsyncContext) { return {}; }
 enum pipe_t { PIPE_MTE2, PIPE_V };
 void get_buf(pipe_t, int64_t, int), rls_buf(pipe_t, int64_t, int), set_ffts_base_addr(uint64_t);
 constexpr bool DAV_CUBE = true, DAV_VEC = true;
