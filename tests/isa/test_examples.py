@@ -10,13 +10,18 @@ from click.testing import CliRunner
 import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.api.fills import Fill
+from ptokit.ir.module import AnyOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import PtrType, Type
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import Core
 from ptokit.tools.cli import main
 from ptokit.tools.manual import explain, instruction_page
 from ptokit.tools.manual.topics import FUNCTIONS
+from ptokit.tools.shown import array_of
+from ptokit.tools.tracing import Tracer
 
 COMPILED = sampled(pages(), 4)  # that native code does what a page says is the law of meaning
 WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or not p.executes}
@@ -25,6 +30,19 @@ WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or not p.executes}
 def fill(kind: Type) -> Fill:
     """Small numbers of the argument's type and shape."""
     return Fill(content="random", shape=(1024,) if isinstance(kind, PtrType) else None)
+
+
+class Looks(Tracer):
+    """Traces each op and looks at all values, as a debugger does."""
+
+    def __init__(self) -> None:
+        self.told = list[str]()
+        super().__init__(self.told.append)
+
+    def after(self, op: AnyOp, env: Env, core: Core) -> None:
+        super().after(op, env, core)
+        for value in env.values():
+            repr(array_of(value))
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
@@ -39,7 +57,12 @@ def test_the_example_runs(page: type[Instr]) -> None:
             program.execute(fills, target=targets[-1], engine=engine)
         assert [d.slug for d in problem.value.diagnostics] == ["not-executed"]
         return
-    outputs = program.execute(fills, target=targets[-1], engine=engine).outputs
+    looks = Looks()
+    observers = [looks] if engine == "reference" else []
+    done = program.execute(fills, target=targets[-1], engine=engine, observers=observers)
+    outputs = done.outputs
+    assert len(looks.told) >= sum(done.instructions.values()) or not observers
+    assert not [line for line in looks.told if " at 0x" in line], "no two runs are alike"
     assert outputs or page.__name__ in ("TLoad", "MGatherToL1", *WITHOUT_DATA)
 
 
