@@ -315,3 +315,29 @@ for page in ("CacheInvalidAll", "CacheInvalidLine", "CacheInvalidView"):
     say(page, COHERENT)
 for page in ("FenceBarrierAll", "Trap", "Print"):
     say(page, COHERENT)
+
+CUBE = "memref<2x2x8xi32, #pto.address_space<vec>>"
+GLOBAL = "memref<2x2x8xi32, #pto.address_space<gm>>"
+say(
+    "MemrefAlloc",
+    Program(
+        program(
+            f"""
+  %two = arith.constant 2 : i32
+  %a = memref.alloc() : {CUBE}
+  pto.tload ins(%m : {GLOBAL}) outs(%a : {CUBE})
+  %b = memref.alloc() : {CUBE}
+  pto.tadds ins(%a, %two : {CUBE}, i32) outs(%b : {CUBE})
+  pto.tadd ins(%a, %b : {CUBE}, {CUBE}) outs(%a : {CUBE})
+  pto.tstore ins(%a : {CUBE}) outs(%m : {GLOBAL})""",
+            f"%m: {GLOBAL}",
+        ),
+        {
+            "m": [
+                [[2 * n + 2 for n in range(16 * i + 8 * j, 16 * i + 8 * j + 8)] for j in (0, 1)]
+                for i in (0, 1)
+            ]
+        },
+        {"m": COUNT.reshape(2, 2, 8)},
+    ),
+)

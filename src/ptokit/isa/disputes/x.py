@@ -136,4 +136,18 @@ X: dict[str, Dispute] = {
         "on 512 bytes, on a2a3 and a5",
         "their boxes have 512 bytes, so it costs nothing",
     ),
+    "X41": Dispute(
+        "what do the extents of a type with elements !pto.f4E2M1x2 or !pto.f4E1M2x2 count?",
+        "front ends of the newer assembler: pairs of elements, bytes, and offsets with them. C++ "
+        "templates and the manual: elements.",
+        "elements, in types and offsets alike; text of such a front end is not converted",
+        "one rule for every element type; a type alone does not tell what offsets count",
+    ),
+    "X42": Dispute(
+        "what does an address of global memory lead to after arithmetic on it?",
+        "assembler: whatever lies there; the result is for scalar loads and stores only. C++: what "
+        "a pointer cast gives.",
+        "the array whose pointer gave the address; other numbers, and other uses, are errors",
+        "ptokit knows each array and its end, and no order among them",
+    ),
 }

@@ -31,7 +31,9 @@ class PtrToInt(Instr, name="ptrtoint", uses=(MACHINE,), traits=(EXPOSES,), pipe=
         return machine.address_of(ptr)
 
 
-class IntToPtr(Instr, name="inttoptr", uses=(MACHINE,), traits=(RECOVERS,), pipe=S):
+class IntToPtr(
+    Instr, name="inttoptr", uses=(MACHINE,), traits=(RECOVERS,), pipe=S, disputes=("X42",)
+):
     """The element at a byte address, as a pointer for the scalar unit.
 
     The address is one of an array whose pointer became a number before, or computed from it; any

@@ -92,6 +92,18 @@ class PointerCast(Allocation, name="pointer_cast"):
     rules = (*stated(Allocation.result, valid_row, valid_col), at_address(addr, Allocation.result))
 
 
+class MemrefAlloc(Instr, name="alloc", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
+    """A new tile, in text where buffers are memrefs. Its content is undefined."""
+
+    asm = Asm(dialect="memref", shape="addressed", cpp_text="{type} {result};")
+    example = "%t = memref.alloc() : memref<16x32xf32, #pto.address_space<vec>>"
+    result = Result(Tile)
+
+    @staticmethod
+    def run(machine: Any, result: TileType) -> Any:  # Any: the executor's
+        return machine.new(result)
+
+
 class BindTile(Instr, name="bind_tile", pipe=S):
     """The same bytes as a tile with a layout and a valid region of its own: nothing is copied.
 

@@ -26,7 +26,7 @@ ROW_EXAMPLE = EXAMPLE | {"a": A_ROW, "c": L0C_ROW}
 ENOUGH = "give a scale for each group of 32 along k"
 
 
-class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13")):
+class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "X41")):
     """c = the sum over k of a x b x their scales."""
 
     specials = "Each step rounds to f32. A scale of 255 makes NaN, so does NaN or infinity times 0."

@@ -309,11 +309,11 @@ def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op(%a) %rows, %cols {config = ...} : T`; several addresses are kept as written."""
+    """`op(%a) %rows, %cols {config = ...} : T`, `op() : T`; several addresses: as written."""
     opened, items = p.i, list[Item]()
     p.expect("(")
     items += [read_item(p, p.names) for _ in p.elements(")", opened)]
-    if len(items) != 1:
+    if len(items) > 1:
         raise UnknownOperandType
     while p.at_operand() or p.accept(","):
         items.append(read_item(p, p.names))

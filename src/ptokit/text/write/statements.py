@@ -341,8 +341,8 @@ def write_field(w: Writer, op: Op) -> None:
 
 
 def write_addressed(w: Writer, op: Op) -> None:
-    """`%t = op(%a) %rows, %cols : T`."""
-    first, *others = (w.use(v) for _, v in op.values())
+    """`%t = op(%a) %rows, %cols : T`, `%t = op() : T`."""
+    first, *others = [w.use(v) for _, v in op.values()] or [""]
     kind = w.type(op.results[0].type)
     valid = f" {', '.join(others)}" if others else ""
     w.line(op, f"{w.results(op)}{w.mnemonic(op)}({first}){valid}{attributes(op)} : {kind}")
