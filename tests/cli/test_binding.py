@@ -162,6 +162,22 @@ def test_what_nobody_reads_need_not_be_given(engine: str) -> None:
         pto.loads(text).run(n=8, engine=engine)
 
 
+def test_workspaces_of_pipes_and_sessions_need_not_be_given() -> None:
+    """Whether named by a pointer or by a view; the run goes on to what no engine executes."""
+    pipe = "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024}"
+    consumer = "c2v_consumer_buf = %c0 : i32, v2c_consumer_buf = %c0 : i32"
+    text = f"""\
+func.func @cube(%gm: !pto.ptr<f32>, %base: !pto.ptr<i64>) {{
+  %c0 = arith.constant 0 : i32
+  pto.set_ffts %base : !pto.ptr<i64>
+  {pipe} (gm_slot_buffer = %gm : !pto.ptr<f32>, {consumer})
+  return
+}}
+"""
+    with pytest.raises(pto.PtoError, match="aic_initialize_pipe is not executed"):
+        pto.loads(text).run(target="a2a3")
+
+
 # memrefs
 
 

@@ -290,7 +290,7 @@ class BuildSession(Remote, abstract=True, pipe=S):
     )
     session = Result(Handle, handle=SESSION)
     scratch = Scratch(Tile, doc="8 bytes at least")
-    workspace = In(Ptr, doc="room in global memory, of bytes")
+    workspace = Scratch(Ptr, doc="room in global memory, of bytes")
     sync_id = Attr(int, None)
     block_bytes = Attr(int, None)
     comm_block_offset = Attr(int, None)
@@ -424,7 +424,7 @@ class MakePrefetchAsyncContext(Instr, name="make_prefetch_async_context", pipe=S
     asm = Asm(shape="called", cpp_text="PrefetchAsyncContext {context}({workspace});")
     example = PREFETCHED
     context = Result(Handle, handle=PREFETCHING)
-    workspace = In(Ptr, doc="room in global memory, of bytes")
+    workspace = Scratch(Ptr, doc="room in global memory, of bytes")
     rules = workspace.dtype.isin(i8, u8)
 
     @staticmethod

@@ -114,7 +114,7 @@ class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
     """
 
     asm = Asm(cpp_text="set_ffts_base_addr((uint64_t){base});")
-    base = In(Ptr, doc="the block of memory, of 64-bit numbers or of bytes")
+    base = Scratch(Ptr, doc="the block of memory, of 64-bit numbers or of bytes")
     example = (
         "func.func @example(%base: !pto.ptr<i64>) {\n  NAME %base : !pto.ptr<i64>\n  return\n}"
     )
@@ -152,7 +152,7 @@ class SyncAll(Instr, name="syncall", pipe=S):
         cpp_text="SYNCALL<{mode}, {cores}>([{workspace}][, {used}]);",
     )
     example = "NAME() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
-    workspace = In(Any_, None, doc="numbers in global memory, 16 i32 at least")
+    workspace = Scratch(Any_, None, doc="numbers in global memory, 16 i32 at least")
     used = In(Scalar, None, scalar="i32", doc="how many cores take part")
     mode = Attr(SyncAllMode)
     cores = Attr(SyncCores, key="core_type")

@@ -204,8 +204,8 @@ class InitializePipe(PipeShape, abstract=True):
     id = Attr(int, 0)
     slot_num = Attr(int, None)
     local_slot_num = Attr(int, None)
-    gm_slot_buffer = In(Any_, None, key="gm_slot_buffer", doc="the slots in global memory")
-    gm_slot_tensor = In(Global, None, key="gm_slot_tensor", doc="one slot in global memory")
+    gm_slot_buffer = Scratch(Any_, None, key="gm_slot_buffer", doc="the slots in global memory")
+    gm_slot_tensor = Scratch(Global, None, key="gm_slot_tensor", doc="one slot in global memory")
     c2v_consumer_buf = In(Scalar, None, scalar="i32", key="c2v_consumer_buf")
     v2c_consumer_buf = In(Scalar, None, scalar="i32", key="v2c_consumer_buf")
     slots = DefaultSlots(slot_num, PipeShape.dir_mask)
@@ -274,7 +274,7 @@ class InitializeL2G2LPipe(PipeOfHandle, name="initialize_l2g2l_pipe", example=OU
     """A pipe whose slots lie in global memory, with copies of some at the core that pops."""
 
     asm = made("{gm_addr}[, {local_addr}][, {peer_local_addr}]")
-    gm_addr = In(Any_, doc="the slots in global memory")
+    gm_addr = Scratch(Any_, doc="the slots in global memory")
     local_addr = In(Any_, None, doc="where the copies are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
     local_slot_num = Attr(int, None)
