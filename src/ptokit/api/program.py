@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.legality import Verdict, merged, verdicts
+from ptokit.analysis.pipes import check_pipes
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
@@ -75,7 +76,7 @@ class Program:
         from ptokit.passes.inline import checked
 
         module, known = checked(self.module)
-        known += unfit_entries(self.module)
+        known += [*unfit_entries(self.module), *check_pipes(self.module)]
         of_cores = list(misplaced(self.module))
         found = verdicts(
             module, every, _trial, allow_unknown=allow_unknown, known=known, of_cores=of_cores

@@ -149,6 +149,13 @@ CATALOGUE: dict[str, Entry] = {
         "use, nor a bound array tells the type. Rules about it were not checked.",
     ),
     # running
+    "pipe": Entry(
+        "the ends of a pipe do not agree",
+        "A pipe connects the cube and the vector cores of a block. The functions for both kinds of "
+        "core set up one end each, on a buffer that the one that pops reserves and the other one "
+        "imports. Both ends give the same directions, slots and split, each function names its "
+        "pipes by different ids, uses them in their directions, and has sixteen flags in all.",
+    ),
     "not-executed": Entry(
         "ptokit does not execute this instruction",
         "The instruction is read, printed and checked like any other. It is not executed where it "

@@ -1,0 +1,170 @@
+"""Pipes between the cores of a kernel: what both ends must agree on, and who may use one.
+
+Pages say what their instructions are to a pipe (`Exchange`) and on which kind of core they run; the
+rules here look at all functions of a module at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note
+from ptokit.ir.module import Func, Module, Op
+from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.model.words import KernelKind
+
+MOST_FLAGS = 16  # of a core; each direction of a pipe takes two
+TO_VECTOR, TO_CUBE = 1, 2  # the bits of dir_mask
+AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
+GIVES = (Exchange.PUSHES, Exchange.ALLOCATES)
+USES = (*GIVES, Exchange.POPS, Exchange.FREES)
+
+
+def check_pipes(module: Module) -> Iterator[Diagnostic]:
+    """Everything wrong with the pipes of a module, on any target."""
+    ends = {func.name: _End(func) for func in module.funcs}
+    for end in ends.values():
+        if end.every:
+            yield from end.check()
+            yield from _peers(end, ends)
+
+
+def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it is not given
+    """An attribute of an op, or what its page says without it."""
+    attr = next((a for a in op.page.attrs if a.name == name), None)
+    return None if attr is None else op.attrs.get(name, None if attr.required else attr.default)
+
+
+def _wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnostic:
+    notes = () if other is None else (Note("the other one is here", other.span),)
+    return Diagnostic("pipe", f"{op.name}: {message}", op.span, help=help, notes=notes)
+
+
+def _slots(opened: Op) -> int:
+    """The slots in each direction."""
+    return fact(opened, "slot_num") or (4 if fact(opened, "dir_mask") == 3 else 8)
+
+
+class _End:
+    """What one function does with pipes."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        ops = (op for op in func.body.walk() if isinstance(op, Op))
+        self.every = [op for op in ops if op.page.exchange is not None]
+
+    def of(self, *kinds: Exchange) -> list[Op]:
+        return [op for op in self.every if op.page.exchange in kinds]
+
+    def opened(self, number: int) -> list[Op]:
+        """The pipes that a number names."""
+        return [op for op in self.of(Exchange.OPENS) if fact(op, "id") == number]
+
+    def using(self, opened: Op) -> list[Op]:
+        """What is done with a pipe that a number names."""
+        number = fact(opened, "id")
+        return [op for op in self.of(*USES) if number is not None and fact(op, "id") == number]
+
+    def check(self) -> Iterator[Diagnostic]:
+        """The rules of one function."""
+        flags = 0
+        for op in self.of(Exchange.OPENS):
+            flags += 4 if fact(op, "dir_mask") == 3 else 2
+            first = next(iter(self.opened(fact(op, "id"))), op)
+            if fact(op, "id") is not None and first is not op:
+                yield _wrong(op, "another pipe has this id", "give each pipe its own id", first)
+            yield from self._uses(op)
+        if flags > MOST_FLAGS:
+            last = self.of(Exchange.OPENS)[-1]
+            message = f"the pipes of the function take {flags} flags, a core has {MOST_FLAGS}"
+            yield _wrong(last, message, "each direction of a pipe takes two flags")
+        for op in self.of(*USES):
+            if fact(op, "id") is not None and not self.opened(fact(op, "id")):
+                help = "set it up in this function, with the same id"
+                yield _wrong(op, f"the function has no pipe with id {fact(op, 'id')}", help)
+
+    def _uses(self, opened: Op) -> Iterator[Diagnostic]:
+        """A pipe is used in its directions, whole where it says so."""
+        mask, whole = fact(opened, "dir_mask"), fact(opened, "nosplit")
+        for op in self.using(opened):
+            way = _direction(op)
+            if way and mask in (1, 2) and way != mask:
+                message = f"the pipe has no such direction: its dir_mask is {mask}"
+                yield _wrong(op, message, "dir_mask 3 has both", opened)
+            if whole and fact(op, "split"):
+                message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
+                yield _wrong(op, message, "split = 0 pushes and pops whole entries", opened)
+        pops = [op for op in self.using(opened) if op.page.exchange is Exchange.POPS]
+        consumer = opened.page.core is KernelKind.VECTOR
+        if fact(opened, "epilogue") is not None and consumer and not pops:
+            yield _wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
+
+
+def _direction(op: Op) -> int | None:
+    """The direction of the pipe that an op is about; None: its page does not say."""
+    if op.page.core is None:
+        return None
+    gives = op.page.exchange in GIVES
+    return TO_VECTOR if gives is (op.page.core is KernelKind.CUBE) else TO_CUBE
+
+
+def _peers(end: _End, ends: dict[str, _End]) -> Iterator[Diagnostic]:
+    """Each buffer that the function imports is reserved by its peer, for the same pipe."""
+    seen: set[tuple[str, str]] = set()
+    for op in end.of(Exchange.IMPORTS):
+        label, name = str(fact(op, "label")), str(fact(op, "peer")).strip('@"')
+        peer = ends.get(name)
+        if (label, name) in seen:
+            yield _wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")
+        seen.add((label, name))
+        if peer is None:
+            yield _wrong(op, f"there is no function @{name}", "name the function that reserves it")
+            continue
+        reserved = [r for r in peer.of(Exchange.RESERVES) if fact(r, "label") == label]
+        if not reserved:
+            help = "reserve it there under this name"
+            yield _wrong(op, f"@{name} reserves no buffer {label!r}", help)
+            continue
+        for mine in _opened_on(end, op):
+            for other in _opened_on(peer, reserved[0]):
+                yield from _agree(mine, other)
+                yield from _split(end.using(mine), peer.using(other))
+                yield from _room(reserved[0], other)
+
+
+def _opened_on(end: _End, buffer: Op) -> list[Op]:
+    """The pipes of a function that have their slots in a buffer."""
+    values = {*buffer.results}
+    opens = end.of(Exchange.OPENS)
+    return [op for op in opens if not values.isdisjoint(v for _, v in op.values())]
+
+
+def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
+    """Both ends have one shape."""
+    for name in AGREED:
+        slots = name == "slot_num"
+        here, there = (_slots(op) if slots else fact(op, name) for op in (mine, other))
+        if here != there:
+            message = f"{name} is {here} here and {there} at its other end"
+            yield _wrong(mine, message, "both ends of a pipe have one shape", other)
+
+
+def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
+    """What is pushed at one end is popped with the same split at the other."""
+    for op in (op for op in mine if op.page.exchange in (Exchange.PUSHES, Exchange.POPS)):
+        wanted = Exchange.POPS if op.page.exchange is Exchange.PUSHES else Exchange.PUSHES
+        for other in (o for o in others if o.page.exchange is wanted):
+            if fact(op, "split") != fact(other, "split"):
+                message = f"split is {fact(op, 'split')} here and {fact(other, 'split')} there"
+                yield _wrong(op, message, "both ends of a pipe split alike", other)
+                break
+
+
+def _room(reserved: Op, opened: Op) -> Iterator[Diagnostic]:
+    """A buffer holds at least one slot."""
+    size, slot = fact(reserved, "size"), fact(opened, "slot_size")
+    if isinstance(size, int) and isinstance(slot, int) and size < slot:
+        message = f"its {size} bytes hold no slot of {slot} bytes"
+        help = f"reserve {slot * _slots(opened)} bytes: slot_size times the number of slots"
+        yield _wrong(reserved, message, help, opened)

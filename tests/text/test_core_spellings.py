@@ -1,0 +1,100 @@
+"""What talks to other cores and ranks, as both generations spell it: printed as it is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptokit.ir.module import OpaqueOp
+from ptokit.ir.same import same
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
+
+V, Q, R = "!pto.tensor_view<16x16xf32>", "!pto.pipe", "!pto.partition_tensor_view<128xf32>"
+T = (
+    "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=16, v_row=16, v_col=16, "
+    "blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+)
+OPEN = T.replace("v_row=16, v_col=16", "v_row=?, v_col=?")
+FLAG, S, E = "!pto.partition_tensor_view<1xi32>", "!pto.async_session", "!pto.async_event"
+STATEMENTS = (
+    '%a = pto.reserve_buffer {name = "f", size = 64, location = #pto.address_space<mat>, '
+    "auto = false, base = 32} -> i32",
+    '%a = pto.import_reserved_buffer {name = "f", peer_func = @other} -> i32',
+    "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, id = 2, slot_num = 2, "
+    "local_slot_num = 1} (gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %n : i32, "
+    "v2c_consumer_buf = %n : i32)",
+    "pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = "
+    "#pto.acc_push_epilogue<layout = nz2nd, quant = f32f16, relu = no_relu>} "
+    f"(gm_slot_tensor = %v : {V})",
+    f"pto.tpush_to_aiv(%t : {T}) {{split = 1, id = 3}}",
+    f"pto.tpush_to_aic(%t : {T}) {{split = 1}} aiv_subblockid(%l)",
+    f"%a = pto.tpop_from_aic {{split = 0}} -> {T}",
+    f"%a = pto.tpop_from_aic(%i, %i : index, index) {{split = 0}} -> {OPEN}",
+    f"%a = pto.tpop_from_aiv {{split = 0}} -> {V}",
+    "pto.tfree_from_aic {split = 2}",
+    f"pto.tfree_from_aiv(%v : {V}) {{split = 0}}",
+    f"%a = pto.talloc_to_aiv {{split = 0}} -> {V}",
+    "%a = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8, slot_num = 2, flag_base = 0} "
+    f"(%n : i32) -> {Q}",
+    "%a = pto.initialize_l2g2l_pipe {dir_mask = 3, slot_size = 8, slot_num = 2, "
+    f"local_slot_num = 1}} (%p, %n, %n : !pto.ptr<f32>, i32, i32) -> {Q}",
+    f"pto.tpush(%t, %q : {T}, {Q}) {{split = 0}}",
+    f"pto.tpop(%t, %q : {T}, {Q}) {{split = 1}} aiv_subblockid(%l)",
+    f"pto.tfree(%q : {Q}) {{split = 2}}",
+    f"pto.talloc(%v, %q : {V}, {Q}) {{split = 0}}",
+    f"%a = pto.declare_tile -> {T}",
+    f"%a = pto.declare_global -> {V}",
+    "pto.sync.set <PIPE_FIX>, 16",
+    "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}",
+    "pto.sync.wait <PIPE_V>, %i",
+    "pto.set_intra_block <PIPE_MTE1>, 17",
+    "pto.wait_cross_block <PIPE_MTE3>, 0",
+    "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>",
+    f"pto.syncall(%f, %n : {FLAG}, i32) mode = #pto.sync_all_mode<soft>, "
+    "core_type = #pto.sync_core_type<aiv_only>",
+    "pto.get_buf[<TLOAD>, 5, 1]",
+    "pto.rls_buf_dyn[<TVEC>, %i]",
+    f"pto.comm.tput(%r, %r, buf(%t, %t) : {R}, {R}, {T}, {T}) "
+    "{atomicType = #pto<atomic_type atomic_add>}",
+    f"pto.comm.tnotify(%f, %n : {FLAG}, i32) {{notifyOp = #pto<notify_op set>}}",
+    f"%a = pto.comm.ttest(%f, %n : {FLAG}, i32) {{cmp = #pto<wait_cmp ge>}} -> i1",
+    f"pto.comm.tbroadcast(%r, recv(%t, %t), group(%r, %r) : {R}, {T}, {T}, {R}, {R}) {{root = 1}}",
+    f"pto.comm.treduce(%r, %t, recv(%t), group(%r) : {R}, {T}, {T}, {R}) "
+    "{root = 0, reduceOp = #pto<reduce_op max>}",
+    f"%a = pto.comm.build_async_session(%t, %b : {T}, !pto.ptr<i8>) {{sync_id = 1}} -> {S}",
+    f"%a = pto.tput_async(%r, %r, %s : {R}, {R}, {S}) -> {E}",
+    f"%a = pto.comm.wait_async_event(%e, %s : {E}, {S}) -> i1",
+    f"%a = pto.tprefetch_async(%r, %c : {R}, !pto.prefetch_async_context) -> {E}",
+    f"%a = pto.get_prefetch_async_session %c : !pto.prefetch_async_context -> {S}",
+    "pto.section.cube {\n  }",
+    "pto.section.simt<<<128, 2, 1>>> {\n  }",
+)
+HEAD = (
+    f"func.func @f(%t: {T}, %v: {V}, %q: {Q}, %r: {R}, %f: {FLAG}, %s: {S}, %e: {E}, "
+    "%c: !pto.prefetch_async_context, %p: !pto.ptr<f32>, %b: !pto.ptr<i8>, %n: i32, %l: i64, "
+    "%i: index) {\n"
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_spelling_is_printed_as_it_is_read(statement: str) -> None:
+    text = f"{HEAD}  {statement}\n  return\n}}\n"
+    module = read(text)
+    assert not any(isinstance(op, OpaqueOp) for op in module.funcs[0].body.walk())
+    assert print_module(module, "dps") == text
+    assert same(read(print_module(module, "dps")), module)
+
+
+OTHERS = (
+    (f"%a = pto.tpop_from_aic(%i, %i) {{split = 0}} -> {OPEN}", STATEMENTS[7]),
+    (f"pto.tpush_to_aiv(%t : {T}) {{id = 0 : i32, split = 1 : i8}}", None),
+    ('pto.get_buf_dyn "PIPE_MTE2", %i, 0', "pto.get_buf_dyn[<PIPE_MTE2>, %i]"),
+    ("pto.sync.set #pto.pipe<PIPE_FIX>, 16", "pto.sync.set <PIPE_FIX>, 16"),
+)
+
+
+@pytest.mark.parametrize(("given", "printed"), OTHERS)
+def test_other_spellings_mean_the_same(given: str, printed: str | None) -> None:
+    one = read(f"{HEAD}  {given}\n  return\n}}\n")
+    printed = printed or f"pto.tpush_to_aiv(%t : {T}) {{split = 1}}"
+    assert print_module(one, "dps") == f"{HEAD}  {printed}\n  return\n}}\n"
