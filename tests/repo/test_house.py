@@ -21,7 +21,7 @@ HOUSE = {
     "isa/formula": 620,  # levels
     "isa/model": 1_950,  # readings by name; kinds of cores, handles of pipes, structs
     "isa/lang": 1_600,  # what pages import as a whole, tiles of examples too; results in C++
-    "isa/disputes": 815,
+    "isa/disputes": 840,
     "isa": 120,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
     "isa/pages": 9_700,  # all tile instructions of the manual; other cores and ranks; structs
@@ -32,7 +32,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_030,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_460,  # below analysis: effects come from recorded bodies
-    "analysis": 2_500,
+    "analysis": 2_700,
     "sim/reference": 600,  # what of arrays is viewed; traces, breakpoints
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_320,  # sessions run again

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.legality import Verdict, merged, verdicts
-from ptokit.analysis.pipes import check_pipes
+from ptokit.analysis.peers import check_pipes
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error

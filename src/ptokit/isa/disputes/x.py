@@ -150,4 +150,18 @@ X: dict[str, Dispute] = {
         "the array whose pointer gave the address; other numbers, and other uses, are errors",
         "ptokit knows each array and its end, and no order among them",
     ),
+    "X60": Dispute(
+        "how large is the buffer that a pipe reserves?",
+        "Design of the assembler: slot_size times slot_num. Its verifier: anything above 0; its "
+        "planner: slot_size times local_slot_num, where that is given. Its manual's example: half.",
+        "at least one slot",
+        "every source takes that, and what is planned may be smaller than the whole queue",
+    ),
+    "X61": Dispute(
+        "which pipes signal other cores on A5?",
+        "Older assembler: FIX and MTE3 set, all but the scalar and cube units wait. Newer one: "
+        "FIX, MTE1, MTE2, MTE3 and V do both.",
+        "as the newer one",
+        "it is the later statement, and takes every program that the older one takes",
+    ),
 }

@@ -47,7 +47,7 @@ def signalled(function: str) -> Asm:
     return Asm(cpp_text=f"{function}({{of}}, [{{event_id}}][{{event_id_dyn}}]);")
 
 
-class OfFfts(Signal, abstract=True, example=SIGNALS):
+class OfFfts(Signal, abstract=True, example=SIGNALS, disputes=("X61",)):
     """By the counters of the launch: mode 0 all cores of a kind, 1 both vector cores of a block,
     2 the cube and its vector cores."""
 

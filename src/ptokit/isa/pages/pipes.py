@@ -2,7 +2,7 @@
 
 A pipe is a bounded queue of slots in each of its directions. The older spellings name a pipe by a
 number and say the peer in the mnemonic; the newer ones have a handle. What must agree between both
-ends is checked over all functions (`analysis.pipes`): pages say what an operation is to a pipe.
+ends is checked over all functions (`analysis.peers`): pages say what an operation is to a pipe.
 """
 
 import re
@@ -147,6 +147,7 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESE
         shape="configured", cpp_text="const uint32_t {addr} = /* {size} bytes, {label} */[{base}];"
     )
     example = FIFO
+    disputes = ("X60",)
     addr = Result(Scalar, scalar="i32")
     label = Attr(str, key="name")
     size = Attr(int)
