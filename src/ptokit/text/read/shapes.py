@@ -320,9 +320,10 @@ def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op
     given = dictionary(p) if p.texts[p.i] == "{" else []
     p.expect(":")
     kind = p.type()
-    if not isinstance(kind, TileType):
+    if isinstance(kind, OpaqueType):
         raise UnknownOperandType
-    kind = _configured(p, kind, given, len(items) > 1)
+    if isinstance(kind, TileType):
+        kind = _configured(p, kind, given, len(items) > 1)
     kinds = (I64, INDEX, INDEX)
     values = [
         (p.names.literal(i.number, k, i.at) if i.value is None else i.value, i.at)
