@@ -46,7 +46,7 @@ TOOLS = [p for p in SOURCES if "isa" not in p.relative_to(PACKAGE).parts]
 
 
 def test_no_mnemonic_outside_isa() -> None:
-    names = {n for p in pages() for n in (p.mnemonic(), *p.asm.spellings)}
+    names = {n for p in pages() for n in (p.mnemonic(), *p.asm.names)}
     # those of foreign operations are also words of plain English, and of LLVM
     names |= {n for p in pages() for n in (p.name, p.cpp) if p.asm.dialect == "pto"}
     names -= {"return", "call", "load", "store", "bitcast", "yield"}

@@ -143,7 +143,7 @@ def test_unknown_ops_never_kill_a_file() -> None:
     lines = [
         "pto.frob <PIPE_ALL>",
         "pto.frob.set[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
-        "%m = pto.pointer_cast(%a) {config = #pto.tile_buf_config<>} : memref<16xf16>",
+        "%m = pto.pointer_frob(%a) {config = #pto.tile_buf_config<>} : memref<16xf16>",
         "pto.tload ins(%m : memref<16xf16>) outs(%u : !pto.tile_buf<vec, 16x16xf16>)",
         "%p = pto.initialise_frob {dir_mask = 1}",
         "    (%g : !pto.ptr<f32>) -> !pto.pipe",
@@ -157,7 +157,7 @@ def test_unknown_ops_never_kill_a_file() -> None:
     module = read("\n".join(lines))
     names = [op.name for op in module.funcs[0].body.ops if isinstance(op, OpaqueOp)]
     assert names == [
-        *("pto.frob", "pto.frob.set", "pto.pointer_cast", "pto.tload"),
+        *("pto.frob", "pto.frob.set", "pto.pointer_frob", "pto.tload"),
         *("pto.initialise_frob", "pto.frobsync", "pto.section.frob", "textracct"),
     ]
     printed = print_module(module)

@@ -80,14 +80,14 @@ module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { 
         (
             "pto.tmov ins(%s : {B}, %q : i64) outs(%d : {B}) "
             "{reluPreMode = <normal_relu>} loc(#loc3)",
-            "pto.tmov ins(%s, %q : {B}, i64) outs(%d : {B}) "
+            "pto.tmov ins(%s : {B}, %q : i64) outs(%d : {B}) "
             "{reluPreMode = #pto<relu_pre_mode normal_relu>}",
         ),
         ('"pto.tmov"(%s, %d) : ({B}, {B}) -> ()', "pto.tmov ins(%s : {B}) outs(%d : {B})"),
         (
             '"pto.tmov"(%s, %d, %q) <{operandSegmentSizes = array<i32: 1, 1, 1>}> '
             ": ({B}, {B}, i64) -> ()",
-            "pto.tmov ins(%s, %q : {B}, i64) outs(%d : {B})",
+            "pto.tmov ins(%s : {B} pre_quant %q : i64) outs(%d : {B})",
         ),
         (
             '%c = "arith.constant"() <{value = 7 : index}> : () -> index',
@@ -102,7 +102,7 @@ module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { 
             "pto.tmov\n  // why\n  ins(%s : {B})\n  outs(%d : {B});",
             "// why\npto.tmov ins(%s : {B}) outs(%d : {B})",
         ),
-        ("%c = arith.constant true", "%c = arith.constant 1 : i1"),
+        ("%c = arith.constant true", "%c = arith.constant true"),
         ("%c = arith.constant 0x7F800000 : f32", "%c = arith.constant 0x7F800000 : f32"),
         ("%c = arith.constant 0x3C00 : f16", "%c = arith.constant 1.0 : f16"),
         (

@@ -16,6 +16,7 @@ from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
 from ptokit.ir.module import Func, Module, Op, Value
+from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Type
 from ptokit.numerics.fixpipe import FixPipe
@@ -206,22 +207,31 @@ class Program:
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""
-        ops = (op for func in self.module.funcs for op in func.walk())
-        return "ssa" if any(isinstance(op, Op) and op.ssa for op in ops) else "dps"
+        from ptokit.passes.tilehandles import names_handles
 
-    def text(self, form: str = "dps") -> str:
-        """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp"."""
+        return "dps" if all(map(names_handles, self.module.funcs)) else "ssa"
+
+    def text(self, form: str = "dps", *, dialect: str | None = None) -> str:
+        """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp".
+
+        `dialect`: the version of the assembler that takes the DPS form, "v0.26", "v0.57" or
+        "v0.64". Without one each statement keeps the spelling that it was read in.
+        """
         if form not in FORMS:
             raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
-        from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
+        if dialect not in (None, *DIALECTS):
+            raise ValueError(f"no dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
+        if dialect is not None and form != "dps":
+            raise ValueError(f"a dialect is of the form dps; {form} has none")
+        from ptokit.passes import func_to_dps, to_dps, to_ssa  # what prints is not needed to run
         from ptokit.passes.structure import structured
         from ptokit.text.write.cpp import print_cpp
         from ptokit.text.write.printer import print_module
 
         if form == "cpp":
-            return print_cpp(to_dps(self.module.mapped(structured)))
+            return print_cpp(self.module.mapped(lambda func: func_to_dps(structured(func))))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
-        return print_module(converted, form)
+        return print_module(converted, form, dialect)
 
 
 def _trial(op: Op, blank: set[Value], facts: Facts) -> Diagnostic | None:

@@ -62,7 +62,8 @@ class Op:
     `operands` holds inputs and, in DPS form, outputs; absent optionals are missing. `results` are
     the values it defines. `successors` are the labels of the blocks where it may go; what it passes
     to them stands in its list of operands, one after another. `spans` locates operands by name, and
-    the mnemonic under ''.
+    the mnemonic under ''. `dialect` is the version of the assembler whose spelling the text has, if
+    others spell it otherwise. `into` is a handle whose name means the result from here on.
     """
 
     page: type[Instr]
@@ -73,6 +74,8 @@ class Op:
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
     comments: Comments = NO_COMMENTS
     successors: tuple[str, ...] = ()
+    dialect: str = ""
+    into: Value | None = None
 
     def __post_init__(self) -> None:
         if RESIZES in self.page.traits:

@@ -78,9 +78,9 @@ def index() -> Mapping[str, tuple[type[Instr], ...]]:
 
 
 def _spellings(page: type[Instr]) -> set[str]:
-    bare = {_flat(n) for n in (page.name, page.cpp, *page.asm.spellings)}
+    bare = {_flat(n) for n in (page.name, page.cpp, *page.asm.names)}
     full = {f"{page.asm.dialect}_{n}" for n in bare}
-    return full | (bare if page.asm.dialect == "pto" else set(page.asm.spellings))
+    return full | (bare if page.asm.dialect == "pto" else set(page.asm.names))
 
 
 @lru_cache(maxsize=4096)

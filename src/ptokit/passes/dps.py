@@ -18,6 +18,7 @@ from ptokit.passes.content import keeps, written
 from ptokit.passes.defuse import DefUse, ProgramPoint
 from ptokit.passes.shared import is_dynamic, is_tile, refuse
 from ptokit.passes.structure import structured
+from ptokit.passes.tilehandles import names_handles, with_tiles
 from ptokit.text.read.names import allocation
 
 
@@ -28,8 +29,8 @@ def is_dps(func: Func) -> bool:
 
 def func_to_dps(func: Func) -> Func:
     """The function with every output an operand; itself if it is in that form already."""
-    if is_dps(func):
-        return func  # tiles that regions pass on are handles
+    if names_handles(func):
+        return with_tiles(func)  # tiles that regions pass on are handles
     return _ToDps(structured(func)).finished()
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spellings differ
+CLAUSES_SINCE = "v0.57"
+FP, PRE_QUANT = (("fp", "fp"),), (("quant", "pre_quant"),)
+
 
 @dataclass(frozen=True)
 class Asm:
@@ -21,14 +25,28 @@ class Asm:
     typed: tuple[str, ...] | None = None  # operands whose types are listed; None: all
     selected: tuple[str, str] | None = None  # an attribute, and its word that means this form
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
-    attrs_inside: bool = False  # attributes stand inside `ins(...)`, after the operands
+    attrs_inside: str = ""  # attributes stand inside `ins(...)`: what is between them and operands
     # words around operands, `recv(%a, %b)`; that of an operand with a key stands behind all else
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    untyped: bool = False  # DPS does not list the types of results: they follow
+    # names that DPS text has from a version of the dialect on, the oldest first
+    since: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[str, str], ...] = ()  # before operands in newer text: `fp %f : T`
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
     # C++ that is no call of the intrinsic; {operand}, [left out unless all in it is given]. {type}
     # is that of the result, {unsigned} that of unsigned integers of its source's or its width;
     # {minus} is given for a source of one bit, {lowest} for a result of one bit.
     cpp_text: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every further name that is read."""
+        return (*self.spellings, *(name for _, name in self.since))
+
+    def name_in(self, dialect: str, name: str) -> str:
+        """The name in a version of the dialect of an op that is called `name`."""
+        known = [n for version, n in self.since if version <= dialect]
+        return known[-1] if known else name
 
     def over(self, base: Asm) -> Asm:
         """These parts, and those of `base` that are not said here."""

@@ -100,7 +100,8 @@ class Attr(Field):
     """A compile-time choice: one word of an enumeration, a bool, an int, a string or whole numbers.
 
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
-    must be given. `cpp`: whether it is an argument of the C++ template.
+    must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
+    word alone behind the types of operands. `bits`: the width of an int in text.
     """
 
     def __init__(
@@ -110,9 +111,11 @@ class Attr(Field):
         *,
         key: str | None = None,
         cpp: bool = True,
+        quoted: bool = False,
+        bits: int = 64,
     ) -> None:
         super().__init__("?")
-        self.cpp = cpp
+        self.cpp, self.quoted, self.bits = cpp, quoted, bits
         self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key
 

@@ -42,6 +42,7 @@ class DType:
     inf: bool = False
     nan: bool = False
     aliases: tuple[str, ...] = ()
+    mlir: str = ""  # the name that DPS text has for it, where not `name`
 
     def __repr__(self) -> str:
         return self.name
@@ -112,16 +113,16 @@ f32 = DType("f32", 32, NumberKind.FLOAT, "float", 8, 23, 127, True, True, ("floa
 f16 = DType("f16", 16, NumberKind.FLOAT, "half", 5, 10, 15, True, True, ("half", "float16"))
 bf16 = DType("bf16", 16, NumberKind.FLOAT, "bfloat16_t", 8, 7, 127, True, True, ("bfloat16",))
 i8 = DType("i8", 8, NumberKind.INT, "int8_t", aliases=("int8", "si8"))
-u8 = DType("u8", 8, NumberKind.UINT, "uint8_t", aliases=("uint8", "ui8"))
+u8 = DType("u8", 8, NumberKind.UINT, "uint8_t", aliases=("uint8",), mlir="ui8")
 i16 = DType("i16", 16, NumberKind.INT, "int16_t", aliases=("int16", "si16"))
-u16 = DType("u16", 16, NumberKind.UINT, "uint16_t", aliases=("uint16", "ui16"))
+u16 = DType("u16", 16, NumberKind.UINT, "uint16_t", aliases=("uint16",), mlir="ui16")
 i32 = DType("i32", 32, NumberKind.INT, "int32_t", aliases=("int32", "si32"))
-u32 = DType("u32", 32, NumberKind.UINT, "uint32_t", aliases=("uint32", "ui32"))
+u32 = DType("u32", 32, NumberKind.UINT, "uint32_t", aliases=("uint32",), mlir="ui32")
 i64 = DType("i64", 64, NumberKind.INT, "int64_t", aliases=("int64", "si64"))
-u64 = DType("u64", 64, NumberKind.UINT, "uint64_t", aliases=("uint64", "ui64"))
+u64 = DType("u64", 64, NumberKind.UINT, "uint64_t", aliases=("uint64",), mlir="ui64")
 i4 = DType("i4", 4, NumberKind.INT, "int4b_t", aliases=("int4", "si4"))
 hif8 = DType(
-    "hif8", 8, NumberKind.FLOAT, "hifloat8_t", 0, 0, 0, True, True, ("hifloat8", "!pto.hif8")
+    "hif8", 8, NumberKind.FLOAT, "hifloat8_t", 0, 0, 0, True, True, ("hifloat8",), "!pto.hif8"
 )
 f8e4m3 = DType(
     "f8e4m3",
@@ -133,10 +134,12 @@ f8e4m3 = DType(
     7,
     False,
     True,
-    ("f8E4M3FN", "float8_e4m3"),
+    ("float8_e4m3",),
+    "f8E4M3FN",
 )
 f8e5m2 = DType(
-    "f8e5m2", 8, NumberKind.FLOAT, "float8_e5m2_t", 5, 2, 15, True, True, ("float8_e5m2",)
+    *("f8e5m2", 8, NumberKind.FLOAT, "float8_e5m2_t", 5, 2, 15, True, True),
+    *(("float8_e5m2",), "f8E5M2"),
 )
 f8e8m0 = DType(
     "f8e8m0",
@@ -149,6 +152,7 @@ f8e8m0 = DType(
     False,
     True,
     ("f8E8M0FNU", "float8_e8m0"),
+    "!pto.f8E8M0",
 )
 f4e2m1x2 = DType(
     "f4e2m1x2",
@@ -183,7 +187,7 @@ DTYPES: tuple[DType, ...] = (
 def _spellings() -> dict[str, DType]:
     table: dict[str, DType] = {}
     for dtype in DTYPES:
-        for word in (dtype.name, dtype.cpp, *dtype.aliases):
+        for word in (dtype.name, dtype.cpp, dtype.mlir or dtype.name, *dtype.aliases):
             bare = word.removeprefix("!pto.").lower()
             table[bare] = dtype
             table[bare.removesuffix("_t")] = dtype

@@ -245,7 +245,7 @@ class ScatterAxis(Word, mlir="scatter_axis", cpp_type="ScatterAxis"):
     COL = "col", "SCATTER_COL"
 
 
-class CmpMode(Word, mlir="cmp", cpp_type="CmpMode"):
+class CmpMode(Word, mlir="cmp", cpp_type="CmpMode", bare=True):
     """How elements are compared."""
 
     EQ = "eq", "EQ", "eq", "equal"
@@ -322,7 +322,7 @@ class Order(Enum):
     A5 = "a5"
 
 
-class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB"):
+class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB", bare=True):
     """What an index outside the source gives."""
 
     WRAP = "wrap", "Wrap"
@@ -331,7 +331,7 @@ class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB"):
     ERROR = "undefined", "Undefined", "error"
 
 
-class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB"):
+class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB", bare=True):
     """What becomes of an element whose index lies outside the destination."""
 
     SKIP = "skip", "Skip"

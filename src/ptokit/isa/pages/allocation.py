@@ -205,7 +205,8 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18",)):
         doc="of them valid; else what src has there",
     )
     asm = Asm(
-        spellings=("subview",),
+        shape="window",
+        since=(("v0.57", "subview"),),
         brackets=("row", "col"),
         typed=("src",),
         cpp_text="auto {dst} = {src}; SUBVIEW({dst}, {src}, {row}, {col}); "

@@ -56,7 +56,7 @@ class TCvt(Instr, pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
     sat_mode = Attr(SaturationMode, None)
 
     asm = Asm(
-        attrs_inside=True,
+        attrs_inside=" ",
         cpp_text="TCVT({dst}, {src}[, {tmp}], RoundMode::{rmode}[, SaturationMode::{sat_mode}]);",
     )
     example = {"rmode": RoundMode.FLOOR, "dst": VEC_I32}

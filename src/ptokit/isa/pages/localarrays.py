@@ -14,6 +14,7 @@ EVENTS = """\
 %a = pto.declare_eventid_array -> !pto.eventid_array<4>
 pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 %x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
+UNTYPED = Asm(untyped=True, typed=("array",))  # event ids are of type index
 COUNTED = "elements count from 0 to the size of the array less one"
 
 
@@ -60,7 +61,7 @@ class LocalArrayGet(Got, name="local_array_get", example=KEPT):
     """The element of that index."""
 
 
-class EventIdArrayGet(Got, name="eventid_array_get", example=EVENTS):
+class EventIdArrayGet(Got, name="eventid_array_get", example=EVENTS, asm=UNTYPED):
     """The event id of that index."""
 
 
@@ -91,5 +92,5 @@ class LocalArraySet(PutElement, name="local_array_set", example=KEPT):
 class EventIdArraySet(PutElement, name="eventid_array_set"):
     """The event id of that index becomes `value`."""
 
-    example = EVENTS
+    asm, example = UNTYPED, EVENTS
     value = In(Scalar, whole=True, element=True)

@@ -107,7 +107,7 @@ class LoadScalar(Element, name="load_scalar"):
     """Element `offset` of the array behind `ptr`; beyond its end it is an error."""
 
     asm = Asm(
-        spellings=("load",),
+        since=(("v0.64", "load"),),
         order=("ptr", "offset"),
         cpp_text="const {type} {result} = *({ptr} + {offset});",
     )
@@ -126,7 +126,7 @@ class StoreScalar(Element, name="store_scalar"):
     """Element `offset` of the array behind `ptr` becomes `value`."""
 
     asm = Asm(
-        spellings=("store",),
+        since=(("v0.64", "store"),),
         order=("value", "ptr", "offset"),
         cpp_text="*({ptr} + {offset}) = {value};",
     )

@@ -12,7 +12,7 @@ def compared(x: Array, mode: CmpMode, y: Term) -> Array:
     return getattr(operator, mode.text)(x, y)
 
 
-class Compare(Instr, abstract=True, pipe=V, asm=Asm(attrs_inside=True)):
+class Compare(Instr, abstract=True, pipe=V, asm=Asm(attrs_inside=" ")):
     """A bit for each element of `src0`, packed row by row."""
 
     dst = Out(Tile, doc="receives the bits: of each row, the lowest bit first")

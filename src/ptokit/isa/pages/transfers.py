@@ -158,7 +158,7 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     )
 
 
-class TStore(StoreFamily, uses=(FIXPIPE,)):
+class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
     An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the
@@ -219,7 +219,7 @@ class TStoreFp(
     StoreFamily,
     uses=(FIXPIPE,),
     name="tstore_fp",
-    asm=Asm(spellings=("tstore",)),
+    asm=Asm(since=(("v0.57", "tstore"),), words=FP),
     recorded_op="tstore",
 ):
     """Write an accumulator to memory through the fix-pipe, one parameter for each column."""

@@ -43,7 +43,10 @@ class SetValidShape(Instr, name="set_validshape", traits=(RESIZES,), pipe=S):
 class GetValidShape(Instr, name="get_validshape", pipe=S):
     """The rows and columns of the valid region."""
 
-    asm = Asm(cpp_text="auto {rows} = {src}.GetValidRow(), {cols} = {src}.GetValidCol();")
+    asm = Asm(
+        untyped=True,
+        cpp_text="auto {rows} = {src}.GetValidRow(), {cols} = {src}.GetValidCol();",
+    )
     rows = Result(Scalar, scalar="index")
     cols = Result(Scalar, scalar="index")
     src = In(Tile)

@@ -346,6 +346,9 @@ class Compiler(MainFunction):
         page.run(**inputs)
         if ALIASES in page.traits:
             self.views.follow(op)
+            handle = env[op.bound(page.outs()[0].name)[0]]
+            if handle.slot is None:  # that of a tile that is resized was a copy
+                handle.elements = values[page.outs()[0].name].elements
         if any(v.elements is not elements for v, elements in before):
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
         self._perform(op, env, condition, size)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
@@ -40,6 +41,11 @@ def build(
     if given:
         bind_attributes(cursor, op, given)
     op.results = _results(cursor, names, op, sig, call, results, rebound)
+    op.into = rebound
+    if call.clause:
+        op.dialect = CLAUSES_SINCE
+    elif call.outs is not None and any(name in op.operands for name, _ in op.page.asm.words):
+        op.dialect = DIALECTS[0]
     return op
 
 

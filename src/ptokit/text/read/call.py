@@ -46,6 +46,7 @@ class Call:
     results: list[tuple[Type, int]] | None = None
     regions: list[Block] = field(default_factory=list[Block])
     generic: bool = False
+    clause: bool = False  # an operand stands behind the types with a word: `fp %f : T`
 
 
 def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
@@ -221,10 +222,8 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
             found += _inside(cursor, names, call, forms)
         elif text[:1] == '"':
             call.attrs.append(_quoted(cursor, forms))
-        elif text[:1].isalpha() and cursor.texts[cursor.i + 1][:1] == "%":
-            cursor.i += 1
-            found.append(read_item(cursor, names))
-            call.keyed[_clause(text, forms)] = [found[-1]]
+        elif _at_clause(cursor):
+            found.append(_named_item(cursor, names, call, forms))
         else:
             if not cursor.at_operand():
                 cursor.fail("expected an operand or ')'", opened)
@@ -235,6 +234,10 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
                 call.attrs += dictionary(cursor)
         if cursor.texts[cursor.i] == ":":
             typed = _group_types(cursor, found, index, typed)
+        while _at_clause(cursor):  # behind the types no comma stands before it
+            found.append(_named_item(cursor, names, call, forms))
+            if cursor.texts[cursor.i] == ":":
+                typed = _group_types(cursor, found, index, typed)
     call.index += index
     named = [item for items in call.keyed.values() for item in items]
     return [item for item in found if item not in named]
@@ -270,6 +273,20 @@ def _behind(cursor: Cursor, names: Names, call: Call) -> None:
         item.type, item.type_at = cursor.type(), cursor.i - 1
     cursor.expect(")", opened)
     call.keyed[word] = [item]
+
+
+def _at_clause(cursor: Cursor) -> bool:
+    return cursor.texts[cursor.i][:1].isalpha() and cursor.texts[cursor.i + 1][:1] == "%"
+
+
+def _named_item(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> Item:
+    """`fp %c`: an operand with the word that names it."""
+    word = cursor.texts[cursor.i]
+    cursor.i += 1
+    item = read_item(cursor, names)
+    call.keyed[_clause(word, forms)] = [item]
+    call.clause = True
+    return item
 
 
 def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: int) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind, OpaqueType
 from ptokit.text.read.attributes import require_no_slip
 from ptokit.text.read.binding import (
@@ -48,7 +49,9 @@ def bind(
         forms = sorted(forms, key=lambda page: not all(spelled(page, g) for g in call.attrs))
     chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
     if not call.keyed:  # nothing is named that only a page of another name has
-        forms = chosen or [p for p in forms if p.mnemonic() == own]
+        others = [p for p in forms if p.mnemonic() != own]
+        meant_by_place = [p for p in others if _in_place(p, call)] if others else []
+        forms = chosen or [*meant_by_place, *(p for p in forms if p.mnemonic() == own)]
     for page in forms:
         sig = signature(page)
         if chosen and page.asm.selected:
@@ -77,6 +80,13 @@ def bind(
 def _selected(page: type[Instr], call: Call) -> bool:
     """Whether the text has the attribute that means this form."""
     return any((g.key, str(g.value).strip('"')) == page.asm.selected for g in call.attrs)
+
+
+def _in_place(page: type[Instr], call: Call) -> bool:
+    """Whether tiles stand where operands of the page must be, and the page says where they must."""
+    wanted = {o.fixed_loc for o in page.ins() if o.fixed_loc is not None}
+    types = map(item_type, call.items)
+    return bool(wanted) and wanted <= {t.loc for t in types if isinstance(t, TileType)}
 
 
 def _gives(sig: Signature, call: Call) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block
 from ptokit.isa.index import lookup
+from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.lang.instr import Instr
 from ptokit.text.read.attributes import unquoted
 from ptokit.text.read.binding import UnknownOperandType
@@ -58,6 +59,9 @@ def _operation(p: Parser) -> AnyOp:
         del p.names.unnamed[mark:], p.problems[wrong:]
         return read_opaque(p, start, at, results)
     p.skip_location()
+    if op.page.asm.since and not op.ssa and not op.dialect:
+        versions = (v for v, other in reversed(op.page.asm.since) if name.endswith(f".{other}"))
+        op.dialect = next(versions, DIALECTS[0])
     for operand, value in op.named_results():
         require_kind(p, op.page.operand(operand), value.type, at)
     return op

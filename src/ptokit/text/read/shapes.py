@@ -349,6 +349,7 @@ def _configured(p: Parser, kind: TileType, attrs: list[Given], dynamic: bool) ->
 
 
 SHAPES: dict[str, Read] = {
+    "window": read_op,
     "bound": read_bound,
     "addressed": read_addressed,
     "op": read_op,

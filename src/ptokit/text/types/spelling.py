@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptokit.isa.model.dtypes import f32
+from ptokit.isa.model.dtypes import DType, f32
 from ptokit.isa.model.tiles import (
     ConvTileType,
     CustomPad,
@@ -13,7 +13,7 @@ from ptokit.isa.model.tiles import (
     Shape,
     TileType,
 )
-from ptokit.isa.model.types import Elided, Type
+from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, Type
 from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
 
 DPS = "dps"
@@ -28,10 +28,16 @@ def spell(kind: Type, form: str) -> str:
             return f"!pto.multi_tile_buf<{spell(kind.slot, DPS)}, count={kind.count}>"
         case TileType():
             if form == DPS or not _positional(kind):
-                return f"!pto.tile{'_buf' if form == DPS else ''}<{_long(kind)}>"
+                return f"!pto.tile{'_buf' if form == DPS else ''}<{_long(kind, form)}>"
             return f"!pto.tile<{_short(kind)}>"
         case GlobalType():
-            return _view(kind)
+            return _view(kind, form)
+        case PtrType(dtype, space) if form == DPS:
+            return f"!pto.ptr<{_element(dtype, form)}{'' if space == 'gm' else f', {space}'}>"
+        case ScalarType() if form == DPS and kind.dtype is not None:
+            return _element(kind.dtype, form)
+        case ArrayType(element, count) if form == DPS and element != INDEX:
+            return f"!pto.local_array<{count}x{spell(element, form)}>"
         case ConvTileType():
             dims = "".join(f"{n}x" for n in kind.shape)
             loc = "" if kind.loc is Loc.MAT else f", loc={kind.loc.text}"
@@ -42,14 +48,20 @@ def spell(kind: Type, form: str) -> str:
             return str(kind)
 
 
-def _long(kind: TileType) -> str:
+def _element(dtype: DType, form: str) -> str:
+    """The name of an element type: DPS text has MLIR's."""
+    return dtype.mlir or dtype.name if form == DPS else dtype.name
+
+
+def _long(kind: TileType, form: str) -> str:
     """Every key in the fixed order that other assemblers require."""
     valid = kind.valid
     v_row, v_col = ("?" if n is None else str(n) for n in (valid.rows, valid.cols))
     compact = list(CompactMode).index(kind.compact)
     return (
-        f"loc={kind.loc.text}, dtype={kind.dtype}, rows={kind.rows}, cols={kind.cols}, "
-        f"v_row={v_row}, v_col={v_col}, blayout={kind.blayout.text}, slayout={kind.slayout.text}, "
+        f"loc={kind.loc.text}, dtype={_element(kind.dtype, form)}, "
+        f"rows={kind.rows}, cols={kind.cols}, v_row={v_row}, v_col={v_col}, "
+        f"blayout={kind.blayout.text}, slayout={kind.slayout.text}, "
         f"fractal={kind.fractal}, pad={_pad_code(kind.pad)}"
         f"{f', compact={compact}' if compact else ''}"
     )
@@ -87,7 +99,7 @@ def _pad_code(pad: PadValue | CustomPad) -> int:
     return pad.code if isinstance(pad, CustomPad) else list(PadValue).index(pad)
 
 
-def _view(kind: GlobalType) -> str:
+def _view(kind: GlobalType, form: str) -> str:
     dims = "".join(f"{'?' if n is None else n}x" for n in kind.shape)
     stride = ""
     if kind.stride is not None:
@@ -95,4 +107,4 @@ def _view(kind: GlobalType) -> str:
         stride = f", stride={steps}"
     layout = f", layout={kind.stated.text}" if kind.stated else ""
     name = "partition_tensor_view" if kind.partition else "tensor_view"
-    return f"!pto.{name}<{dims}{kind.dtype}{stride}{layout}>"
+    return f"!pto.{name}<{dims}{_element(kind.dtype, form)}{stride}{layout}>"

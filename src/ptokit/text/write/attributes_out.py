@@ -9,19 +9,24 @@ from ptokit.ir.module import Op
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import UNIT, Raw, quoted
+from ptokit.text.write.writer import Writer
 
 # shapes that have a place of their own for what must be given, and for what the page's order names
 PLACED = ("section", "worded", "bracketed", "angled")
 
 
-def attributes(op: Op) -> str:
-    """` {key = value}`, without defaults."""
-    parts: list[str] = []
+def attributes(op: Op, w: Writer | None = None) -> str:
+    """` {key = value}`, without defaults; in DPS text without those that stand elsewhere."""
+    asm, parts = op.page.asm, list[str]()
+    dps = w is not None and w.form == "dps"
+    if w is not None and dps and asm.selected and w.mnemonic(op) != op.page.mnemonic():
+        parts.append(f'{asm.selected[0]} = "{asm.selected[1]}"')
     for attr in op.page.attrs:
-        if op.page.asm.shape in PLACED and (attr.required or attr.name in op.page.asm.order):
-            continue
-        if attr.name in op.attrs and op.attrs[attr.name] != attr.default:
-            parts.append(f"{attr.key} = {attribute(op.attrs[attr.name])}")
+        value = op.attrs.get(attr.name, attr.default)
+        placed = asm.shape in PLACED and (attr.required or attr.name in asm.order)
+        if value != attr.default and not placed and not (dps and attr.quoted):
+            bits = f" : i{attr.bits}" if attr.kind is int and attr.bits != 64 else ""
+            parts.append(f"{attr.key} = {attribute(value)}{bits}")
     known = {a.name for a in op.page.attrs}
     parts += [entry(k, v) for k, v in op.attrs.items() if k not in known]
     return f" {{{', '.join(parts)}}}" if parts else ""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Elided
 from ptokit.text.read.signature import signature
@@ -19,11 +20,14 @@ from ptokit.text.write.writer import Writer
 FORMS = ("as", "ssa", "dps")
 
 
-def print_module(module: Module, form: str = "dps") -> str:
-    """The program as text."""
+def print_module(module: Module, form: str = "dps", dialect: str | None = None) -> str:
+    """The program as text; DPS in a version of the dialect, or in those that it was read in."""
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     w = Writer(form, WRITERS)
+    ops = (op for func in module.funcs for op in func.walk() if isinstance(op, Op))
+    w.dialect = dialect or next((op.dialect for op in ops if op.dialect), CLAUSES_SINCE)
+    w.forced = dialect is not None
     if not module.wrapped and not module.aliases:  # sections, whose names are their own
         for part in module.parts:
             w.aliases.clear()
@@ -63,7 +67,9 @@ def _attributes(attrs: dict[str, object]) -> str:
 
 def _function(w: Writer, func: Func) -> None:
     """A function, or the ops of a flat program."""
-    w.numbers = _numbers(func) if w.form == "as" else {}
+    w.constants = dict(_constants(func))
+    w.numbers = _numbers(w, func)
+    w.renamed.clear()
     if func.flat:
         _arguments(w, func)
         w.block(func.body)
@@ -120,18 +126,24 @@ def _tells(w: Writer, page: type[Instr], name: str, value: Value) -> bool:
     return page.asm.typed is None or name in page.asm.typed
 
 
-def _numbers(func: Func) -> dict[Value, int | float]:
-    """Constants that PTO-AS writes as numbers: given so, and used only where that says it all."""
-    found: dict[Value, int | float] = {}
-    for op in func.body.ops:
-        if isinstance(op, Op) and op.results and op.results[0].literal:
+def _constants(func: Func) -> Iterator[tuple[Value, int | float]]:
+    """The numbers that constants give."""
+    for op in func.walk():
+        if isinstance(op, Op) and op.results and op.page.asm.shape == "constant":
             number = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
             if isinstance(number, int | float):
-                found[op.results[0]] = number
+                yield op.results[0], number
+
+
+def _numbers(w: Writer, func: Func) -> dict[Value, int | float]:
+    """Constants that text writes as numbers: given so, and used only where that says it all."""
+    found = {value: number for value, number in w.constants.items() if value.literal}
+    if w.form == "ssa" or not found:
+        return {}
     for op in func.walk():
         for name, value in _named_uses(op):
             number = found.get(value)
-            if number is not None and not _says_all(op, name, value, number):
+            if number is not None and not _says_all(w.form, op, name, value, number):
                 del found[value]
     return found
 
@@ -140,9 +152,17 @@ def _named_uses(op: AnyOp) -> Iterator[tuple[str, Value]]:
     return (("", v) for v in op.uses) if isinstance(op, OpaqueOp) else op.values()
 
 
-def _says_all(op: AnyOp, name: str, value: Value, number: float) -> bool:
+def _says_all(form: str, op: AnyOp, name: str, value: Value, number: float) -> bool:
     """Whether the number alone, in the place of operand `name`, reads back as the same value."""
-    if isinstance(op, OpaqueOp) or op.page.asm.shape not in ("op", "for"):
+    if isinstance(op, OpaqueOp):
+        return False
+    if form == "dps":  # the size of a window is no value
+        return (
+            op.page.asm.shape == "window"
+            and op.page.operand(name).required
+            and (bool(op.page.operand(name).key))
+        )
+    if op.page.asm.shape not in ("op", "for", "window"):
         return False
     slot = next((s for s in signature(op.page).ins if s.name == name), None)
     return slot is not None and is_default_literal(value, slot, number)

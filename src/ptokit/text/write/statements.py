@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import I1, Elided, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import quoted
 from ptokit.text.read.brackets import with_types
@@ -24,13 +27,16 @@ def write_op(w: Writer, op: Op) -> None:
     """An instruction in the writer's form."""
     sig = signature(op.page)
     if not op.operands and not op.results:
-        w.line(op, f"{w.mnemonic(op)}{attributes(op)}")
+        w.line(op, f"{w.mnemonic(op)}{attributes(op, w)}")
+        return
+    if op.into is not None and w.form == "dps":
+        _write_over(w, op, sig, op.into)
         return
     if op.dps:
         w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
     if w.form == "dps" and not sig.outs and not sig.results and op.page.executes:
-        w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op)}")
+        w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op, w)}")
         return
     if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory
         w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
@@ -41,15 +47,39 @@ def write_op(w: Writer, op: Op) -> None:
         w.line(op, f"{w.results(op)}{w.mnemonic(op)} {_into(w, op, sig)} -> {arrow}")
         return
     operands, typed = _operands(w, op, sig.ssa)
-    text = f"{w.mnemonic(op)}{operands}{attributes(op)}"
+    text = f"{w.mnemonic(op)}{operands}{attributes(op, w)}"
     w.line(op, w.results(op) + text + _signature(w, op, typed))
+
+
+def _write_over(w: Writer, op: Op, sig: Signature, handle: Value) -> None:
+    """An op whose result takes over the name of a handle: `op ins(%a : T) outs(%s : U)`."""
+    kind = w.type(handle.type)
+    w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}) outs({w.use(handle)} : {kind})")
+    w.renamed[op.results[0]] = w.use(handle)[1:]
 
 
 def _into(w: Writer, op: Op, sig: Signature) -> str:
     """`ins(...) outs(...)` with the attributes where the page has them."""
-    attrs = attributes(op)
-    inside, after = (attrs, "") if op.page.asm.attrs_inside else ("", attrs)
-    return f"ins({_group(w, op, sig.ins, inside)}) outs({_group(w, op, sig.outs)}){after}"
+    asm, attrs = op.page.asm, attributes(op, w)
+    inside, after = (
+        (asm.attrs_inside + attrs[1:], "") if asm.attrs_inside and attrs else ("", attrs)
+    )
+    named = {} if w.version(op) < CLAUSES_SINCE else dict(asm.words)
+    apart = [s for s in sig.ins if s.name in named and op.bound(s.name)]
+    alone: list[Slot] = []
+    if not named and w.form == "dps":  # before there were clauses
+        names = [n for n, _ in asm.words]
+        alone = [s for s in sig.ins if s.name in names and not s.required and op.bound(s.name)]
+    ins = _group(w, op, [s for s in sig.ins if s not in (*apart, *alone)], inside)
+    ins += "".join(f" {named[s.name]} {_group(w, op, [s])}" for s in apart)
+    ins += "".join(f", {_group(w, op, [s])}" for s in alone) + quoted_words(op)
+    return f"ins({ins}) outs({_group(w, op, sig.outs)}){after}"
+
+
+def quoted_words(op: Op) -> str:
+    """Attributes that stand alone behind the types of the operands: `, "col"`."""
+    given = ((a, op.attrs.get(a.name)) for a in op.page.attrs if a.quoted)
+    return "".join(f', "{w.text}"' for a, w in given if isinstance(w, Word) and w != a.default)
 
 
 def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
@@ -95,6 +125,8 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     results = ", ".join(w.type(v.type) for v in op.results)
     operands = ", ".join(w.type(v.type) for v in typed)
     if op.page.results():
+        if op.page.asm.untyped and w.form == "dps":
+            return f" : {operands}"
         given = [s.scalar for s in signature(op.page).results]
         if not operands and [v.type for v in op.results] == given:
             return ""  # the page gives the types
@@ -108,6 +140,9 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
         if not op.results:
             return f" : {operands}" if operands else ""
         return f" : {operands} -> {results}" if operands else f" : {results}"
+    if w.form == "dps":
+        arrow = f" -> {results}" if results else ""
+        return f" : {operands}{arrow}" if operands else arrow
     count = len(op.results)
     return f" : ({operands}) -> {results if count == 1 else f'({results})'}"
 
@@ -117,13 +152,16 @@ def write_same(w: Writer, op: Op) -> None:
     values = [v for s in signature(op.page).ins for v in op.bound(s.name)]
     kind = w.type(op.results[0].type)
     names = ", ".join(map(w.use, values))
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op)} : {kind}")
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op, w)} : {kind}")
 
 
 def write_constant(w: Writer, op: Op) -> None:
     """`%c = op 5 : index`."""
     value = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
     kind = op.results[0].type
+    if kind == I1:
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {'true' if value else 'false'}")
+        return
     if isinstance(kind, ScalarType) and kind.is_float:
         text = float_text(float(str(value)), kind)
     else:
@@ -325,8 +363,10 @@ def write_element(w: Writer, op: Op) -> None:
     for name in op.page.asm.order:
         use = w.use(op.bound(name)[0])
         text += f"[{use}]" if name in op.page.asm.brackets else f"{', ' if text else ''}{use}"
-    types = ", ".join(w.type(op.bound(name)[0].type) for name in with_types(op.page))
-    arrow = f" -> {w.type(op.results[0].type)}" if op.results else ""
+    untyped = op.page.asm.untyped
+    names = with_types(op.page)[: 1 if untyped else None]
+    types = ", ".join(w.type(op.bound(name)[0].type) for name in names)
+    arrow = f" -> {w.type(op.results[0].type)}" if op.results and not untyped else ""
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {types}{arrow}")
 
 
@@ -369,11 +409,43 @@ def write_declared(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} -> {w.type(op.results[0].type)}")
 
 
+def write_window(w: Writer, op: Op) -> None:
+    """`%s = op %t[%r, %c] sizes [16, 64] valid [%v, %w] : T -> U`; older text has no `-> U`."""
+    if w.form != "dps":
+        write_op(w, op)
+        return
+    ins = {s.name: s for s in signature(op.page).ins}
+    source, *starts = (n for n, s in ins.items() if not s.key)
+    text = f"{w.use(op.bound(source)[0])}[{', '.join(w.use(op.bound(n)[0]) for n in starts)}]"
+    for name, slot in ins.items():
+        if slot.key and op.bound(name):
+            numbers = w.constants if slot.required else {}
+            uses = (str(numbers[v]) if v in numbers else w.use(v) for v in op.bound(name))
+            text += f" {slot.key} [{', '.join(uses)}]"
+    types = w.type(op.bound(source)[0].type)
+    if w.version(op) >= op.page.asm.since[0][0]:
+        types += f" -> {w.type(_whole(w, op))}"
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {types}")
+
+
+def _whole(w: Writer, op: Op) -> Type:
+    """The type of a window: where text leaves it out, that of its tile with the window's size."""
+    kind, source = op.results[0].type, op.bound(op.page.ins()[0].name)[0].type
+    sizes = next(op.bound(s.name) for s in signature(op.page).ins if s.key and s.required)
+    rows, cols = (w.constants.get(v) for v in sizes)
+    if not (isinstance(kind, Elided) and isinstance(source, TileType)):
+        return kind
+    if not (isinstance(rows, int) and isinstance(cols, int)):
+        return kind
+    return replace(source, rows=rows, cols=cols, valid=Shape(rows, cols))
+
+
 WRITERS: dict[str, Write] = {
     "op": write_op,
     "called": write_called,
     "configured": write_configured,
     "worded": write_worded,
+    "window": write_window,
     "bound": write_op,
     "addressed": write_addressed,
     "same": write_same,

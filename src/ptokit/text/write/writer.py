@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ptokit.ir.module import AnyOp, Block, Comments, Op, OpaqueOp, Value
+from ptokit.isa.lang.asm import DIALECTS
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.types import Type
 from ptokit.text.read.opaque import REGION
 from ptokit.text.read.signature import Slot
@@ -21,6 +23,9 @@ class Writer:
         self.aliases: dict[Type, str] = {}
         self.arity: dict[str, int] = {}  # how many values each labelled block takes
         self.numbers: dict[Value, int | float] = {}  # constants that stand as numbers in their uses
+        self.constants: dict[Value, int | float] = {}  # all of the function
+        self.renamed: dict[Value, str] = {}  # results that take over the name of a handle
+        self.dialect, self.forced = DIALECTS[-1], False
 
     # pieces
 
@@ -29,18 +34,24 @@ class Writer:
         return self.aliases.get(kind) or spell(kind, self.form)
 
     def use(self, value: Value) -> str:
-        return f"%{value.name}"
+        return f"%{self.renamed.get(value, value.name)}"
+
+    def version(self, op: Op) -> str:
+        """The version of the dialect that spells the op: the one chosen, or that of the text."""
+        return self.dialect if self.forced else op.dialect or self.dialect
 
     def operand(self, value: Value, slot: Slot) -> str:
         """A use where PTO-AS may have a number instead."""
         number = self.numbers.get(value)
-        return f"%{value.name}" if number is None else str(number)
+        return self.use(value) if number is None else str(number)
 
     def mnemonic(self, op: Op) -> str:
         """The name of the op in this form."""
         page = op.page
         if page.asm.dialect != "pto":
             return page.asm.name or page.mnemonic()
+        if self.form == "dps":
+            return f"pto.{page.asm.name_in(self.version(op), page.name)}"
         return (page.asm.name or page.name) if self.form == "as" else page.mnemonic()
 
     def results(self, op: AnyOp) -> str:
@@ -101,7 +112,8 @@ class Writer:
             self.shapes[op.page.asm.shape](self, op)
 
     def _check_form(self, op: Op) -> None:
-        if (op.ssa and self.form == "dps") or (op.dps and self.form != "dps"):
+        handle = ALIASES in op.page.traits
+        if (op.ssa and not handle and self.form == "dps") or (op.dps and self.form != "dps"):
             where = f" at {op.span}" if op.span else ""
             wrong = "SSA" if op.ssa else "destination-passing"
             raise ValueError(f"{op.name}{where} is in {wrong} form: convert first")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import TARGETS
-from ptokit.tools.cli.failures import call_errors, program_errors
+from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import KERNEL, read_program, target_option
 
 
@@ -30,10 +31,16 @@ def fmt(kernel: Path, in_place: bool) -> None:
 @click.command()
 @KERNEL
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Of DPS; without it what KERNEL has.")
 @program_errors
-def convert(kernel: Path, form: str) -> None:
-    """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls."""
-    click.echo(read_program(kernel).text(form), nl=False)
+def convert(kernel: Path, form: str, dialect: str | None) -> None:
+    """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls.
+
+    Versions of the assembler spell some of DPS in ways of their own: --dialect chooses one.
+    """
+    if dialect is not None and form != "dps":
+        usage(f"--dialect is for --to dps: {form} has one spelling")
+    click.echo(read_program(kernel).text(form, dialect=dialect), nl=False)
 
 
 @click.command()

@@ -4,14 +4,14 @@ from ptokit.isa.lang.page import *
 
 COUNTED = (i16, u16, i32, u32)
 RANDOM = Asm(
-    attrs_inside=True,
+    attrs_inside=" ",
     cpp_text="TRANDOM<{rounds}>({dst}, TRandomKey{{{key0}, {key1}}}, "
     "TRandomCounter{{{counter0}, {counter1}, {counter2}, {counter3}}});",
 )
 TRIANGLES = (*COUNTED, f16, f32)
 
 
-class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=True)):
+class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=" ")):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
     dst = Out(Tile, doc="one row that receives the numbers")
@@ -61,7 +61,7 @@ NAME ins(%s, %t : i32, !pto.tile_buf<vec, 1x256xi32>) outs(%dst : !pto.tile_buf<
     )
 
 
-class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True), specials="It writes 0 and 1 only."):
+class TTri(Instr, pipe=V, asm=Asm(attrs_inside=" "), specials="It writes 0 and 1 only."):
     """dst[i, j] = 1 in the lower triangle, j <= i + diagonal, and 0 elsewhere.
 
     With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.
@@ -69,7 +69,7 @@ class TTri(Instr, pipe=V, asm=Asm(attrs_inside=True), specials="It writes 0 and 
 
     dst = Out(Tile, doc="receives ones and zeros in its valid region")
     diagonal = In(Index, doc="how far the diagonal is to the right of the main one")
-    upper = Attr(int, 0, key="upperOrLower")
+    upper = Attr(int, 0, key="upperOrLower", bits=32)
     example = {"diagonal": 1}
     rules = (
         elements(
@@ -123,7 +123,7 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disput
     counter1 = In(Scalar, scalar="u32", doc="its second word")
     counter2 = In(Scalar, scalar="u32", doc="its third word")
     counter3 = In(Scalar, scalar="u32", doc="its highest word")
-    rounds = Attr(int, 10)
+    rounds = Attr(int, 10, bits=32)
     example = {"dst": "!pto.tile_buf<vec, 2x256xu32>"}
     rules = (
         named("element-type", dst.dtype.isin(i32, u32), help="numbers of 32 bits"),

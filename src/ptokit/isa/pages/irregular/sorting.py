@@ -154,7 +154,7 @@ class TMrgSortLists(Merge, form="lists", name="tmrgsort", disputes=("X22",)):
     src2 = In(Tile, None, doc="a sorted list")
     src3 = In(Tile, None, doc="a sorted list")
     exhausted = Attr(bool, False)
-    asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"), attrs_inside=True)
+    asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"), attrs_inside=" ")
     example = {"dst": ROW, "executed": COUNTS, "tmp": ROW, "src0": PART, "src1": PART}
     two = src0.cols + src1.cols
     rules = (

@@ -64,7 +64,9 @@ def matching(count: Expr, pattern: Attr) -> Expr:
     return (count - pattern.first + pattern.period - 1) // pattern.period
 
 
-class TGatherMask(Instr, name="tgather", form="mask", pipe=V, disputes=("C17", "C31")):
+class TGatherMask(
+    Instr, name="tgather", form="mask", pipe=V, asm=Asm(attrs_inside=", "), disputes=("C17", "C31")
+):
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
     By row, the selected elements of all rows follow one another in dst's storage without gaps. The
@@ -74,7 +76,7 @@ class TGatherMask(Instr, name="tgather", form="mask", pipe=V, disputes=("C17", "
     dst = Out(Tile, doc="receives the selected elements")
     src = In(Tile, doc="the tile to select from")
     pattern = Attr(MaskPattern, None, key="maskPattern")
-    axis = Attr(GatherAxis, GatherAxis.ROW, key="gatherAxis")
+    axis = Attr(GatherAxis, GatherAxis.ROW, key="gatherAxis", quoted=True)
     example = {"src": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
     kept = matching(src.valid.cols, pattern)

@@ -46,7 +46,7 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
     """
 
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
-    byte = Attr(int, 1)
+    byte = Attr(int, 1, bits=32)
     asm = Asm(cpp_text="THISTOGRAM<HistByte::BYTE_{byte}>({dst}, {src}, {idx});")
     rules = (
         Histogram.counted,

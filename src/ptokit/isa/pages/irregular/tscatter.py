@@ -54,7 +54,9 @@ def spread(given: Expr, wanted: Expr, pattern: Attr) -> tuple[Ruled, ...]:
     return on(CPU, exact), on(HARDWARE, named("shape", wanted == given * pattern.period))
 
 
-class TScatterMask(Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V):
+class TScatterMask(
+    Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V, asm=Asm(attrs_inside=", ")
+):
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
 
     The pattern's digits count from the right: P0001 fills indices 0, 4, 8, ...; bits move
@@ -64,7 +66,7 @@ class TScatterMask(Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V):
     dst = Out(Tile, doc="receives the elements, and zeros between them")
     src = In(Tile, doc="the columns or rows")
     pattern = Attr(MaskPattern, None, key="maskPattern")
-    axis = Attr(ScatterAxis, ScatterAxis.ROW, key="scatterAxis")
+    axis = Attr(ScatterAxis, ScatterAxis.ROW, key="scatterAxis", quoted=True)
     example = {"dst": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
     rules = (

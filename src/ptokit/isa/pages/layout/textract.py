@@ -24,7 +24,7 @@ class Extract(Instr, abstract=True, asm=Asm(brackets=("row", "col"))):
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 
-class TExtract(Extract, uses=(FIXPIPE,)):
+class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     """Copy the window of `src` that starts at (`row`, `col`) into `dst`.
 
     dst[i, j] = src[row + i, col + j] for every (i, j) in dst's valid region. An accumulator source
@@ -130,7 +130,7 @@ class TExtractFp(
     Extract,
     uses=(FIXPIPE,),
     name="textract_fp",
-    asm=Asm(name="textract.fp", spellings=("textract",)),
+    asm=Asm(name="textract.fp", since=(("v0.57", "textract"),), words=FP),
     recorded_op="textract",
 ):
     """Copy a window of the accumulator through the fix-pipe, one parameter for each source column.

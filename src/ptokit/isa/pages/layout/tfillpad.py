@@ -50,7 +50,7 @@ class TFillPadInplace(
     rules=FillPad.equal,
     recorded={"inplace": {}},
     recorded_op="tfillpad",
-    asm=Asm(spellings=("tfillpad",), selected=("mode", "inplace")),
+    asm=Asm(since=(("v0.57", "tfillpad"),), selected=("mode", "inplace")),
 ):
     """tfillpad where dst and src share their storage."""
 
@@ -61,7 +61,7 @@ class TFillPadExpand(
     rules=FillPad.larger,
     recorded={"expand": {}},
     recorded_op="tfillpad",
-    asm=Asm(spellings=("tfillpad",), selected=("mode", "expand")),
+    asm=Asm(since=(("v0.57", "tfillpad"),), selected=("mode", "expand")),
     example={"src": PARTLY, "dst": "!pto.tile_buf<vec, 32x64xf32, pad=3>"},
 ):
     """tfillpad into a dst whose declared shape may be larger."""

@@ -20,7 +20,12 @@ class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row
     )
 
 
-class TInsert(Insert, uses=(FIXPIPE,), disputes=("C22", "C23", "C44", "C47")):
+class TInsert(
+    Insert,
+    uses=(FIXPIPE,),
+    asm=Asm(words=PRE_QUANT),
+    disputes=("C22", "C23", "C44", "C47"),
+):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
     dst[row + i, col + j] = src[i, j]; everything else in `dst` keeps its value. An accumulator
@@ -87,7 +92,7 @@ class TInsertFp(
     Insert,
     uses=(FIXPIPE,),
     name="tinsert_fp",
-    asm=Asm(spellings=("tinsert",)),
+    asm=Asm(since=(("v0.57", "tinsert"),), words=FP),
     recorded_op="tinsert",
 ):
     """Insert an accumulator tile through the fix-pipe, one parameter for each of its columns.

@@ -35,7 +35,10 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
-    asm = Asm(spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"))
+    asm = Asm(
+        spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"),
+        words=PRE_QUANT,
+    )
     example = {"src": L1, "dst": L0A}
     cube = (
         on(A2A3, src.dtype.isin(*CUBE_A2A3)),
@@ -126,7 +129,9 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
         dst[src.valid] = y
 
 
-class TMovFp(Instr, name="tmov.fp", asm=Asm(spellings=("tmov_fp", "tmov")), recorded_op="tmov"):
+class TMovFp(
+    Instr, name="tmov.fp", asm=Asm(since=(("v0.57", "tmov"),), words=FP), recorded_op="tmov"
+):
     """Move an accumulator through the fix-pipe, one parameter for each column.
 
     dst[i, j] = convert(src[i, j]; fp[0, j]).

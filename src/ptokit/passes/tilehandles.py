@@ -1,0 +1,95 @@
+"""Handles that destination-passing text names as results: `%u = pto.treshape %t : T -> U`.
+
+Compilers print aliases so between instructions that write their operands. Other passes see the
+instruction's own form: a tile that is allocated and becomes the handle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ptokit.ir.builder import new_op
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import INDEX, Kind, Type
+from ptokit.text.read.names import allocation, constant_page
+
+
+def names_handles(func: Func) -> bool:
+    """Whether outputs are operands, and results only where they are handles on tiles' bytes."""
+    ops = [op for op in func.walk() if isinstance(op, Op)]
+    results = [op for op in ops if op.ssa]
+    if not results:
+        return True
+    return any(op.dps for op in ops) and all(ALIASES in op.page.traits for op in results)
+
+
+def with_tiles(func: Func) -> Func:
+    """The function with a tile allocated for each handle that a result names.
+
+    Where the valid region of its type is dynamic, it is that of the source's allocation if they
+    have one shape, else the whole tile: the text says no more.
+    """
+    if not any(isinstance(op, Op) and op.ssa for op in func.walk()):
+        return func
+    ops = (op for op in func.walk() if isinstance(op, Op))
+    makers = {op.results[0]: op for op in ops if ALLOCATES in op.page.traits}
+    blocks = [_block(block, makers) for block in func.blocks]
+    return replace(func, body=_block(func.body, makers), blocks=blocks)
+
+
+def _block(block: Block, makers: dict[Value, Op]) -> Block:
+    new = replace(block, ops=[])
+    for op in block.ops:
+        new.ops += _lowered(op, makers) if isinstance(op, Op) and op.ssa else [_inner(op, makers)]
+    return new
+
+
+def _inner(op: AnyOp, makers: dict[Value, Op]) -> AnyOp:
+    if not op.regions:
+        return op
+    return replace(op, regions=[_block(region, makers) for region in op.regions])
+
+
+def _lowered(op: Op, makers: dict[Value, Op]) -> Iterator[AnyOp]:
+    """The allocation of its tile, and the op that makes a handle of it."""
+    (out,), (handle,) = op.page.outs(), op.results
+    source = op.bound(op.page.ins()[0].name)[0]
+    spans = {"": op.span} if op.span else {}
+    allocated = new_op(allocation(), {}, results=[handle], spans=spans)
+    allocated.comments = op.comments
+    for name, number in _open(handle.type):
+        given = makers[source].operands.get(name) if _alike(source, handle, makers) else None
+        if given is None:
+            constant = _number(number, handle)
+            given = constant.results[0]
+            yield constant
+        allocated.operands[name] = given
+    yield allocated
+    yield replace(op, operands=op.operands | {out.name: handle}, results=[], comments=NO_COMMENTS)
+
+
+def _open(kind: Type) -> Iterator[tuple[str, int]]:
+    """The extents of the valid region that a type leaves open: what gives them, the tile's own."""
+    if isinstance(kind, TileType):
+        names = (o.name for o in allocation().operands if o.kind is Kind.INDEX)
+        for name, valid, whole in zip(names, kind.valid, (kind.rows, kind.cols), strict=True):
+            if valid is None:
+                yield name, whole
+
+
+def _alike(source: Value, handle: Value, makers: dict[Value, Op]) -> bool:
+    """Whether both tiles have one shape, and the first is allocated here."""
+    one, other = source.type, handle.type
+    if not (isinstance(one, TileType) and isinstance(other, TileType) and source in makers):
+        return False
+    return (one.rows, one.cols) == (other.rows, other.cols)
+
+
+def _number(number: int, handle: Value) -> Op:
+    page = constant_page()
+    value = Value(f"{handle.name}_{number}", INDEX, handle.span)
+    spans = {"": handle.span} if handle.span else {}
+    return new_op(page, {}, {page.attrs[0].name: number}, results=[value], spans=spans)
