@@ -19,26 +19,26 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 610,  # the calls that a place is inside of, the nearest words; traps; levels
     "isa/formula": 620,  # levels
-    "isa/model": 1_950,  # readings by name; kinds of cores, handles of pipes, structs
+    "isa/model": 2_050,  # readings by name; kinds of cores, handles of pipes, structs
     "isa/lang": 1_600,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 840,
     "isa": 120,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
     "isa/pages": 9_700,  # all tile instructions of the manual; other cores and ranks; structs
     "ir": 620,  # the builder too; graphs of blocks
-    "text/types": 730,  # memrefs, multi-tiles, memories of pointers, structs
-    "text/read": 4_050,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks
-    "text/write": 1_100,  # values that regions pass on, in C++; shapes of pipes, fields
+    "text/types": 800,  # memrefs, multi-tiles, memories of pointers, structs
+    "text/read": 4_300,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks
+    "text/write": 1_300,  # values that regions pass on, in C++; shapes of pipes, fields
     "text": 20,
-    "sim": 2_030,  # windows are placed once, memories used again; merges, addresses
+    "sim": 2_200,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_460,  # below analysis: effects come from recorded bodies
-    "analysis": 2_700,
+    "analysis": 2_900,
     "sim/reference": 600,  # what of arrays is viewed; traces, breakpoints
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_320,  # sessions run again
-    "passes": 1_880,  # blocks become regions
-    "api": 2_700,  # raw files, arguments by position, comparisons
-    "tools": 2_160,  # a file per command; arguments, comparison, traces, breakpoints
+    "passes": 2_050,  # blocks become regions
+    "api": 2_800,  # raw files, arguments by position, comparisons
+    "tools": 2_400,  # a file per command; arguments, comparison, traces, breakpoints
     "": 160,
 }
 LAYERS = list(HOUSE)
