@@ -475,3 +475,10 @@ class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY)
     """A view of global memory without a place, until a pipe gives it a slot."""
 
     entry = Result(Global)
+
+
+class DeclareTileMemref(DeclaredEntry, name="declare_tile_memref", traits=(RECEIVES,)):
+    """A buffer without storage of its own, until it is popped from a pipe: older text."""
+
+    example = "%t = NAME -> memref<16x16xf32, #pto.address_space<vec>>"
+    entry = Result(Entry)
