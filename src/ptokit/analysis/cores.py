@@ -17,7 +17,7 @@ from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, VEC, KernelKind, M, V
+from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, VEC, KernelKind, M, S, V
 
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
@@ -41,6 +41,8 @@ def core_of(op: Op) -> KernelKind | None:
     """The kind of core that has the unit which executes an op; None: either, or not known."""
     if op.page.core is not None or op.regions:
         return op.page.core
+    if op.page.pipe is S:
+        return None
     types = {name: value.type for name, value in (*op.named_results(), *op.values())}
     pipe = op.page.pipe_of({name: _located(kind) for name, kind in types.items()})
     locations = {kind.loc for kind in types.values() if isinstance(kind, TileType)}

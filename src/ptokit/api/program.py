@@ -78,7 +78,7 @@ class Program:
 
         module, known = checked(self.module)
         known += [*unfit_entries(self.module), *check_pipes(self.module)]
-        of_cores = list(misplaced(self.module))
+        of_cores = list(misplaced(self.module)) if any(t.kinds for t in every) else []
         found = verdicts(
             module, every, _trial, allow_unknown=allow_unknown, known=known, of_cores=of_cores
         )

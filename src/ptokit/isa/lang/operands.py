@@ -72,8 +72,9 @@ class Operand(Field):
         """Whether a value of this type may stand here."""
         if isinstance(given, HandleType) and self.handle is not None:
             return given == self.handle
-        excluded = self.whole if isinstance(given, ScalarType) and given.is_float else self.real
-        return not (excluded and isinstance(given, ScalarType)) and self.kind.accepts(given)
+        if isinstance(given, ScalarType) and (self.whole if given.is_float else self.real):
+            return False
+        return self.kind.accepts(given)
 
     @property
     def kind_name(self) -> str:

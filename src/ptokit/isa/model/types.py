@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
@@ -36,7 +37,7 @@ class ScalarType:
     def __str__(self) -> str:
         return self.name
 
-    @property
+    @cached_property
     def is_float(self) -> bool:
         dtype = self.dtype
         return dtype is not None and dtype.is_float

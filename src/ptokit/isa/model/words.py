@@ -6,7 +6,10 @@ Each member carries every spelling that exists: in text, in C++, and short for P
 from __future__ import annotations
 
 from enum import Enum
-from typing import Self
+from functools import cache
+from typing import Self, TypeVar
+
+W = TypeVar("W", bound="Word")
 
 
 class Word(Enum):
@@ -42,15 +45,18 @@ class Word(Enum):
     @classmethod
     def named(cls, word: str) -> Self | None:
         """The member that `word` spells in any form, case aside; None if none."""
-        wanted = word.lower()
-        for member in cls:
-            if wanted in (s.lower() for s in (member.text, member.cpp, *member.short)):
-                return member
-        return None
+        return _spelled(cls).get(word.lower())
 
     @classmethod
     def options(cls) -> tuple[str, ...]:
         return tuple(str(m) for m in cls)
+
+
+@cache
+def _spelled(kind: type[W]) -> dict[str, W]:
+    """The members by each of their spellings; of one spelling the first."""
+    members = list(kind)[::-1]
+    return {s.lower(): m for m in members for s in (*m.short, m.cpp, m.text)}
 
 
 class Rounding(Enum):

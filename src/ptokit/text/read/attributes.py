@@ -236,9 +236,8 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
 
 def member(kind: type[Word], value: object) -> Word | None:
     """The member that the value spells, in any family, quoted, bare or by number."""
-    members = list(kind)
-    if isinstance(value, int) and 0 <= value < len(members):
-        return members[value]
+    if isinstance(value, int) and 0 <= value < len(kind):
+        return list(kind)[value]
     return kind.named(_spelling(value))
 
 
