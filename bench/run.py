@@ -11,7 +11,8 @@ no figure of this run is comparable with them.
 A second table has our own plain C (`plain.c`) as the opponent, compiled in the same run; it is
 missing where there is no compiler. Before anything is timed, results of both are compared.
 
-    python bench/run.py [PART OF A ROW'S NAME | grid | calls | start]... [--quick] [--json FILE]
+    python bench/run.py [PART OF A ROW'S NAME | grid | calls | start | programs]...
+        [--quick] [--json FILE]
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import numpy as np
+import texts
 import whole
 from clock import COPIES, Clock, copies
 from families import families
@@ -136,7 +138,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "rows",
         nargs="*",
-        help="only rows with one of these in their name; also: grid, calls, start",
+        help="only rows with one of these in their name; also: grid, calls, start, programs",
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
@@ -152,7 +154,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     clock = Clock(passes=1, runs=2, seconds=0.002) if chosen.quick else Clock()
     selected = [row for row in (*rows(), *families()) if wanted(row.name)]
     grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
-    if not (selected or grid or calls or start):
+    text = wanted("programs")
+    if not (selected or grid or calls or start or text):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
     prepare(clock, selected)
     if grid:
@@ -169,7 +172,9 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
-    started = list(print_starts(3 if chosen.quick else 9)) if start else []
+    repeats = 3 if chosen.quick else 9
+    started = list(print_starts("from a cold start", whole.starts(repeats))) if start else []
+    started += print_starts("long programs", texts.readings(repeats)) if text else []
     return {
         "rows": [line.to_json() for line in lines],
         "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],
@@ -273,9 +278,9 @@ def print_calls(clock: Clock) -> None:
     print()
 
 
-def print_starts(repeats: int) -> Iterator[whole.Start]:
-    print(f"\n{'from a cold start, ms':<58}{'least':>9}{'median':>9}")
-    for start in whole.starts(repeats):
+def print_starts(what: str, rows: Iterator[whole.Start]) -> Iterator[whole.Start]:
+    print(f"\n{what + ', ms':<58}{'least':>9}{'median':>9}")
+    for start in rows:
         print(start.line, flush=True)
         yield start
 

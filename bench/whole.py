@@ -182,19 +182,19 @@ def starts(repeats: int) -> Iterator[Start]:
         count = len(large.body)
         for statement in ("pass", "import numpy", "import ptokit"):
             name = f"python -c '{statement}'"
-            yield _repeated(name, repeats, lambda s=statement: _process("-c", s))
+            yield repeated(name, repeats, lambda s=statement: _process("-c", s))
         cold = f"ptokit run, {len(small.body)} instructions"
-        yield _repeated(f"{cold}, nothing cached", repeats, lambda: _process(*run), fresh=True)
-        yield _repeated(f"{cold}, cached", repeats, lambda: _process(*run))
+        yield repeated(f"{cold}, nothing cached", repeats, lambda: _process(*run), fresh=True)
+        yield repeated(f"{cold}, cached", repeats, lambda: _process(*run))
         text, arrays = large.text(), large.arrays
         work = f"reading and compiling {count} instructions"
-        yield _repeated(
+        yield repeated(
             f"{work}, nothing cached", repeats, lambda: compiled(text, arrays), fresh=True
         )
-        yield _repeated(f"{work}, cached", repeats, lambda: compiled(text, arrays))
+        yield repeated(f"{work}, cached", repeats, lambda: compiled(text, arrays))
 
 
-def _repeated(name: str, repeats: int, work: Callable[[], object], *, fresh: bool = False) -> Start:
+def repeated(name: str, repeats: int, work: Callable[[], object], *, fresh: bool = False) -> Start:
     """A row; `fresh`: every time with an empty cache, otherwise once before it counts."""
     row = Start(name)
     if not fresh:

@@ -17,6 +17,7 @@ from ptokit.text.read.generic import read_generic
 from ptokit.text.read.opaque import read_opaque
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
+from ptokit.text.read.repeats import line_of, noted, remember, repeated
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.types.parts import WHOLE
 
@@ -40,7 +41,18 @@ def read_operation(p: Parser, block: Block) -> AnyOp | None:
 
 def _operation(p: Parser) -> AnyOp:
     """The op at the cursor."""
-    start = p.i
+    start, line = p.i, line_of(p, p.i)
+    if line and (again := repeated(p, start, line)) is not None:
+        return again
+    before = noted(p)
+    op = _new(p, start)
+    if line:
+        remember(p, start, line, op, before)
+    return op
+
+
+def _new(p: Parser, start: int) -> AnyOp:
+    """An op that is read for the first time."""
     results = _results(p) if p.texts[start][:1] == "%" else []
     at = p.i
     name = p.texts[at]

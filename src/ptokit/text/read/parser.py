@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
@@ -15,6 +15,9 @@ from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
+
+if TYPE_CHECKING:
+    from ptokit.text.read.repeats import Template
 
 MOST = 20  # diagnostics of one text
 
@@ -30,6 +33,7 @@ class Parser(Cursor):
         self.operation = operation
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
+        self.repeats: dict[str, Template] = {}  # statements by their lines, see `repeats`
         self.broken: list[Block] = []  # blocks of which something was left out
         self.labels: dict[str, Block] = {}  # blocks of the function at the cursor, once looked for
         self.body = 0  # the brace that opens it
