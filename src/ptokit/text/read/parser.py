@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
@@ -15,9 +15,7 @@ from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
-
-if TYPE_CHECKING:
-    from ptokit.text.read.repeats import Template
+from ptokit.text.read.templates import Template
 
 MOST = 20  # diagnostics of one text
 

@@ -11,24 +11,13 @@ import re
 from typing import NamedTuple
 
 from ptokit.ir.module import AnyOp, Op, Value
-from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import Elided, OpaqueType, Type
+from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.isa.model.types import Elided, OpaqueType
 from ptokit.text.read.parser import Parser
+from ptokit.text.read.templates import Template
 
 NAME = re.compile(r"%[\w$.-]+")
 MOST, LONGEST = 4096, 2000  # lines that are remembered, characters of one
-
-
-class Template(NamedTuple):
-    """A statement without its names; tokens are counted from its first one."""
-
-    length: int
-    page: type[Instr]
-    attrs: dict[str, object]
-    used: tuple[tuple[int, Type], ...]  # the type of the value that each token names
-    results: tuple[tuple[int, Type], ...]
-    operands: tuple[tuple[str, int | tuple[int, ...]], ...]
-    spans: tuple[tuple[str, int, int], ...]  # from one token to another
 
 
 class Noted(NamedTuple):
@@ -91,6 +80,8 @@ def _ends(p: Parser, at: int) -> bool:
 def remember(p: Parser, start: int, line: str, op: AnyOp, before: Noted) -> None:
     """Keep what was read, if all of it follows from the line and the types of what it names."""
     if not isinstance(op, Op) or op.regions or len(p.repeats) >= MOST or noted(p) != before:
+        return
+    if TERMINATOR in op.page.traits:  # what it ends decides whether it may
         return
     if any(alias in line for alias in p.aliases) or ("#" in line and p.tokens.attributes):
         return
