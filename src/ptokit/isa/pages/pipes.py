@@ -144,7 +144,7 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESE
 
     unexecuted = PEER
     asm = Asm(
-        shape="configured", cpp_text="const uint32_t {addr} = /* {size} bytes, {label} */[{base}];"
+        shape="configured", cpp_text="const uint32_t {addr}{{[{base}]}};  // {size} bytes, {label}"
     )
     example = FIFO
     disputes = ("X60",)
@@ -166,7 +166,7 @@ class ImportReservedBuffer(Instr, name="import_reserved_buffer", pipe=S, exchang
     """The address of a buffer that a function for the other kind of core reserves."""
 
     unexecuted = PEER
-    asm = Asm(shape="configured", cpp_text="const uint32_t {addr} = /* {label} of {peer} */;")
+    asm = Asm(shape="configured", cpp_text="const uint32_t {addr}{{}};  // {label} of {peer}")
     example = OTHER_END
     addr = Result(Scalar, scalar="i32")
     label = Attr(str, key="name")
