@@ -5,77 +5,21 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from account.cpp_header import header
+from account.files import ROOT
 from ptokit.api.program import loads
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 DECLARED = re.compile(r"(?<!return)(?:[\w>] [*&]?|[>*&\]] ?|auto \[(?:\w+, )*|, )$")
-SCALAR = [p for p in pages() if not (p.executes or p.unexecuted)]
-# a stand-in for the vendor's header: any tile and any call of an intrinsic
-HEADER = """\
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <tuple>
-#define AICORE
-#define __gm__
-#define __ubuf__
-using half = float;
-using bfloat16_t = float;
-struct float8_e4m3_t {};
-struct float8_e8m0_t {};
-enum { DYNAMIC };
-enum class TileType { Vec, Left, ScaleLeft, Scaling, Mat, Acc, Right };
-enum class BLayout { RowMajor, ColMajor };
-enum class SLayout { NoneBox, RowMajor, ColMajor };
-enum class cache_line_t { ENTIRE_DATA_CACHE, SINGLE_CACHE_LINE };
-enum { DSB_DDR, DSB_ALL, DSB_UB };
-inline void dcci(const void *, cache_line_t) {}
-inline void dsb(int) {}
-inline void trap() {}
-namespace cce {
-template <class... N> void printf(const char *, N...) {}
-}
-template <int I, int... J, class S> auto &field(S &s) {
-  if constexpr (sizeof...(J) > 0) return field<J...>(std::get<I>(s));
-  else return std::get<I>(s);
-}
-template <int...> struct Shape {};
-template <int...> struct Stride {};
-template <TileType L, class T, auto...> struct Tile {
-  template <class... N> Tile(N...) {}
-  T *data() const { return 0; }
-  template <class N> T GetValue(N) const { return T(); }
-  template <class... N> void SetValidShape(N...) {}
-  int64_t GetValidRow() const { return 0; }
-  int64_t GetValidCol() const { return 0; }
-};
-template <class T, class... S> struct GlobalTensor {
-  template <class P> GlobalTensor(P, std::array<int64_t, 2>, std::array<int64_t, 2>) {}
-  T *data() const { return 0; }
-  int64_t GetShape(int64_t) const { return 0; }
-  int64_t GetStride(int64_t) const { return 0; }
-  using I = std::array<int64_t, 2>;
-  GlobalTensor partition(I, I) const { return *this; }
-};
-struct PrefetchAsyncContext { PrefetchAsyncContext(void *) {} int session; };
-template <class... S> struct Asked {
-  bool Wait(auto) { return true; }
-  bool Test(auto) { return true; }
-};
-template <class V> Asked<> TPREFETCH_ASYNC(V, PrefetchAsyncContext) { return {}; }
-enum pipe_t { PIPE_MTE2, PIPE_V };
-void get_buf(pipe_t, int64_t, int), rls_buf(pipe_t, int64_t, int), set_ffts_base_addr(uint64_t);
-constexpr bool DAV_CUBE = true, DAV_VEC = true;
-int64_t get_block_idx(), get_block_num(), get_subblockid(), get_subblockdim();
-"""
 CARRIED = """\
 func.func @pair(%a: i32, %b: i32) -> (i32, i32) {
   return %b, %a : i32, i32
@@ -116,17 +60,85 @@ def test_what_cpp_uses_is_defined_before(page: type[Instr]) -> None:
         assert re.search(rf"\b{result.name}\b", text), (result, text)
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
-def test_a_compiler_takes_scalars_control_and_handles(tmp_path: Path) -> None:
-    programs = [*map(cpp, SCALAR), loads(CARRIED).text("cpp")]
-    calls = {c for text in programs for c in re.findall(r"\b([A-Z][A-Z_]+)\(", text)} - {"AICORE"}
-    calls -= {"INFINITY", "NAN"}
-    lines = [HEADER, *(f"template <class... T> void {c}(T &&...) {{}}" for c in sorted(calls))]
-    for i, text in enumerate(programs):
-        _, _, body = text.partition("using namespace pto;\n")
-        lines.append(f"namespace n{i} {{{body.replace('void main(', 'void example(')}}}")
-    file = tmp_path / "all.cpp"
+def programs() -> Iterator[tuple[str, str]]:
+    """Every program of the repository that can be read, in C++."""
+    yield "carried", loads(CARRIED).text("cpp")
+    yield from ((page.__name__, cpp(page)) for page in pages())
+    for path in sorted([*ROOT.glob("examples/**/*.pto"), *ROOT.glob("tests/**/*.pto")]):
+        try:
+            yield str(path.relative_to(ROOT)), loads(path.read_text(encoding="utf-8")).text("cpp")
+        except PtoError:
+            assert path.parent.name == "errors"
+
+
+def compiled(bodies: dict[str, str], folder: Path) -> dict[str, str]:
+    """What the compiler says against each body, all in one file; none where it takes it."""
+    lines = header().splitlines()
+    first: dict[int, str] = {}
+    for number, (name, body) in enumerate(bodies.items()):
+        first[len(lines) + 1] = name
+        lines += f"namespace n{number} {{\n{body}\n}}".splitlines()
+    file = folder / "all.cpp"
     file.write_text("\n".join(lines))
     command = [str(COMPILER), "-std=c++20", "-fsyntax-only", str(file)]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:4000]
+    found: dict[str, str] = {}
+    for match in re.finditer(r"all\.cpp:(\d+):\d+: error: (.*)", done.stderr):
+        start = max((n for n in first if n <= int(match[1])), default=0)
+        found.setdefault(first.get(start, "the header"), match[2])
+    assert (done.returncode != 0) == bool(found), done.stderr[:2000]
+    return found
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
+def test_a_compiler_takes_every_program(tmp_path: Path) -> None:
+    bodies = {name: text.partition("using namespace pto;\n")[2] for name, text in programs()}
+    assert compiled(bodies, tmp_path) == {}
+
+
+TILE = "Tile<TileType::Vec, float, 8, 16> a, b, d; int32_t n = 2; half h;"
+RIGHT = [
+    "TADD(d, a, b);",
+    "TADDS(d, a, n);",
+    "TASSIGN(d, 64);",
+    "TEXTRACT(d, a, n, n);",
+    "TCVT(d, a, RoundMode::CAST_RINT, SaturationMode::ON);",
+    "set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);",
+    "TRESHAPE(d, a);",
+    "TEXP(d, a);",
+]
+WRONG = [
+    "TADD(d, a);",
+    "TADD(d, a, n);",
+    "TADDS(d, n, a);",
+    "TASSIGN(64, d);",
+    "TEXTRACT(d, n, n, a);",
+    "TCVT(d, a, SaturationMode::ON, RoundMode::CAST_RINT);",
+    "set_flag(EVENT_ID0, PIPE_V, PIPE_MTE3);",
+    "TEXP<decltype(d), decltype(a), RoundMode::CAST_RINT>(d, a);",
+    "TNOTHING(d, a);",
+]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
+def test_a_compiler_refuses_wrong_calls(tmp_path: Path) -> None:
+    """Else the test above could not fail."""
+    bodies = {call: f"void f() {{ {TILE} {call} }}" for call in (*RIGHT, *WRONG)}
+    assert sorted(compiled(bodies, tmp_path)) == sorted(WRONG)
+
+
+def test_names_that_c_plus_plus_reserves() -> None:
+    text = """func.func private @main(%new: i32) -> i32 {
+  %half = arith.addi %new, %new : i32
+  return %half : i32
+}
+func.func @f(%int: i32) -> i32 attributes {pto.entry} {
+  %r = func.call @main(%int) : (i32) -> i32
+  return %r : i32
+}
+"""
+    printed = loads(text).text("cpp")
+    assert "AICORE int32_t main_(int32_t new_)" in printed
+    assert "const int32_t half_ = new_ + new_;" in printed
+    assert 'extern "C" __global__ AICORE int32_t f(int32_t int_)' in printed
+    assert "const auto r = main_(int_);" in printed

@@ -21,7 +21,6 @@ from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, VEC, KernelKind, M, S,
 
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
-ENTRIES = ("pto.entry", "pto.kernel", "hacc.entry", "pto.aicore")
 KIND = "pto.kernel_kind"
 MIXED = "put what each kind of core runs into a section of its own kind"
 
@@ -119,7 +118,7 @@ def _refusal(op: Op, seen: str, help: str = "move it to a function of its own ki
 def unfit_entries(module: Module) -> Iterator[Diagnostic]:
     """Functions that a launch runs and that return something, or have no body."""
     for func in module.funcs:
-        if not any(word in func.attrs for word in ENTRIES):
+        if not func.launched:
             continue
         if func.results or func.declared:
             what = f"{len(func.results)} results" if func.results else "no body"

@@ -223,13 +223,13 @@ class Program:
             raise ValueError(f"no dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
         if dialect is not None and form != "dps":
             raise ValueError(f"a dialect is of the form dps; {form} has none")
-        from ptokit.passes import func_to_dps, to_dps, to_ssa  # what prints is not needed to run
-        from ptokit.passes.structure import structured
+        from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
+        from ptokit.passes.pipeline import run_passes
         from ptokit.text.write.cpp import print_cpp
         from ptokit.text.write.printer import print_module
 
         if form == "cpp":
-            return print_cpp(self.module.mapped(lambda func: func_to_dps(structured(func))))
+            return print_cpp(run_passes(self.module, ("to_dps",), current_target()))
         converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
         return print_module(converted, form, dialect)
 

@@ -53,6 +53,8 @@ class Comments(NamedTuple):
 
 
 NO_COMMENTS = Comments()
+# attributes of a function that the host starts
+ENTRIES = ("pto.entry", "pto.kernel", "hacc.entry", "pto.aicore")
 
 
 @dataclass(eq=False)
@@ -221,6 +223,11 @@ class Func:
     @property
     def args(self) -> list[Value]:
         return self.body.args
+
+    @property
+    def launched(self) -> bool:
+        """Whether the host starts it: a kernel."""
+        return any(self.attrs.get(name, False) is not False for name in ENTRIES)
 
     def walk(self) -> Iterator[AnyOp]:
         """Every op of every block, regions included, in text order."""

@@ -8,7 +8,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.pages.synchronisation import Waiting
 
 
-class FenceScope(Word, mlir="fence_scope", cpp_type="FenceScope"):
+class FenceScope(Word, mlir="fence_scope", cpp_type="mem_dsb_t"):
     """The memories whose accesses a fence orders."""
 
     GM = "gm", "DSB_DDR"

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from math import isfinite, isnan
 
+from ptokit.diagnostics.diagnostic import error
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.lang.traits import OUTSIDE
+from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE
+from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, MultiTileType, TileType
 from ptokit.isa.model.types import (
     EVENT,
@@ -21,6 +23,7 @@ from ptokit.isa.model.types import (
     ArrayType,
     Elided,
     HandleType,
+    Kind,
     OpaqueType,
     PtrType,
     ScalarType,
@@ -40,6 +43,13 @@ HANDLE_CPP = {
     EVENT: "comm::AsyncEvent",
     PREFETCHING: "PrefetchAsyncContext",
 }
+KEYWORDS = """\
+alignas alignof and asm auto bool break case catch char class concept const constexpr continue
+decltype default delete do double else enum explicit export extern false float for friend goto if
+inline int long main mutable namespace new noexcept not nullptr operator or private protected public
+register requires return short signed sizeof static struct switch template this throw true try
+typedef typename union unsigned using virtual void volatile while xor"""
+RESERVED = {*KEYWORDS.split(), *(dtype.cpp for dtype in DTYPES)}
 OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
 
 
@@ -58,6 +68,12 @@ def tile_cpp(kind: TileType) -> str:
     while len(arguments) > 4 and arguments[-1] == defaults[len(arguments) - 5]:
         arguments.pop()
     return f"Tile<{', '.join(arguments)}>"
+
+
+def identifier(name: str) -> str:
+    """A name as C++ takes it."""
+    clean = "".join(c if c.isalnum() else "_" for c in name)
+    return f"v{clean}" if clean[:1].isdigit() else f"{clean}_" if clean in RESERVED else clean
 
 
 def type_cpp(kind: Type) -> str:
@@ -103,18 +119,22 @@ class Printer:
 
     def name(self, value: Value) -> str:
         if value not in self.names:
-            clean = "".join(c if c.isalnum() else "_" for c in value.name)
-            base = f"v{clean}" if clean[:1].isdigit() else clean
+            base = identifier(value.name)
             taken = set(self.names.values())
             choices = (base, *(f"{base}_{i}" for i in range(2, len(taken) + 3)))
             self.names[value] = next(c for c in choices if c not in taken)
         return self.names[value]
 
-    def func(self, func: Func) -> Iterator[str]:
+    def head(self, func: Func) -> str:
+        """The declaration of a function."""
         args = ", ".join(f"{type_cpp(a.type)} {self.name(a)}".replace("* ", "*") for a in func.args)
         given = ", ".join(map(type_cpp, func.results)) or "void"
         given = f"std::tuple<{given}>" if len(func.results) > 1 else given
-        yield f"AICORE {given} {func.name}({args})"
+        launched = 'extern "C" __global__ ' if func.launched else ""
+        return f"{launched}AICORE {given} {identifier(func.name)}({args})"
+
+    def func(self, func: Func) -> Iterator[str]:
+        yield self.head(func)
         yield "{"
         yield from self.block(func.body, "  ")
         yield "}"
@@ -173,9 +193,10 @@ class Printer:
         given = [self._argument(op, o) for o in page.operands if op.bound(o.name)]
         bound = [o for o in page.operands if op.bound(o.name)]
         tiles = [
-            f"decltype({g})"
-            for o, g in zip(bound, given, strict=True)
-            if o.kind.name in ("TILE", "CONV", "GLOBAL") and not page.asm.deduced
+            f"decltype({self.name(value)})"
+            for o in bound
+            for value in op.bound(o.name)
+            if o.kind in (Kind.TILE, Kind.CONV, Kind.GLOBAL) and not page.asm.deduced
         ]
         chosen = [
             self._word(a, op.attrs[a.name]) for a in page.attrs if a.cpp and a.name in op.attrs
@@ -202,6 +223,9 @@ class Printer:
             for value in op.bound(operand.name):
                 fill |= _words_of(value.type, "minus", "-")
         for operand, result in zip(op.page.results(), op.results, strict=False):
+            if isinstance(result.type, Elided) and ALLOCATES in op.page.traits:
+                message = f"%{result.name}: C++ declares a tile with its type"
+                raise error("type-elided", message, result.span)
             fill[operand.name] = self.name(result)
             fill = _words_of(result.type, "lowest", "1") | fill | {"type": type_cpp(result.type)}
         for attr in op.page.attrs:
@@ -210,6 +234,9 @@ class Printer:
             fill[attr.name] = worded or _text(value)
             if attr.kind is str:
                 fill[f"{attr.name}_literal"] = quoted(str(value))
+        if CALLS in op.page.traits:
+            called = op.page.attrs[0].name
+            fill[called] = identifier(str(fill[called]))
         names = ", ".join(map(self.name, op.results))
         fill["results"] = f"[{names}]" if len(op.results) > 1 else names
         if op.regions and op.regions[0].args:
@@ -247,9 +274,22 @@ def _tidy(text: str) -> str:
     return text.replace("(, )", "").replace("(, ", "(").replace(", )", ")")
 
 
+def _declared(module: Module) -> list[Func]:
+    """Functions that are called before they are defined, or have no body."""
+    place = {func.name: n for n, func in enumerate(module.funcs)}
+    ops = [(n, op) for n, func in enumerate(module.funcs) for op in func.walk()]
+    calls = [(n, op) for n, op in ops if isinstance(op, Op) and CALLS in op.page.traits]
+    named = [(n, str(op.attrs[op.page.attrs[0].name])) for n, op in calls]
+    early = {name for n, name in named if place.get(name, -1) >= n}
+    return [func for func in module.funcs if func.declared or func.name in early]
+
+
 def print_cpp(module: Module) -> str:
     """The module as C++ source; functions in text order."""
     lines = ["#include <pto/pto-inst.hpp>", "using namespace pto;"]
+    if declared := _declared(module):
+        lines += ["", *(f"{Printer().head(func)};" for func in declared)]
     for func in module.funcs:
-        lines += ["", *Printer().func(func)]
+        if not func.declared:
+            lines += ["", *Printer().func(func)]
     return "\n".join(lines) + "\n"
