@@ -57,7 +57,8 @@ template <class T, class S, class D> struct GlobalTensor {
   template <size_t N>
   GlobalTensor(T *, const std::array<int64_t, N> &, const std::array<int64_t, N> &);
   template <size_t N> GlobalTensor(T *, const int64_t (&)[N], const int64_t (&)[N]);
-  template <size_t N> GlobalTensor partition(const int64_t (&)[N], const int64_t (&)[N]) const;
+  template <class P, size_t N> P partition(const int64_t (&)[N], const int64_t (&)[N]) const;
+  GlobalTensor();
   T *data() const;
   int64_t GetShape(int64_t) const, GetStride(int64_t) const;
 };

@@ -17,6 +17,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
+from ptokit.text.write.cpp import identifier
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 DECLARED = re.compile(r"(?<!return)(?:[\w>] [*&]?|[>*&\]] ?|auto \[(?:\w+, )*|, )$")
@@ -51,13 +52,13 @@ def cpp(page: type[Instr]) -> str:
 @pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
 def test_what_cpp_uses_is_defined_before(page: type[Instr]) -> None:
     funcs, text = loads(example_program(page)).module.funcs, cpp(page)
-    names = {v.name for func in funcs for v in func.named()}
-    for name in (f"v{n}" if n[:1].isdigit() else n for n in names):
+    names = {identifier(v.name) for func in funcs for v in func.named()}
+    for name in names:
         first = re.search(rf"(?<![\w:.]){name}\b(?!\()|(?<= ){name}\(", text)
         assert first is None or DECLARED.search(text[: first.start()]), (name, text)
     ops = (op for func in funcs for op in func.body.walk())
     for result in (v for op in ops if not op.regions for v in op.results):
-        assert re.search(rf"\b{result.name}\b", text), (result, text)
+        assert re.search(rf"\b{identifier(result.name)}\b", text), (result, text)
 
 
 def programs() -> Iterator[tuple[str, str]]:

@@ -45,7 +45,7 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
 class PartitionView(Instr, name="partition_view", pipe=S):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
-    asm = Asm(cpp_text="auto {result} = {view}.partition({{{offsets}}}, {{{sizes}}});")
+    asm = Asm(cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});")
     result = Result(Global)
     view = In(Global)
     offsets = In(Index, many=True, key="offsets")
