@@ -1,7 +1,8 @@
 """A stand-in for the vendor's C++ header, from the pages: programs in C++ compile against it.
 
 It declares types, enumerations, and every intrinsic with the kinds of its parameters in order and
-the types of its template arguments. Nothing in it has a body, and nothing is meant to run.
+the types of its template arguments. Nothing in it has a body, and nothing is meant to run. What
+no engine executes, as it talks to other cores, is left out.
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ PRELUDE = """\
 #define __cc__
 using bfloat16_t = float;
 constexpr int DYNAMIC = -1;
+struct Asked {  // what an intrinsic gives that does not wait
+  bool Wait(auto &&);
+  bool Test(auto &&);
+};
+namespace comm { struct AsyncSession {}; using AsyncEvent = Asked; }
+struct PrefetchAsyncContext {
+  PrefetchAsyncContext(auto *);
+  comm::AsyncSession session;
+};
 constexpr bool DAV_CUBE = true, DAV_VEC = true;
 """
 TYPES = """\
@@ -102,8 +112,11 @@ template <Op, Op, bool, event_t> struct Event {
   void operator=(RecordEvent), Wait();
 };
 void set_flag(pipe_t, pipe_t, event_t), wait_flag(pipe_t, pipe_t, event_t), pipe_barrier(pipe_t);
-void dcci(PTR auto, cache_line_t), trap();
-void dsb(auto);
+void dcci(PTR auto, cache_line_t);
+void trap();
+void dsb(mem_dsb_t), set_ffts_base_addr(uint64_t);
+pipe_t pipe_of(Op);
+void get_buf(pipe_t, int64_t, int64_t), rls_buf(pipe_t, int64_t, int64_t);
 namespace cce { template <class... T> void printf(const char *, T...); }
 template <int I, int... Rest> auto &field(auto &of) {
   if constexpr (sizeof...(Rest) == 0) return std::get<I>(of);
@@ -148,7 +161,7 @@ def _enumerations() -> Iterator[str]:
     pages()
     members: dict[str, dict[str, None]] = {}
     for word in _words():
-        if word.cpp_type:
+        if word.cpp_type.isidentifier():
             names = members.setdefault(word.cpp_type, {})
             names |= dict.fromkeys(str(m.cpp) for m in word if str(m.cpp).isidentifier())
     for name, found in members.items():
@@ -174,7 +187,7 @@ def _intrinsics() -> Iterator[str]:
     """Each intrinsic once for each list of parameters that some page has."""
     found: dict[Signature, list[str]] = {}
     for page in pages():
-        if page.asm.dialect == "pto":
+        if page.asm.dialect == "pto" and not page.unexecuted:
             for signature, words in _of_text(page) if page.asm.cpp_text else _of_page(page):
                 found.setdefault(signature, [])
                 if words not in found[signature]:
@@ -191,7 +204,7 @@ def _declared(name: str, kinds: Sequence[str], deduced: bool, lists: Sequence[st
     given = "List<std::remove_cv_t<decltype(A)>...>"
     fits = " || ".join(f"IN_ORDER<{given}, List<{words}>>" for words in lists)
     fits = "" if {"...", "class"} & {*lists} else f" requires({fits})"
-    return f"template <{names}>{fits} void {name}({', '.join(params)});"
+    return f"template <{names}>{fits} Asked {name}({', '.join(params)});"
 
 
 def _of_page(page: type[Instr]) -> Iterator[tuple[Signature, str]]:
