@@ -421,6 +421,7 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "angled": words,
     "yield": lambda _, page: Op(page),  # the regions above end with one
     "condition": lambda _, page: Op(page),
+    "branch": lambda _, page: Op(page),  # graphs of blocks: tests/passes/test_structure.py
 }
 
 
