@@ -1,80 +1,93 @@
 """Programs as front ends emit them, each with what NumPy makes of the same arrays.
 
-NAME.pto is run in both engines on every target; `@reference(blocks)` above a function of that name
-here gives its arguments and what must come out.
+NAME.pto has a row in the table of `golden.py`: a function of that name in one of the files
+`golden_*.py` gives its arguments and what must come out. It runs in both engines on every target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import ml_dtypes
+import golden_models
 import numpy as np
 import pytest
+from golden import GOLDEN, Arrays
 
 import ptokit as pto
 from ptokit.isa.model.targets import TARGETS
 
 HERE = Path(__file__).parent
-Arrays: TypeAlias = "dict[str, Any]"  # Any: arrays and numbers
-Reference: TypeAlias = "Callable[[np.random.Generator], tuple[Arrays, Arrays]]"
-REFERENCES: dict[str, tuple[int, Reference]] = {}
+FILES = (golden_models,)
+SMALLEST = 0.01  # of the largest number: what is less may be off by as much as that
 
 
-def reference(blocks: int = 1) -> Callable[[Reference], Reference]:
-    """The function gives arguments and outputs of the program of its name, on so many blocks."""
-
-    def declare(f: Reference) -> Reference:
-        REFERENCES[f.__name__] = blocks, f
-        return f
-
-    return declare
-
-
-@reference(blocks=4)
-def tails(random: np.random.Generator) -> tuple[Arrays, Arrays]:
-    x, out = random.standard_normal((32, 32)).astype(np.float32), np.ones((32, 32), np.float32)
-    lens, wanted = np.array([8, 3, 1, 5], np.int32), out.copy()
-    for block, n in enumerate(lens):
-        rows = slice(8 * block, 8 * block + n)
-        wanted[rows] += np.abs(x[rows] * np.float32(2) ** n)
-    return {"x": x, "lens": lens, "out": out}, {"out": wanted, "lens": np.zeros(4)}
-
-
-@reference(blocks=3)
-def parts(random: np.random.Generator) -> tuple[Arrays, Arrays]:
-    x = random.integers(-4, 5, (40, 16)).astype(np.float16)
-    s, o = np.array([0.5, 2, 3, 1, 1.5], ml_dtypes.bfloat16), np.ones((8, 16), np.float32)
-    wanted = o.copy()
-    for i, by in enumerate(s.astype(np.float32)):
-        part = x[8 * i : 8 * i + 8].astype(np.float32)
-        wanted += part * by if by > 1 else part + by
-    return {"x": x, "s": s, "n64": np.array([5]), "o": o}, {"o": wanted}
-
-
-@reference()
-def paged(_: np.random.Generator) -> tuple[Arrays, Arrays]:
-    g, idx = np.arange(96, dtype=np.int32).reshape(12, 8), np.array([2, 0, 1], np.int32)
-    wanted, seen = g.copy(), [1]
-    for page in idx:
-        wanted[4 * page : 4 * page + 4] += page
-        seen.append(wanted[4 * page, 1])
-    return {"g": g, "idx": idx, "n": 3}, {"g": wanted, "idx": np.array([max(seen), 0, 1])}
+@cache
+def program(name: str) -> pto.Program:
+    return pto.load(HERE / f"{name}.pto")
 
 
 def test_every_program_has_a_reference() -> None:
-    assert {path.stem for path in HERE.glob("*.pto")} == set(REFERENCES)
+    assert {path.stem for path in HERE.glob("*.pto")} == set(GOLDEN)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("name", GOLDEN)
+def test_it_says_what_it_shows(name: str) -> None:
+    assert (HERE / f"{name}.pto").read_text(encoding="utf-8").startswith("// ")
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_it_prints_and_reads_back(name: str) -> None:
+    text = program(name).text("dps")
+    assert pto.loads(text).text("dps") == text
+
+
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", REFERENCES)
-def test_it_computes_what_numpy_computes(name: str, target: str, engine: str) -> None:
-    blocks, reference = REFERENCES[name]
-    arguments, wanted = reference(np.random.default_rng(7))
-    program = pto.load(HERE / f"{name}.pto")
-    found = program.run(target=target, engine=engine, blocks=blocks, **arguments)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_it_is_legal_or_refused_for_the_reason(name: str, target: str) -> None:
+    slugs = {d.slug for d in program(name).check(target) if d.is_error}
+    reason = GOLDEN[name].refused.get(target)
+    assert slugs == ({reason} if reason else set())
+
+
+RUNS = [(n, t) for n, row in GOLDEN.items() for t in TARGETS if t not in row.refused]
+
+
+@pytest.mark.parametrize(("name", "target"), RUNS)
+def test_it_computes_what_numpy_computes(name: str, target: str) -> None:
+    row = GOLDEN[name]
+    arguments, wanted = row.reference(np.random.default_rng(7))
+    how: Arrays = {"target": target, "blocks": row.blocks, "func": row.entry}
+    first, second = (outcome(name, e, how, arguments) for e in ("reference", "native"))
+    if row.stops:
+        assert first == second == row.stops
+        return
+    assert isinstance(first, dict), first
+    assert isinstance(second, dict), second
+    assert {k: v.tobytes() for k, v in first.items()} == {k: v.tobytes() for k, v in second.items()}
     for output, array in wanted.items():
-        assert np.array_equal(found[output], array), output
+        close(first[output], np.asarray(array), row.within, output)
+
+
+def outcome(name: str, engine: str, how: Arrays, arguments: Arrays) -> Arrays | str:
+    """The outputs, or the slug of the error that the run ended with."""
+    try:
+        return program(name).run(engine=engine, **how, **arguments)
+    except pto.PtoError as problem:
+        return problem.diagnostics[0].slug
+
+
+def close(found: Any, wanted: Any, within: float, output: str) -> None:  # Any: arrays
+    """Equal, or as near as the row allows."""
+    if not within:
+        assert np.array_equal(found, wanted), output
+        return
+    largest = float(np.abs(wanted.astype(np.float64)).max())
+    np.testing.assert_allclose(
+        found.astype(np.float64),
+        wanted.astype(np.float64),
+        rtol=within,
+        atol=within * SMALLEST * largest,
+        err_msg=output,
+    )
