@@ -395,6 +395,7 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
 
 MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "op": operation,
+    "window": operation,
     "bound": operation,
     "called": operation,
     "configured": operation,

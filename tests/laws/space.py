@@ -359,7 +359,7 @@ def _conv(own: Mapping[str, Any]) -> ConvTileType:
 
 
 def _pointer(own: Mapping[str, Any]) -> PtrType:
-    return Moved(own["dtype"], own["space"], own["offset"])
+    return Moved(own["dtype"], own["space"], offset=own["offset"])
 
 
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {

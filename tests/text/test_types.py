@@ -15,7 +15,7 @@ from ptokit.isa.model.tiles import (
     TileType,
     tile_type,
 )
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.types import Elided, HandleType, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import (
     ACC,
     LEFT,
@@ -111,7 +111,7 @@ SPELLINGS: list[tuple[str, Type]] = [
     ("f8E4M3FN", ScalarType("f8e4m3")),
     ("!pto.hif8", ScalarType("hif8")),
     ("f64", OpaqueType("f64")),
-    ("!pto.pipe", OpaqueType("!pto.pipe")),
+    ("!pto.pipe", HandleType("pipe")),
     ("!x.y<z>", OpaqueType("!x.y<z>")),
     ("memref<256xi64>", OpaqueType("memref<256xi64>")),
 ]

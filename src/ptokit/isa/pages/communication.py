@@ -428,7 +428,7 @@ class MakePrefetchAsyncContext(Instr, name="make_prefetch_async_context", pipe=S
     rules = workspace.dtype.isin(i8, u8)
 
     @staticmethod
-    def run(workspace: object) -> int:
+    def run() -> int:
         return 0
 
 

@@ -121,7 +121,7 @@ class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
     rules = base.dtype.isin(i64, u64, i8, u8)
 
     @staticmethod
-    def run(base: object) -> None:
+    def run() -> None:
         """The counters are nobody's business here."""
 
 

@@ -6,6 +6,7 @@ its own. ptokit's cores have no sub-blocks.
 
 import re
 
+from ptokit.isa.lang.instr import PAGES
 from ptokit.isa.lang.page import *
 
 LARGEST_GRID = 65535  # a launch's block count has 16 bits
@@ -59,5 +60,6 @@ def launch_query(name: str) -> type[Query] | None:
     found = FACT.search(name.lower())
     if found is None:
         return None
-    pages = (GetSubblockIdx, GetSubblockNum) if found["sub"] else (GetBlockIdx, GetBlockNum)
-    return pages[found["what"] == "num"]
+    fact = f"{'sub' if found['sub'] else ''}block_{'num' if found['what'] == 'num' else 'idx'}"
+    queries = (page for page in PAGES if issubclass(page, Query) and page.fact == fact)
+    return next(queries, None)

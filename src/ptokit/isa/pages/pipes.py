@@ -467,7 +467,6 @@ class DeclaredEntry(Instr, abstract=True, pipe=S):
 class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), example=HANDLED):
     """A tile without storage of its own, until it is popped from a pipe."""
 
-    asm = Asm(spellings=("declare_tile_memref",))
     entry = Result(Tile)
 
 

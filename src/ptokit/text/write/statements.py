@@ -11,7 +11,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.types import I1, Elided, ScalarType, Type
+from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import quoted
 from ptokit.text.read.brackets import with_types
@@ -363,7 +363,8 @@ def write_element(w: Writer, op: Op) -> None:
     for name in op.page.asm.order:
         use = w.use(op.bound(name)[0])
         text += f"[{use}]" if name in op.page.asm.brackets else f"{', ' if text else ''}{use}"
-    untyped = op.page.asm.untyped
+    others = [op.bound(name)[0].type for name in with_types(op.page)[1:]]
+    untyped = op.page.asm.untyped and {*others, *(r.type for r in op.results)} <= {INDEX}
     names = with_types(op.page)[: 1 if untyped else None]
     types = ", ".join(w.type(op.bound(name)[0].type) for name in names)
     arrow = f" -> {w.type(op.results[0].type)}" if op.results and not untyped else ""
@@ -432,12 +433,11 @@ def _whole(w: Writer, op: Op) -> Type:
     """The type of a window: where text leaves it out, that of its tile with the window's size."""
     kind, source = op.results[0].type, op.bound(op.page.ins()[0].name)[0].type
     sizes = next(op.bound(s.name) for s in signature(op.page).ins if s.key and s.required)
-    rows, cols = (w.constants.get(v) for v in sizes)
-    if not (isinstance(kind, Elided) and isinstance(source, TileType)):
-        return kind
-    if not (isinstance(rows, int) and isinstance(cols, int)):
-        return kind
-    return replace(source, rows=rows, cols=cols, valid=Shape(rows, cols))
+    match [w.constants.get(v) for v in sizes]:
+        case [int() as rows, int() as cols] if isinstance(kind, Elided):
+            if isinstance(source, TileType):
+                return replace(source, rows=rows, cols=cols, valid=Shape(rows, cols))
+    return kind
 
 
 WRITERS: dict[str, Write] = {
