@@ -46,6 +46,7 @@ class Call:
     results: list[tuple[Type, int]] | None = None
     regions: list[Block] = field(default_factory=list[Block])
     generic: bool = False
+    apart: bool = False  # each operand has its type behind it
     clause: bool = False  # an operand stands behind the types with a word: `fp %f : T`
 
 
@@ -233,6 +234,7 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
             if cursor.texts[cursor.i] == "{":
                 call.attrs += dictionary(cursor)
         if cursor.texts[cursor.i] == ":":
+            call.apart = call.apart or typed > 0
             typed = _group_types(cursor, found, index, typed)
         while _at_clause(cursor):  # behind the types no comma stands before it
             found.append(_named_item(cursor, names, call, forms))

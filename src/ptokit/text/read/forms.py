@@ -50,7 +50,7 @@ def bind(
     chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
     if not call.keyed:  # nothing is named that only a page of another name has
         others = [p for p in forms if p.mnemonic() != own]
-        meant_by_place = [p for p in others if _in_place(p, call)] if others else []
+        meant_by_place = [p for p in others if call.apart and _in_place(p, call)]
         forms = chosen or [*meant_by_place, *(p for p in forms if p.mnemonic() == own)]
     for page in forms:
         sig = signature(page)
@@ -86,7 +86,8 @@ def _in_place(page: type[Instr], call: Call) -> bool:
     """Whether tiles stand where operands of the page must be, and the page says where they must."""
     wanted = {o.fixed_loc for o in page.ins() if o.fixed_loc is not None}
     types = map(item_type, call.items)
-    return bool(wanted) and wanted <= {t.loc for t in types if isinstance(t, TileType)}
+    locs = [t.loc for t in types if isinstance(t, TileType)]
+    return bool(wanted) and all(locs.count(loc) == 1 for loc in wanted)
 
 
 def _gives(sig: Signature, call: Call) -> bool:

@@ -49,8 +49,10 @@ class _Opaque:
         p.i = self.at + 1
         while not self._ended():
             text = p.texts[p.i]
-            if text == "{" and begins_region(p, p.i):
-                self._region()
+            if text == "{" and begins_region(p, p.i):  # here: regions nest, and so do calls
+                self.pieces.append(p.tokens.source.text[self.from_ : p.tokens.starts[p.i]])
+                self.regions.append(p.region([]))
+                self.from_ = p.tokens.end(p.i - 1)
                 continue
             if text in ("(", "[", "{"):
                 self.open.append(p.i)
@@ -82,13 +84,6 @@ class _Opaque:
             return True
         waits = p.texts[p.i - 1] in (":", ",", "->", "=")
         return not waits and p.begins_line() and begins(p, p.i, sure=False)
-
-    def _region(self) -> None:
-        p = self.p
-        starts = p.tokens.starts
-        self.pieces.append(p.tokens.source.text[self.from_ : starts[p.i]])
-        self.regions.append(p.region([]))
-        self.from_ = p.tokens.end(p.i - 1)
 
     def text(self, end: int) -> str:
         """The text, with a mark for each region."""

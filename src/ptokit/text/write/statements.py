@@ -72,7 +72,9 @@ def _into(w: Writer, op: Op, sig: Signature) -> str:
         alone = [s for s in sig.ins if s.name in names and not s.required and op.bound(s.name)]
     ins = _group(w, op, [s for s in sig.ins if s not in (*apart, *alone)], inside)
     ins += "".join(f" {named[s.name]} {_group(w, op, [s])}" for s in apart)
-    ins += "".join(f", {_group(w, op, [s])}" for s in alone) + quoted_words(op)
+    ins += "".join(f", {_group(w, op, [s])}" for s in alone) + (
+        quoted_words(op) if w.form == "dps" else ""
+    )
     return f"ins({ins}) outs({_group(w, op, sig.outs)}){after}"
 
 
@@ -433,10 +435,9 @@ def _whole(w: Writer, op: Op) -> Type:
     """The type of a window: where text leaves it out, that of its tile with the window's size."""
     kind, source = op.results[0].type, op.bound(op.page.ins()[0].name)[0].type
     sizes = next(op.bound(s.name) for s in signature(op.page).ins if s.key and s.required)
-    match [w.constants.get(v) for v in sizes]:
-        case [int() as rows, int() as cols] if isinstance(kind, Elided):
-            if isinstance(source, TileType):
-                return replace(source, rows=rows, cols=cols, valid=Shape(rows, cols))
+    known = [n for v in sizes if isinstance(n := w.constants.get(v), int)]
+    if isinstance(kind, Elided) and isinstance(source, TileType) and len(known) == len(sizes) == 2:
+        return replace(source, rows=known[0], cols=known[1], valid=Shape(*known))
     return kind
 
 
