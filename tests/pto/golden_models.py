@@ -97,3 +97,67 @@ def kv_cache_write(random: Random) -> tuple[Arrays, Arrays]:
 def qk(random: Random) -> tuple[Arrays, Arrays]:
     q, k = (random.integers(-4, 5, (n, 32)).astype(f16) for n in (16, 48))
     return {"q": q, "k": k}, {"s": q.astype(f64) @ k.T.astype(f64)}
+
+
+@golden(within=2**-8)
+def pv(random: Random) -> tuple[Arrays, Arrays]:
+    p, v = random.random((16, 96)).astype(bf16), random.standard_normal((96, 32)).astype(bf16)
+    o = p.astype(f64) @ v.astype(f64)
+    return {"p": p, "v": v, "o": np.zeros((16, 32), bf16), "keys": 96}, {"o": o}
+
+
+@golden(within=1e-5)
+def online_softmax(random: Random) -> tuple[Arrays, Arrays]:
+    scores, weights = random.standard_normal((2, 8, 64)).astype(f32) * f32(4)
+    e = np.exp(scores.astype(f64))
+    y = (e * weights).sum(1) / e.sum(1)
+    return {"scores": scores, "weights": weights, "n": 64}, {"y": y[None]}
+
+
+@golden()
+def projection(random: Random) -> tuple[Arrays, Arrays]:
+    x, w = (random.integers(-3, 4, shape).astype(f16) for shape in ((32, 128), (128, 64)))
+    return {"x": x, "w": w}, {"y": np.maximum(x.astype(f64) @ w.astype(f64), 0)}
+
+
+@golden(blocks=4)
+def split_k(random: Random) -> tuple[Arrays, Arrays]:
+    x, w = (random.integers(-3, 4, shape).astype(f16) for shape in ((16, 64), (64, 16)))
+    bias, y = random.integers(-9, 9, 16).astype(f32), np.zeros((16, 16), f32)
+    return {"x": x, "w": w, "bias": bias, "y": y}, {"y": x.astype(f64) @ w.astype(f64) + bias}
+
+
+@golden()
+def embedding(random: Random) -> tuple[Arrays, Arrays]:
+    table, tokens = (
+        random.standard_normal((12, 16)).astype(f32),
+        np.array([3, 11, 0, 3, 7, 1, 1, 9]),
+    )
+    return {"table": table, "tokens": tokens.astype(np.int32)}, {"y": table[tokens]}
+
+
+@golden(within=1e-5)
+def moe_router(random: Random) -> tuple[Arrays, Arrays]:
+    logits = random.standard_normal((3, 32)).astype(f32)
+    experts = np.argsort(-logits, 1)[:, :2]
+    e = np.exp(np.take_along_axis(logits, experts, 1).astype(f64))
+    given = {
+        "logits": logits,
+        "experts": np.zeros((3, 2), np.int32),
+        "weights": np.zeros((3, 2), f32),
+    }
+    return given | {"tokens": 3}, {"experts": experts, "weights": e / e.sum(1, keepdims=True)}
+
+
+@golden(blocks=2, within=1e-5)
+def paged_attention(random: Random) -> tuple[Arrays, Arrays]:
+    q, table = random.standard_normal((2, 16)), np.array([[4, 0, 2, 0], [1, 5, 0, 0]], np.int32)
+    keys, values = random.standard_normal((2, 48, 16)).astype(f32)
+    context, y = np.array([19, 8], np.int32), np.zeros((2, 16))
+    for b, n in enumerate(context):
+        at = [8 * table[b, t // 8] + t % 8 for t in range(n)]
+        e = np.exp(keys[at].astype(f64) @ q[b].astype(f32) / 4)
+        y[b] = e / e.sum() @ values[at]
+    given = {"q": q.astype(f32), "keys": keys, "values": values, "table": table}
+    given |= {"context": context, "pages": 6}
+    return given, {"y": y}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import golden_models
+import golden_programs
 import numpy as np
 import pytest
 from golden import GOLDEN, Arrays
@@ -19,7 +20,7 @@ import ptokit as pto
 from ptokit.isa.model.targets import TARGETS
 
 HERE = Path(__file__).parent
-FILES = (golden_models,)
+FILES = (golden_models, golden_programs)
 SMALLEST = 0.01  # of the largest number: what is less may be off by as much as that
 
 

@@ -89,10 +89,24 @@ module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { 
             ": ({B}, {B}, i64) -> ()",
             "pto.tmov ins(%s : {B} pre_quant %q : i64) outs(%d : {B})",
         ),
+        (  # the assembler counts operands of other forms too: here fp and pre_quant
+            '"pto.tmov"(%s, %q, %d) <{operandSegmentSizes = array<i32: 1, 0, 1, 1>}> '
+            ": ({B}, i64, {B}) -> ()",
+            "pto.tmov ins(%s : {B} pre_quant %q : i64) outs(%d : {B})",
+        ),
         (
             '%c = "arith.constant"() <{value = 7 : index}> : () -> index',
             "%c = arith.constant 7 : index",
         ),
+        (
+            '%c = "arith.constant"() <{value = -1.5 : f32}> : () -> f32',
+            "%c = arith.constant -1.5 : f32",
+        ),
+        (
+            '%c = "arith.constant"() {value = 0x7F800000 : f32} : () -> f32',
+            "%c = arith.constant 0x7F800000 : f32",
+        ),
+        ('%c = "arith.constant"() <{value = true}> : () -> i1', "%c = arith.constant true"),
         (
             "pto.textract ins(%s[%r, 16] : {B}) outs(%d : {B})",
             "%c16 = arith.constant 16 : index\n"

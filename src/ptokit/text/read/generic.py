@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import BRANCHES
-from ptokit.text.read.attributes import bind_attributes, dictionary
+from ptokit.isa.model.types import I1
+from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
 from ptokit.text.read.blocks import with_successors
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 
+OF_OTHER_FORMS = 2  # a parameter of the fix pipe for each column, one for all
 SHAPES_OF_CALLS = {"op", "called", "configured", "worded"}
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 
@@ -45,6 +48,8 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
     if BRANCHES in forms[0].traits:
         return with_successors(p, _plain(p, forms[0], call, results), labels)
+    if forms[0].asm.shape == "constant":
+        return _constant(p, forms[0], call, results)
     if segments is not None:
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
     if SHAPES_OF_CALLS & {forms[0].asm.shape}:
@@ -71,16 +76,22 @@ def _segmented(
         if results:
             orders.append(list(sig.ins))
         for order in orders:
-            if len(order) == len(sizes) and sum(sizes) == len(call.items):
-                groups = _groups(order, call.items, sizes)
+            for counts in _counts(len(order), sizes) if sum(sizes) == len(call.items) else ():
+                groups = _groups(order, call.items, counts)
                 if _fit(groups):
                     return _of_groups(p, page, call, results, groups)
     message = f"{forms[0].mnemonic()}: the segment sizes do not fit its operands"
     raise p.wrong("operand-count", message, call.at)
 
 
+def _counts(operands: int, sizes: list[int]) -> Iterator[tuple[int, ...]]:
+    """The sizes without as many zeros as there are operands of other forms among them."""
+    if 0 <= len(sizes) - operands <= OF_OTHER_FORMS:
+        yield from (c for c in combinations(sizes, operands) if sum(c) == sum(sizes))
+
+
 def _groups(
-    order: Sequence[Slot], items: list[Item], sizes: list[int]
+    order: Sequence[Slot], items: list[Item], sizes: Sequence[int]
 ) -> list[tuple[Slot, list[Item]]]:
     groups: list[tuple[Slot, list[Item]]] = []
     at = 0
@@ -134,6 +145,23 @@ def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op
         operands[name] = values[len(fixed) :]
         spans[name] = p.span(items[len(fixed)].at, items[-1].at)
     return _completed(p, new_op(page, operands, spans=spans), call, results)
+
+
+def _constant(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
+    """A number, whose spelling the type of the result interprets."""
+    (attr,) = page.attrs
+    given = next((g for g in call.attrs if g.key == attr.key), None)
+    number = (
+        given.value.value if given and isinstance(given.value, Typed) else given and given.value
+    )
+    if given is None or not isinstance(number, int | float) or not call.results:
+        return _plain(p, page, call, results)
+    kind = call.results[0][0]
+    number = int(number) if kind == I1 else p.names.number(number, kind, given.value_at)
+    call.attrs.remove(given)
+    op = _plain(p, page, call, results)
+    op.attrs[attr.name], op.spans[attr.name] = number, p.span(given.value_at)
+    return op
 
 
 def _agree(p: Parser, call: Call) -> None:
