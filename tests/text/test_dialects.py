@@ -186,3 +186,26 @@ def test_a_handle_may_be_a_result_between_statements_that_write_operands(engine:
     assert program.check("all") == []
     done = program.run(p=np.zeros(1, np.int32), x=2.5, n=3, engine=engine)
     assert done["p"].tolist() == [np.float32(2.5).view(np.int32)]
+
+
+VEC = "memref<16x16xf32, #pto.address_space<vec>>"
+GM = "memref<16x16xf32, strided<[16, 1], offset: ?>, #pto.address_space<gm>>"
+MEMREFS = f"""\
+module {{
+  func.func @k(%a: {GM}, %b: {GM}) {{
+    %0 = memref.alloc() : {VEC}
+    pto.tload ins(%a : {GM}) outs(%0 : {VEC})
+    pto.tadd ins(%0, %0 : {VEC}, {VEC}) outs(%0 : {VEC})
+    pto.tstore ins(%0 : {VEC}) outs(%b : {GM})
+    return
+  }}
+}}
+"""
+
+
+def test_memrefs_stay_memrefs() -> None:
+    program = loads(MEMREFS)
+    assert program.text() == MEMREFS
+    assert "memref<" not in program.text("ssa").replace("memref.alloc", "")
+    given = np.arange(256, dtype=np.float32).reshape(16, 16)
+    assert (program.run(a=given, b=np.zeros_like(given))["b"].ravel() == 2 * given.ravel()).all()

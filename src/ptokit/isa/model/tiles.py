@@ -7,7 +7,7 @@ a compact mode (spec 1.2). Global views and convolution tiles are the other two 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
@@ -91,6 +91,7 @@ class TileType:
     pad: PadValue | CustomPad = PadValue.NULL
     compact: CompactMode = CompactMode.NULL
     wide4: bool = False  # 4-bit boxes of 64 elements (32 bytes), as A5 hardware; else 32 (C37)
+    written: str = field(default="", compare=False)  # as older text spells it, a memref
 
     def __str__(self) -> str:
         valid = "" if self.valid == Shape(self.rows, self.cols) else f" valid {self.valid}"
@@ -247,6 +248,7 @@ class GlobalType:
     stride: tuple[int | None, ...] | None = None
     stated: GlobalLayout | None = None
     partition: bool = False
+    written: str = field(default="", compare=False)  # as of tiles
 
     def __str__(self) -> str:
         dims = "x".join("?" if n is None else str(n) for n in self.shape)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from math import prod
 from typing import Any
 
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, tile_type
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType, tile_type
 from ptokit.isa.model.types import (
     HANDLES,
     I1,
@@ -78,7 +78,7 @@ def _read(spelling: str) -> Type:
         return ScalarType(dtype.name)
     buffer = BUFFER.match(spelling)
     if buffer is not None and (kind := _memref(buffer)) is not None:
-        return kind
+        return replace(kind, written=spelling)
     if spelling == COUNTS:
         return tile_type(VEC, i16, 1, 16, valid=(1, 4))
     if FOREIGN.match(spelling):
@@ -88,7 +88,7 @@ def _read(spelling: str) -> Type:
     raise BadType("unknown-type", problem.message, 0, len(spelling), help)
 
 
-def _memref(match: re.Match[str]) -> Type | None:
+def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
     """A buffer in a memory of PTO: a view, or a row-major tile whose outer extents are rows."""
     shape, dtype = extents(match[1].strip(), match.start(1))
     stride = None

@@ -11,6 +11,7 @@ from ptokit.isa.model.types import Type
 from ptokit.text.read.opaque import REGION
 from ptokit.text.read.signature import Slot
 from ptokit.text.types.spelling import spell
+from ptokit.text.types.typereader import type_named
 
 
 class Writer:
@@ -30,7 +31,10 @@ class Writer:
     # pieces
 
     def type(self, kind: Type) -> str:
-        """The spelling of a type, its alias if it has one."""
+        """The spelling of a type, its alias if it has one; in DPS of a memref that which it had."""
+        written = getattr(kind, "written", "") if self.form == "dps" else ""
+        if written and type_named(written) == kind:
+            return written
         return self.aliases.get(kind) or spell(kind, self.form)
 
     def use(self, value: Value) -> str:
