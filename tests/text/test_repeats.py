@@ -14,7 +14,7 @@ from ptokit.text.read import operation
 T, SMALL = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x32xf32, valid=4x8>"
 TWICE = f"""\
 module {{
-func.func @f(%a: {T}, %b: {T}, %s: {SMALL}, %n: index, %m: index) {{
+func.func @f(%a: {T}, %b: {T}, %s: {SMALL}, %p: !pto.ptr<i32>, %n: index, %m: index) {{
   pto.tmul ins(%a, %a : {T}, {T}) outs(%b : {T})
   pto.tmul ins(%b, %a : {T}, {T}) outs(%a : {T})  // %b is first
   pto.tmul ins(%a, %b : {T}, {T})
@@ -35,6 +35,8 @@ func.func @f(%a: {T}, %b: {T}, %s: {SMALL}, %n: index, %m: index) {{
   %d = pto.alloc_tile : {T}
   %e, %g = pto.get_validshape %c : {T}
   %h, %k = pto.get_validshape %d : {T}
+  %l = pto.load_scalar %p[%n] : !pto.ptr<i32> -> i32
+  %r = pto.load_scalar %p[%m] : !pto.ptr<i32> -> i32
   return
 }}
 }}
@@ -50,7 +52,7 @@ def told(program: pto.Program) -> list[object]:
         spans = sorted((name, span.start, span.end) for name, span in op.spans.items())
         results = [(v.name, str(v.type), v.span and v.span.start) for v in op.results]
         used = [(name, v.name, str(v.type), v.span and v.span.start) for name, v in op.values()]
-        return (op.page.__name__, spans, op.attrs, results, used, op.comments)
+        return (op.page.__name__, op.dialect, spans, op.attrs, results, used, op.comments)
 
     def func_told(func: Func) -> object:
         return func.name, [op_told(op) for op in func.body.walk()]

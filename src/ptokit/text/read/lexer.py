@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -49,7 +50,7 @@ WHOLE_TOKEN = rf"""
       | \Z
     )"""
 # `#nd = #pto.layout<nd>`: a line that gives an attribute a name
-ALIAS = re.compile(r"^[ \t]*#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)", re.MULTILINE)
+ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(ATTRIBUTE)
 
@@ -85,6 +86,12 @@ class Tokens:
         at = first if last is None else last
         return Span(self.source, self.starts[first], self.starts[at] + len(self.texts[at]))
 
+    def spans(self, first: int, places: Iterable[tuple[str, int, int]]) -> dict[str, Span]:
+        """By name, the place from one token to another, both counted from token `first`."""
+        source, texts, starts = self.source, self.texts, self.starts
+        tokens = ((name, first + start, first + last) for name, start, last in places)
+        return {n: Span(source, starts[a], starts[z] + len(texts[z])) for n, a, z in tokens}
+
     def comments_in(self, first: int, last: int) -> list[Comment]:
         """The comments that stand before token `last` and not before token `first`."""
         marks = self.marks
@@ -93,9 +100,9 @@ class Tokens:
 
 def tokenise(source: Source) -> Tokens:
     """Cut `source` into tokens. Never fails: a character of no token is a token of its own."""
-    named = dict(ALIAS.findall(source.text)) if "#" in source.text else {}
+    named = {m[1]: m[2] for m in ALIAS.finditer(source.text) if _begins_line(source, m.start())}
     pieces: list[str] = _token(frozenset(named)).findall(source.text)
-    texts = [piece.lstrip() for piece in pieces]
+    texts = list(map(str.lstrip, pieces))
     starts = array("q", map(sub, accumulate(map(len, pieces)), map(len, texts)))
     for _ in range(AHEAD):
         texts.append("")
@@ -114,12 +121,10 @@ def _without_comments(
     source: Source, texts: list[str], starts: array[int], named: dict[str, str]
 ) -> Tokens:
     """Set the comments apart."""
-    at = [
-        i
-        for i, text in enumerate(texts)
-        if text[:1] in "/#" and text and text[1:] not in named
-        if _is_comment(source, text, starts[i])
-    ]
+    likely = {t for t in set(texts) if _may_be_comment(t) and t[1:] not in named}
+    at: list[int] = []
+    if likely:
+        at = [i for i, t in enumerate(texts) if t in likely and _is_comment(source, t, starts[i])]
     comments = [Comment(i - n, starts[i], texts[i].rstrip()) for n, i in enumerate(at)]
     if at:
         drop = set(at)
@@ -128,10 +133,19 @@ def _without_comments(
     return Tokens(source, texts, starts, comments, [c.before for c in comments], named)
 
 
+def _may_be_comment(text: str) -> bool:
+    """Whether a token is one, wherever it stands or on a line of its own."""
+    if text[:1] == "#":
+        return not (text.startswith("#pto") and IS_ATTRIBUTE.fullmatch(text))
+    return text[:2] == "//"
+
+
 def _is_comment(source: Source, text: str, start: int) -> bool:
     if text[0] == "#" and IS_ATTRIBUTE.fullmatch(text):
-        if text.startswith("#pto"):
-            return False
-        line = source.text.rfind("\n", 0, start) + 1
-        return not source.text[line:start].strip()  # `#word=word` on a line of its own
-    return text[0] == "#" or text[:2] == "//"
+        return _begins_line(source, start)  # `#word=word` on a line of its own
+    return True
+
+
+def _begins_line(source: Source, start: int) -> bool:
+    line = source.text.rfind("\n", 0, start) + 1
+    return not source.text[line:start].strip()

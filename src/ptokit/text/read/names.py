@@ -187,7 +187,8 @@ class Names:
 
     def finish(self, func: Func) -> None:
         """The function ends: complete numbers, place and name what the text leaves out."""
-        undecided = {v for op in func.walk() if isinstance(op, Op) for v in _beside_tiles(op)}
+        ops = (op for op in func.walk() if isinstance(op, Op) and _has_beside_tile(op.page))
+        undecided = {v for op in ops for v in _beside_tiles(op)}
         for value, operand in self.kinds.items():
             if value.type == DTYPE and value not in undecided:
                 value.type = ScalarType(operand.scalar) if operand.scalar else INDEX
@@ -246,6 +247,13 @@ class Names:
         message = f"%{value.name} is {value.type}, here it is used as {written}"
         span = self.cursor.span(at)
         return PtoError(Diagnostic("type-mismatch", message, span, notes=(note,)))
+
+
+@cache
+def _has_beside_tile(page: type[Instr]) -> bool:
+    """Whether an operand of the page may be a number of the element type of a tile."""
+    numbers = [o for o in page.operands if o.kind is Kind.SCALAR and o.scalar is None]
+    return bool(numbers) and any(o.kind is Kind.TILE for o in page.operands)
 
 
 def _beside_tiles(op: Op) -> Iterator[Value]:

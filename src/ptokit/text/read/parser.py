@@ -15,7 +15,7 @@ from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
-from ptokit.text.read.templates import Template
+from ptokit.text.read.templates import Seen, Template
 
 MOST = 20  # diagnostics of one text
 
@@ -31,7 +31,9 @@ class Parser(Cursor):
         self.operation = operation
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
-        self.repeats: dict[str, Template] = {}  # statements by their lines, see `repeats`
+        self.repeats: dict[
+            str, Seen | Template | None
+        ] = {}  # statements by their lines, see `repeats`
         self.broken: list[Block] = []  # blocks of which something was left out
         self.labels: dict[str, Block] = {}  # blocks of the function at the cursor, once looked for
         self.body = 0  # the brace that opens it
@@ -129,7 +131,7 @@ class Parser(Cursor):
         op = self.operation(self, block)
         if op is None:
             return []
-        inner = self._inside(first) if isinstance(op, Op) and not op.regions else ()
+        inner = () if op.regions or not isinstance(op, Op) else self._inside(first)
         block.ops.append(op)
         while self.accept(";"):
             pass
@@ -176,7 +178,8 @@ class Parser(Cursor):
 
     def _inside(self, first: int) -> tuple[str, ...]:
         """Comments between the tokens of a statement of several lines."""
-        return tuple(c.text for c in self.tokens.comments_in(first + 1, self.i))
+        tokens = self.tokens
+        return tuple(c.text for c in tokens.comments_in(first + 1, self.i)) if tokens.marks else ()
 
     def gap(self, i: int) -> tuple[str | None, list[str]]:
         """What stands before token `i`: a comment on the line before, and lines of their own."""

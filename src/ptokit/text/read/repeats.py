@@ -8,33 +8,24 @@ ones, the new op is the earlier one with these values.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from bisect import bisect_left
 
+from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.types import Elided, OpaqueType
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.templates import Template
+from ptokit.text.read.templates import Seen, Template
 
 NAME = re.compile(r"%[\w$.-]+")
 MOST, LONGEST = 4096, 2000  # lines that are remembered, characters of one
 
 
-class Noted(NamedTuple):
-    """How much the parser had noted before a statement: one that adds to it is not remembered."""
-
-    unnamed: int
-    problems: int
-    literals: int
-    kinds: int
-    completed: int
-    undefined: int
-
-
-def noted(p: Parser) -> Noted:
+def noted(p: Parser) -> tuple[int, ...]:
+    """How much the parser has noted: a statement that adds to it is not remembered."""
     n = p.names
-    lengths = map(len, (n.unnamed, p.problems, n.literals, n.kinds, n.completed, n.undefined))
-    return Noted(*lengths)
+    counts = len(n.unnamed), len(p.problems), len(n.literals), len(n.kinds), len(n.completed)
+    return (*counts, len(n.undefined))
 
 
 def line_of(p: Parser, start: int) -> str:
@@ -49,6 +40,8 @@ def line_of(p: Parser, start: int) -> str:
 def repeated(p: Parser, start: int, line: str) -> Op | None:
     """The op of a statement that was read before, with the names of this one."""
     found = p.repeats.get(line)
+    if isinstance(found, Seen):
+        found = p.repeats[line] = _template(p, found)
     if found is None or not _ends(p, start + found.length):
         return None
     texts, table = p.texts, p.names.table
@@ -58,17 +51,19 @@ def repeated(p: Parser, start: int, line: str) -> Op | None:
         if value is None or (value.type is not kind and value.type != kind):
             return None
         values[at] = value
-    if any(texts[start + at][1:] in table for at, _ in found.results):
-        return None
+    for at, _ in found.results:
+        if texts[start + at][1:] in table:
+            return None
     operands = {
         name: values[at] if isinstance(at, int) else tuple(values[i] for i in at)
         for name, at in found.operands
     }
-    spans = {name: p.span(start + a, start + b) for name, a, b in found.spans}
+    spans = p.tokens.spans(start, found.spans)
     define = p.names.define
     results = [define(texts[start + at][1:], kind, start + at) for at, kind in found.results]
     p.i = start + found.length
-    return Op(found.page, operands, dict(found.attrs), results, [], spans)
+    dialect = found.dialect
+    return Op(found.page, operands, dict(found.attrs), results, [], spans, dialect=dialect)
 
 
 def _ends(p: Parser, at: int) -> bool:
@@ -77,7 +72,7 @@ def _ends(p: Parser, at: int) -> bool:
     return p.begins_line(at) and (text in ("", "}", "return") or text[0] == "%" or "." in text)
 
 
-def remember(p: Parser, start: int, line: str, op: AnyOp, before: Noted) -> None:
+def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...]) -> None:
     """Keep what was read, if all of it follows from the line and the types of what it names."""
     if not isinstance(op, Op) or op.regions or len(p.repeats) >= MOST or noted(p) != before:
         return
@@ -85,15 +80,19 @@ def remember(p: Parser, start: int, line: str, op: AnyOp, before: Noted) -> None
         return
     if any(alias in line for alias in p.aliases) or ("#" in line and p.tokens.attributes):
         return
-    if _ends(p, p.i) and (made := _template(p, start, op)) is not None:
-        p.repeats[line] = made
+    if any(isinstance(v.type, Elided | OpaqueType) for _, v in op.values()):
+        return
+    if _ends(p, p.i) and "\n" not in _text(p, start):
+        p.repeats[line] = Seen(start, p.i, op)
 
 
-def _template(p: Parser, start: int, op: Op) -> Template | None:
-    tokens = range(start, p.i)
-    firsts = {p.tokens.starts[i]: i - start for i in tokens}
-    lasts = {p.tokens.end(i): i - start for i in tokens}
-    named = {i - start: p.names.table.get(p.texts[i][1:]) for i in tokens if p.texts[i][:1] == "%"}
+def _template(p: Parser, seen: Seen) -> Template | None:
+    """What holds of every statement like this one, if all that it names can be told."""
+    start, end, op = seen
+    values = {v.name: v for v in (*op.results, *(v for _, v in op.values()))}
+    words = p.texts[start:end]
+    named = {i: values.get(text[1:]) for i, text in enumerate(words) if text[:1] == "%"}
+    tokens = {name: _tokens(p, seen, span) for name, span in op.spans.items()}
     places: dict[Value, list[int]] = {}
     for at, value in named.items():
         if value is None or value.literal or isinstance(value.type, Elided | OpaqueType):
@@ -110,19 +109,28 @@ def _template(p: Parser, start: int, op: Op) -> Template | None:
                 return None
             operands.append((name, tuple(each[0] for each in at)))
             continue
-        span = op.spans.get(name)
-        first = None if span is None else firsts.get(span.start)
-        if first is None or named.get(first) is not bound:
+        place = tokens.get(name)
+        if place is None or named.get(place[0]) is not bound:
             return None
-        operands.append((name, first))
-    spans = [(n, firsts.get(s.start), lasts.get(s.end)) for n, s in op.spans.items()]
-    known = tuple((n, a, b) for n, a, b in spans if a is not None and b is not None)
-    if len(known) < len(spans) or "\n" in _text(p, start):
+        operands.append((name, place[0]))
+    spans = tuple((name, *place) for name, place in tokens.items() if place is not None)
+    if len(spans) < len(tokens):
         return None
     results = tuple((at[0], v.type) for at, v in zip(made, op.results, strict=True))
     own = {at for at, _ in results}
     used = tuple((at, v.type) for at, v in named.items() if v is not None and at not in own)
-    return Template(p.i - start, op.page, dict(op.attrs), used, results, tuple(operands), known)
+    parts = used, results, tuple(operands), spans, op.dialect
+    return Template(end - start, op.page, dict(op.attrs), *parts)
+
+
+def _tokens(p: Parser, seen: Seen, span: Span) -> tuple[int, int] | None:
+    """The first and the last token of a span inside a statement, counted from its first one."""
+    starts, (start, end, _) = p.tokens.starts, seen
+    first = bisect_left(starts, span.start, start, end)
+    last = bisect_left(starts, span.end, first, end) - 1
+    if first < end and starts[first] == span.start and p.tokens.end(last) == span.end:
+        return first - start, last - start
+    return None
 
 
 def _text(p: Parser, start: int) -> str:
