@@ -88,3 +88,48 @@ def pointers(random: Random) -> tuple[Arrays, Arrays]:
 def buffers(random: Random) -> tuple[Arrays, Arrays]:
     x = random.standard_normal((8, 32)).astype(f32)
     return {"x": x, "rows": 5}, {"x": np.vstack([np.exp(x[:5]), x[5:]])}
+
+
+@golden()
+def carried(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 1, 8)
+    y = x.copy()
+    for now in range(6, 0, -1):  # 0 + 1 + 2 + 3
+        y = 2 * y if now % 4 == 0 else y + x
+    given = {"arg0": x, "arg1": np.zeros(2, i32), "arg2": 4}
+    return given, {"arg0": y - x, "arg1": [6, 4**4]}
+
+
+def signed(number: int) -> int:
+    """The bits of an unsigned number as a signed one."""
+    return int(np.uint32(number).view(i32))
+
+
+@golden(within=1e-6)
+def scalar_math(_: Random) -> tuple[Arrays, Arrays]:
+    a, b, large = -37, 5, 2**32
+    unsigned = a % large
+    d, r = divmod(unsigned, b)
+    t = ((d ^ r) | b) + (unsigned >> b) - (b << b)
+    first = t * (a >> b)
+    least = min(-(-a // b), a // b) % large  # -8, which unsigned is large
+    second = max(signed(min(max(least, 1), unsigned)), b)
+    f, g = f32(7.3125), f32(2.5)
+    f2 = np.fmod(f * g - f, g)
+    f6 = max(min(min(max(f2, f), g), f * g), f)
+    k, p = float(f16(f)), 7.0
+    floats = [f6, np.sqrt(p) + 8 + 2, k + p**2.5 + 1 / np.sqrt(p), 7 + 7]
+    ints = np.array([first, second, b + unsigned, 37]) % large
+    given: Arrays = {"n": np.array([a, b], i32), "x": np.array([f, g]), "ints": np.zeros(4, i32)}
+    given["floats"] = np.zeros(4, f32)
+    return given, {"ints": ints.astype(np.uint32).view(i32), "floats": floats}
+
+
+@golden()
+def handles(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 4, 16)
+    y = np.abs(x)
+    y[0, 0] = 8 + 8
+    y *= 2
+    y[3, 15] = y[0, 1]
+    return {"x": x}, {"x": y}

@@ -12,6 +12,7 @@ from typing import Any
 
 import golden_models
 import golden_programs
+import golden_tiles
 import numpy as np
 import pytest
 from golden import GOLDEN, Arrays
@@ -20,7 +21,7 @@ import ptokit as pto
 from ptokit.isa.model.targets import TARGETS
 
 HERE = Path(__file__).parent
-FILES = (golden_models, golden_programs)
+FILES = (golden_models, golden_programs, golden_tiles)
 SMALLEST = 0.01  # of the largest number: what is less may be off by as much as that
 
 
