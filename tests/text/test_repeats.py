@@ -105,3 +105,21 @@ def test_values_of_other_types_are_no_repetition() -> None:
         pto.loads(text + add.format("x", "a", "a") + "  return\n}\n")
     with pytest.raises(pto.PtoError, match="undefined-name"):
         pto.loads(text + add.format("y", "q", "a") + "  return\n}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "first", "second"),
+    [
+        ("!t = !pto.tile_buf<vec, 16x32x{}>\n", "f16", "f32"),
+        ("#mode = #pto<round_mode {}>\n", "RINT", "FLOOR"),
+    ],
+)
+def test_names_of_types_and_attributes_mean_something_else_in_another_text(
+    line: str, first: str, second: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, mode = ("!t", "#pto<round_mode RINT>") if line[0] == "!" else (T, "#mode")
+    text = f"func.func @f(%a: {kind}, %b: {kind}) {{\n"
+    text += f"  pto.tcvt ins(%a {{rmode = {mode}}} : {kind}) outs(%b : {kind})\n  return\n}}\n"
+    pto.loads(line.format(first) + text)
+    again = line.format(second) + text
+    assert told(pto.loads(again)) == read_anew(again, monkeypatch)

@@ -89,8 +89,11 @@ class Tokens:
     def spans(self, first: int, places: Iterable[tuple[str, int, int]]) -> dict[str, Span]:
         """By name, the place from one token to another, both counted from token `first`."""
         source, texts, starts = self.source, self.texts, self.starts
-        tokens = ((name, first + start, first + last) for name, start, last in places)
-        return {n: Span(source, starts[a], starts[z] + len(texts[z])) for n, a, z in tokens}
+        spans: dict[str, Span] = {}
+        for name, start, last in places:
+            at = first + last
+            spans[name] = Span(source, starts[first + start], starts[at] + len(texts[at]))
+        return spans
 
     def comments_in(self, first: int, last: int) -> list[Comment]:
         """The comments that stand before token `last` and not before token `first`."""

@@ -15,7 +15,6 @@ from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
-from ptokit.text.read.templates import Seen, Template
 
 MOST = 20  # diagnostics of one text
 
@@ -31,9 +30,6 @@ class Parser(Cursor):
         self.operation = operation
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
-        self.repeats: dict[
-            str, Seen | Template | None
-        ] = {}  # statements by their lines, see `repeats`
         self.broken: list[Block] = []  # blocks of which something was left out
         self.labels: dict[str, Block] = {}  # blocks of the function at the cursor, once looked for
         self.body = 0  # the brace that opens it

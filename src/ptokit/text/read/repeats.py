@@ -1,24 +1,46 @@
 """Statements that differ from an earlier one in names alone: what was read of that one holds again.
 
-Long programs repeat few statements many times. One that stands on a line of its own is remembered
-by that line without its names; where values of the same types stand in the places of the earlier
-ones, the new op is the earlier one with these values.
+Programs repeat few statements many times, and one program those of another. One that stands on a
+line of its own is remembered by that line without its names, for all texts that the process reads;
+where values of the same types stand in the places of the earlier ones, the new op is the earlier
+one with these values.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import cache
+from typing import NamedTuple
 
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Op, Value
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
-from ptokit.isa.model.types import Elided, OpaqueType
+from ptokit.isa.model.types import Elided, OpaqueType, Type
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.templates import Seen, Template
 
 NAME = re.compile(r"%[\w$.-]+")
 MOST, LONGEST = 4096, 2000  # lines that are remembered, characters of one
+
+
+class Template(NamedTuple):
+    """A statement without its names; tokens are counted from its first one."""
+
+    length: int
+    page: type[Instr]
+    attrs: dict[str, object]
+    used: tuple[tuple[int, Type], ...]  # the type of the value that each token names
+    results: tuple[tuple[int, Type], ...]
+    operands: tuple[tuple[str, int | tuple[int, ...]], ...]
+    spans: tuple[tuple[str, int, int], ...]  # from one token to another
+    dialect: str
+
+
+@cache
+def templates() -> dict[str, Template]:
+    """Statements by their lines. It begins anew when it is full."""
+    return {}
 
 
 def noted(p: Parser) -> tuple[int, ...]:
@@ -29,19 +51,23 @@ def noted(p: Parser) -> tuple[int, ...]:
 
 
 def line_of(p: Parser, start: int) -> str:
-    """The line from a token on, without the names in it; empty if it is not looked at."""
+    """The line from a token on, without the names in it; empty if it is not looked at.
+
+    What names of types and attributes mean is another matter in another text.
+    """
     text, first = p.tokens.source.text, p.tokens.starts[start]
     end = text.find("\n", first)
     if end < 0 or end - first > LONGEST or p.names.flat:
         return ""
-    return NAME.sub("%", text[first:end])
+    line = NAME.sub("%", text[first:end])
+    if p.aliases and any(alias in line for alias in p.aliases):
+        return ""
+    return "" if p.tokens.attributes and "#" in line else line
 
 
 def repeated(p: Parser, start: int, line: str) -> Op | None:
     """The op of a statement that was read before, with the names of this one."""
-    found = p.repeats.get(line)
-    if isinstance(found, Seen):
-        found = p.repeats[line] = _template(p, found)
+    found = templates().get(line)
     if found is None or not _ends(p, start + found.length):
         return None
     texts, table = p.texts, p.names.table
@@ -74,25 +100,24 @@ def _ends(p: Parser, at: int) -> bool:
 
 def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...]) -> None:
     """Keep what was read, if all of it follows from the line and the types of what it names."""
-    if not isinstance(op, Op) or op.regions or len(p.repeats) >= MOST or noted(p) != before:
+    if not isinstance(op, Op) or op.regions or noted(p) != before:
         return
     if TERMINATOR in op.page.traits:  # what it ends decides whether it may
         return
-    if any(alias in line for alias in p.aliases) or ("#" in line and p.tokens.attributes):
+    if not _ends(p, p.i) or "\n" in _text(p, start):
         return
-    if any(isinstance(v.type, Elided | OpaqueType) for _, v in op.values()):
-        return
-    if _ends(p, p.i) and "\n" not in _text(p, start):
-        p.repeats[line] = Seen(start, p.i, op)
+    made, known = _template(p, start, op), templates()
+    if made is not None:
+        if len(known) >= MOST:
+            known.clear()
+        known[line] = made
 
 
-def _template(p: Parser, seen: Seen) -> Template | None:
+def _template(p: Parser, start: int, op: Op) -> Template | None:
     """What holds of every statement like this one, if all that it names can be told."""
-    start, end, op = seen
-    values = {v.name: v for v in (*op.results, *(v for _, v in op.values()))}
-    words = p.texts[start:end]
-    named = {i: values.get(text[1:]) for i, text in enumerate(words) if text[:1] == "%"}
-    tokens = {name: _tokens(p, seen, span) for name, span in op.spans.items()}
+    table, words = p.names.table, p.texts[start : p.i]
+    named = {i: table.get(text[1:]) for i, text in enumerate(words) if text[:1] == "%"}
+    tokens = {name: _tokens(p, start, span) for name, span in op.spans.items()}
     places: dict[Value, list[int]] = {}
     for at, value in named.items():
         if value is None or value.literal or isinstance(value.type, Elided | OpaqueType):
@@ -120,12 +145,12 @@ def _template(p: Parser, seen: Seen) -> Template | None:
     own = {at for at, _ in results}
     used = tuple((at, v.type) for at, v in named.items() if v is not None and at not in own)
     parts = used, results, tuple(operands), spans, op.dialect
-    return Template(end - start, op.page, dict(op.attrs), *parts)
+    return Template(p.i - start, op.page, dict(op.attrs), *parts)
 
 
-def _tokens(p: Parser, seen: Seen, span: Span) -> tuple[int, int] | None:
+def _tokens(p: Parser, start: int, span: Span) -> tuple[int, int] | None:
     """The first and the last token of a span inside a statement, counted from its first one."""
-    starts, (start, end, _) = p.tokens.starts, seen
+    starts, end = p.tokens.starts, p.i
     first = bisect_left(starts, span.start, start, end)
     last = bisect_left(starts, span.end, first, end) - 1
     if first < end and starts[first] == span.start and p.tokens.end(last) == span.end:
