@@ -130,6 +130,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "dtype": (f16, DTYPES),
         "space": ("gm", ("gm", "vec", "mat")),
         "offset": (0, (0, 1, 3, 8)),
+        "by_number": (False, (False, True)),
     },
     Kind.ARRAY: {"count": (4, (4, 1, 8))},
     Kind.ENTRY: TILE_KNOBS,
@@ -359,7 +360,7 @@ def _conv(own: Mapping[str, Any]) -> ConvTileType:
 
 
 def _pointer(own: Mapping[str, Any]) -> PtrType:
-    return Moved(own["dtype"], own["space"], offset=own["offset"])
+    return Moved(own["dtype"], own["space"], own["by_number"], offset=own["offset"])
 
 
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
