@@ -50,6 +50,11 @@ NUMBERS = (0, 1, 2, 8, 15, 16, 17, 32, 64, 128, -1)
 OUTER = (1, 2, 3, 4, 8)
 SETTINGS = (0, 1, 2, 3, -1, 40, 256)  # of the registers that a convolution tile carries
 PLACES = (0, 32, 128, 1 << 14)
+EPILOGUES = tuple(
+    f"quant = {quant}, relu = {relu}"
+    for quant in ("no_convert", "qs322bf16_pre_vec", "other")
+    for relu in ("no_relu", "leaky_relu")
+)
 
 # the knobs behind a property of a tile; what is not listed depends on all of them
 TILE_PROPERTIES: dict[str, tuple[str, ...]] = {
@@ -166,7 +171,14 @@ class Placed:
 @cache
 def operation_names() -> tuple[str, ...]:
     """Strings an attribute may be: no word, and the operations that one pipe executes."""
-    return ("", "nothing", "%s", *(p.cpp for p in pages() if isinstance(p.pipe, Pipe) and p.outs()))
+    return (
+        "",
+        "nothing",
+        "%s",
+        "PIPE_ALL",
+        *EPILOGUES,
+        *(p.cpp for p in pages() if isinstance(p.pipe, Pipe) and p.outs()),
+    )
 
 
 class Space:

@@ -99,9 +99,10 @@ def test_what_a_load_says_of_its_view_must_hold() -> None:
     assert "TLOAD(" in pto.loads(text.format("nd")).text("cpp")
 
 
-def test_parameters_have_one_set() -> None:
-    found = pto.loads("pto.set_quant_scalar(%q : f32) {id = 3}\n").check("cpu")
-    assert [d.slug for d in found] == ["attribute"]
+@pytest.mark.parametrize(("number", "slugs"), [(3, []), (-1, ["attribute"])])
+def test_parameters_are_those_of_a_pipe(number: int, slugs: list[str]) -> None:
+    found = pto.loads(f"pto.set_quant_scalar(%q : f32) {{id = {number}}}\n").check("cpu")
+    assert [d.slug for d in found] == slugs
 
 
 MULTI = "!pto.multi_tile_buf<{}, count=2>"

@@ -14,7 +14,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Module, Op
 from ptokit.isa.formula.formulas import ABSENT
-from ptokit.isa.lang.traits import ALLOCATES, READDRESSES
+from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, Exchange
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, VEC, KernelKind, M, S, V
@@ -26,12 +26,14 @@ MIXED = "put what each kind of core runs into a section of its own kind"
 
 
 def level_of(module: Module) -> int | None:
-    """The level of a program: 3 if it allocates a tile at an address, else 2.
+    """The level of a program: 3 if it gives a tile or the slots of a pipe an address, else 2.
 
     None where addresses are given to tiles that were allocated without: no compiler takes that.
     """
     ops = [op for func in module.funcs for op in func.body.walk() if isinstance(op, Op)]
     if any(ALLOCATES in op.page.traits and op.bound("addr") for op in ops):
+        return 3
+    if any(op.page.exchange is Exchange.RESERVES and "base" in op.attrs for op in ops):
         return 3
     return None if any(READDRESSES in op.page.traits for op in ops) else 2
 

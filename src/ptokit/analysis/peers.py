@@ -7,9 +7,17 @@ rules here look at all functions of a module at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from ptokit.diagnostics.diagnostic import Diagnostic, Note
+from ptokit.analysis.pipe_entries import (
+    check_conversion,
+    check_parameters,
+    check_places,
+    check_slots,
+    check_unconverted,
+    fact,
+    wrong,
+)
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.words import KernelKind
@@ -28,17 +36,6 @@ def check_pipes(module: Module) -> Iterator[Diagnostic]:
         if end.every:
             yield from end.check()
             yield from _peers(end, ends)
-
-
-def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it is not given
-    """An attribute of an op, or what its page says without it."""
-    attr = next((a for a in op.page.attrs if a.name == name), None)
-    return None if attr is None else op.attrs.get(name, None if attr.required else attr.default)
-
-
-def _wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnostic:
-    notes = () if other is None else (Note("the other one is here", other.span),)
-    return Diagnostic("pipe", f"{op.name}: {message}", op.span, help=help, notes=notes)
 
 
 def _slots(opened: Op) -> int:
@@ -62,9 +59,12 @@ class _End:
         return [op for op in self.of(Exchange.OPENS) if fact(op, "id") == number]
 
     def using(self, opened: Op) -> list[Op]:
-        """What is done with a pipe that a number names."""
+        """What is done with a pipe, which a number or a handle names."""
         number = fact(opened, "id")
-        return [op for op in self.of(*USES) if number is not None and fact(op, "id") == number]
+        if number is None:
+            handle = {*opened.results}
+            return [op for op in self.of(*USES) if handle.intersection(op.bound("queue"))]
+        return [op for op in self.of(*USES) if fact(op, "id") == number]
 
     def check(self) -> Iterator[Diagnostic]:
         """The rules of one function."""
@@ -73,16 +73,25 @@ class _End:
             flags += 4 if fact(op, "dir_mask") == 3 else 2
             first = next(iter(self.opened(fact(op, "id"))), op)
             if fact(op, "id") is not None and first is not op:
-                yield _wrong(op, "another pipe has this id", "give each pipe its own id", first)
+                yield wrong(op, "another pipe has this id", "give each pipe its own id", first)
             yield from self._uses(op)
+            yield from self._entries(op)
         if flags > MOST_FLAGS:
             last = self.of(Exchange.OPENS)[-1]
             message = f"the pipes of the function take {flags} flags, a core has {MOST_FLAGS}"
-            yield _wrong(last, message, "each direction of a pipe takes two flags")
+            yield wrong(last, message, "each direction of a pipe takes two flags")
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):
                 help = "set it up in this function, with the same id"
-                yield _wrong(op, f"the function has no pipe with id {fact(op, 'id')}", help)
+                yield wrong(op, f"the function has no pipe with id {fact(op, 'id')}", help)
+
+    def _entries(self, opened: Op) -> Iterator[Diagnostic]:
+        """What goes through a pipe is as the pipe says."""
+        uses = self.using(opened)
+        yield from check_slots(opened, uses)
+        yield from check_places(opened, self.of(Exchange.RESERVES, Exchange.IMPORTS))
+        yield from check_conversion(opened, uses)
+        yield from check_parameters(self.func.body, opened, uses)
 
     def _uses(self, opened: Op) -> Iterator[Diagnostic]:
         """A pipe is used in its directions, whole where it says so."""
@@ -91,14 +100,14 @@ class _End:
             way = _direction(op)
             if way and mask in (1, 2) and way != mask:
                 message = f"the pipe has no such direction: its dir_mask is {mask}"
-                yield _wrong(op, message, "dir_mask 3 has both", opened)
+                yield wrong(op, message, "dir_mask 3 has both", opened)
             if whole and fact(op, "split"):
                 message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
-                yield _wrong(op, message, "split = 0 pushes and pops whole entries", opened)
+                yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
         pops = [op for op in self.using(opened) if op.page.exchange is Exchange.POPS]
         consumer = opened.page.core is KernelKind.VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
-            yield _wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
+            yield wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
 
 
 def _direction(op: Op) -> int | None:
@@ -116,20 +125,21 @@ def _peers(end: _End, ends: dict[str, _End]) -> Iterator[Diagnostic]:
         label, name = str(fact(op, "label")), str(fact(op, "peer")).strip('@"')
         peer = ends.get(name)
         if (label, name) in seen:
-            yield _wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")
+            yield wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")
         seen.add((label, name))
         if peer is None:
-            yield _wrong(op, f"there is no function @{name}", "name the function that reserves it")
+            yield wrong(op, f"there is no function @{name}", "name the function that reserves it")
             continue
         reserved = [r for r in peer.of(Exchange.RESERVES) if fact(r, "label") == label]
         if not reserved:
             help = "reserve it there under this name"
-            yield _wrong(op, f"@{name} reserves no buffer {label!r}", help)
+            yield wrong(op, f"@{name} reserves no buffer {label!r}", help)
             continue
         for mine in _opened_on(end, op):
             for other in _opened_on(peer, reserved[0]):
                 yield from _agree(mine, other)
                 yield from _split(end.using(mine), peer.using(other))
+                yield from check_unconverted(mine, end.using(mine), peer.using(other))
                 yield from _room(reserved[0], other)
 
 
@@ -147,7 +157,7 @@ def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
         here, there = (_slots(op) if slots else fact(op, name) for op in (mine, other))
         if here != there:
             message = f"{name} is {here} here and {there} at its other end"
-            yield _wrong(mine, message, "both ends of a pipe have one shape", other)
+            yield wrong(mine, message, "both ends of a pipe have one shape", other)
 
 
 def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
@@ -157,7 +167,7 @@ def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
         for other in (o for o in others if o.page.exchange is wanted):
             if fact(op, "split") != fact(other, "split"):
                 message = f"split is {fact(op, 'split')} here and {fact(other, 'split')} there"
-                yield _wrong(op, message, "both ends of a pipe split alike", other)
+                yield wrong(op, message, "both ends of a pipe split alike", other)
                 break
 
 
@@ -167,4 +177,4 @@ def _room(reserved: Op, opened: Op) -> Iterator[Diagnostic]:
     if isinstance(size, int) and isinstance(slot, int) and size < slot:
         message = f"its {size} bytes hold no slot of {slot} bytes"
         help = f"reserve {slot * _slots(opened)} bytes: slot_size times the number of slots"
-        yield _wrong(reserved, message, help, opened)
+        yield wrong(reserved, message, help, opened)

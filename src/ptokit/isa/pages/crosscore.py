@@ -1,7 +1,7 @@
 """Synchronisation across cores: signals between the cores of a block and of a launch (C3.3)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.synchronisation import known
+from ptokit.isa.pages.synchronisation import PipeOf, known
 
 CORES = "it waits for other cores or is waited for, and ptokit runs the cores one after another"
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
@@ -180,7 +180,11 @@ class BufferTurn(Instr, abstract=True, pipe=S, targets=(CPU, A5), example=TURNS)
     asm = Asm(shape="bracketed", order=("mode",))
     op = Attr(str, key="op_type")
     mode = Attr(int, 0)
-    rules = known(op)
+    rules = (
+        *known(op),
+        named("attribute", PipeOf(op) != Pipe.ALL, help="a turn is that of one pipe"),
+        named("attribute", mode >= 0, help="modes count from 0"),
+    )
 
     @staticmethod
     def run() -> None:
@@ -195,7 +199,7 @@ class KnownTurn(BufferTurn, abstract=True):
 
     op = BufferTurn.op
     buffer = Attr(int, key="buf_id")
-    rules = (BufferTurn.rules, named("attribute", both(buffer >= 0, buffer <= 31), help=BUFFERS))
+    rules = (*BufferTurn.rules, named("attribute", both(buffer >= 0, buffer <= 31), help=BUFFERS))
 
 
 class ComputedTurn(BufferTurn, abstract=True):

@@ -48,7 +48,10 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     )
     some_rows = on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT))
     one_row = on(
-        HARDWARE, named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one")
+        HARDWARE,
+        named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one"),
+        named("shape", c.valid.rows == 1, help="the product of one row is one row"),
+        named("shape", c.valid.cols == b.valid.cols, help="a sum for each column of b"),
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type)}
 

@@ -16,14 +16,22 @@ from ptokit.isa.pages.registers import Addressed
 from ptokit.isa.pages.windows import FP4
 
 A_SCALE = "!pto.tile_buf<scaleleft, 64x2xf8E8M0FNU, slayout=row_major, fractal=32>"
+ROW_SCALE = A_SCALE.replace(", slayout", ", valid=1x2, slayout")
 B_SCALE = (
     "!pto.tile_buf<scaleright, 2x64xf8E8M0FNU, blayout=col_major, slayout=col_major, fractal=32>"
 )
 A, A_ROW, B = (t.replace("f16", "f8E4M3FN") for t in (L0A, L0A_ROW, L0B))
 FACTORS = {"a": A, "a_scale": A_SCALE, "b": B, "b_scale": B_SCALE}
+ROW_FACTORS = FACTORS | {"a": A_ROW, "a_scale": ROW_SCALE}
 EXAMPLE = FACTORS | {"c": L0C_64, "bias": BIASES}
-ROW_EXAMPLE = EXAMPLE | {"a": A_ROW, "c": L0C_ROW}
+ROW_EXAMPLE = EXAMPLE | ROW_FACTORS | {"c": L0C_ROW}
 ENOUGH = "give a scale for each group of 32 along k"
+EXACTLY = "the scales of a are M x ceil(K/32), those of b ceil(K/32) x N"
+
+
+def groups(k: Expr) -> Expr:
+    """How many groups of 32 elements there are along k."""
+    return (k + (GROUP - 1)) // GROUP
 
 
 class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "X41")):
@@ -48,10 +56,22 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
         named("location", b_scale.loc.isin(SCALE_RIGHT, SCALING)),
         named("layout", both(a_scale.layout == ZZ, a_scale.fractal == 32), help="zz, fractal 32"),
         named("layout", both(b_scale.layout == NN, b_scale.fractal == 32), help="nn, fractal 32"),
-        named("shape", a_scale.valid.rows >= a.valid.rows, help=ENOUGH),
-        named("shape", a_scale.valid.cols * GROUP >= a.valid.cols, help=ENOUGH),
-        named("shape", b_scale.valid.rows * GROUP >= b.valid.rows, help=ENOUGH),
-        named("shape", b_scale.valid.cols >= b.valid.cols, help=ENOUGH),
+        on(
+            CPU,
+            named("shape", a_scale.valid.rows >= a.valid.rows, help=ENOUGH),
+            named("shape", a_scale.valid.cols * GROUP >= a.valid.cols, help=ENOUGH),
+            named("shape", b_scale.valid.rows * GROUP >= b.valid.rows, help=ENOUGH),
+            named("shape", b_scale.valid.cols >= b.valid.cols, help=ENOUGH),
+        ),
+        on(
+            A5,
+            named("shape", a_scale.rows == a.rows, a_scale.cols == groups(a.cols), help=EXACTLY),
+            named("shape", b_scale.rows == groups(b.rows), b_scale.cols == b.cols, help=EXACTLY),
+            named("shape", a_scale.valid.rows == a.valid.rows, help=EXACTLY),
+            named("shape", a_scale.valid.cols == groups(a.valid.cols), help=EXACTLY),
+            named("shape", b_scale.valid.rows == groups(b.valid.rows), help=EXACTLY),
+            named("shape", b_scale.valid.cols == b.valid.cols, help=EXACTLY),
+        ),
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
 
@@ -59,9 +79,9 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
 def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, Array]:
     """Both matrices times their scales, in f64: exact."""
     (m, k), n = a.valid, b.valid.cols
-    groups = (k + GROUP - 1) // GROUP
-    left = a_scale[:m, :groups].repeated(GROUP)[:m, :k]
-    right = b_scale[:groups, :n].T.repeated(GROUP).T[:k, :n]
+    scales = (k + GROUP - 1) // GROUP
+    left = a_scale[:m, :scales].repeated(GROUP)[:m, :k]
+    right = b_scale[:scales, :n].T.repeated(GROUP).T[:k, :n]
     return wide(a[:m, :k]) * wide(left), wide(b[:k, :n]) * wide(right)
 
 
@@ -132,7 +152,7 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
     """c = acc + a x b with their scales, for one row: as `tmatmul.mx.acc`."""
 
     asm = Asm(cpp_text=gemv(ScaledAccumulation))
-    example = accumulating("tgemv.mx", L0C_ROW, **FACTORS | {"a": A_ROW})
+    example = accumulating("tgemv.mx", L0C_ROW, **ROW_FACTORS)
     rules = (Scaled.scaled, Accumulation.onto, MatMul.one_row)
 
 

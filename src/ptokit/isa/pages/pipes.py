@@ -5,17 +5,12 @@ number and say the peer in the mnemonic; the newer ones have a handle. What must
 ends is checked over all functions (`analysis.peers`): pages say what an operation is to a pipe.
 """
 
-import re
-
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, said
 
 PEER = "its other end is a core of the other kind, and a launch here is of one kind"
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
-A5_MODES = (
-    *("qs322bf16_pre_scalar", "qs322bf16_pre_vec"),
-    *("qf322hif8_pre_scalar", "qf322fp8_pre_scalar"),
-)
 FIFO = """\
 %buffer = pto.reserve_buffer {name = "fifo", size = 8192, location = #pto.address_space<vec>, \
 auto = true} -> i32
@@ -105,8 +100,7 @@ class Epilogue(Expr):
             text = self.of.eval(env)
             if not isinstance(text, str):
                 return text
-            found = re.search(rf"\b{self.key}\s*=\s*(\w+)", text)
-            return found[1] if found else ABSENT
+            return said(text, self.key) or ABSENT
 
         return word
 
@@ -139,6 +133,9 @@ def slots_of(mask: object) -> Any:  # Any: a number, or UNKNOWN
     return UNKNOWN if mask is UNKNOWN else 4 if mask == 3 else 8
 
 
+PLACED = "give it an address: auto = false, base = 0"
+
+
 class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESERVES):
     """Room for the slots of a pipe in the memory of the core that pops; its address."""
 
@@ -159,6 +156,8 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESE
         named("attribute", location.isin(VEC, MAT), help="slots lie in vec or mat"),
         named("attribute", either(auto, base.given), help="give base where auto is false"),
         named("attribute", base >= 0),
+        at(LEVEL3, HARDWARE, named("level", both(~auto, base.given), help=PLACED)),
+        at(LEVEL12, HARDWARE, named("level", ~base.given, help="the compiler places it")),
     )
 
 
@@ -188,9 +187,13 @@ class PipeShape(Instr, abstract=True, pipe=S, exchange=Exchange.OPENS):
         named("attribute", dir_mask.isin(1, 2, 3), help=directions),
         named("attribute", slot_size > 0),
         when(epilogue.given, named("attribute", dir_mask == 1, nosplit, help=fixed)),
+        named("attribute", quant.isin(*CONVERSIONS), help="no pipe has another conversion"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
         named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
     )
+
+
+WHERE = "say where the slots of each direction are"
 
 
 class InitializePipe(PipeShape, abstract=True):
@@ -210,19 +213,17 @@ class InitializePipe(PipeShape, abstract=True):
     c2v_consumer_buf = In(Scalar, None, scalar="i32", key="c2v_consumer_buf")
     v2c_consumer_buf = In(Scalar, None, scalar="i32", key="v2c_consumer_buf")
     slots = DefaultSlots(slot_num, PipeShape.dir_mask)
-    local = either(c2v_consumer_buf.given, v2c_consumer_buf.given)
     once = "the slots have one place in global memory"
     rules = (
         *PipeShape.rules,
         named("attribute", id >= 0, slot_num > 0),
-        named("attribute", local_slot_num > 0, local_slot_num <= slots),
+        on((CPU, A2A3), named("attribute", local_slot_num > 0, local_slot_num <= slots)),
         on(A5, named("attribute", ~local_slot_num.given, help="A5 has no local slots")),
         when(gm_slot_tensor.given, named("attribute", ~gm_slot_buffer.given, help=once)),
-        named("attribute", either(local, gm_slot_tensor.given), help="say where the slots are"),
         when(
             ~gm_slot_tensor.given,
-            named("attribute", either(PipeShape.dir_mask == 2, c2v_consumer_buf.given)),
-            named("attribute", either(PipeShape.dir_mask == 1, v2c_consumer_buf.given)),
+            named("attribute", either(PipeShape.dir_mask == 2, c2v_consumer_buf.given), help=WHERE),
+            named("attribute", either(PipeShape.dir_mask == 1, v2c_consumer_buf.given), help=WHERE),
         ),
     )
 

@@ -130,19 +130,21 @@ class QuantOut(Word, mlir="quant_out"):
     BF16 = "bf16", "bfloat16_t"
 
 
-def one_set(number: Attr) -> tuple[Ruled, ...]:
-    """The number tells the parameters of several pipes apart."""
-    return named("attribute", number == 0, help="ptokit keeps one set of parameters: {id = 0}")
+def of_pipe(number: Attr) -> tuple[Ruled, ...]:
+    """The number of the pipe between cores that the parameters are meant for: one register."""
+    return named("attribute", number >= 0, help="ids of pipes count from 0")
 
 
-class SetQuantScalar(Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S):
+class SetQuantScalar(
+    Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S, exchange=Exchange.SETS_SCALAR
+):
     """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
 
     asm = Asm(cpp_text="SET_QUANT_SCALAR<{out}>({scale});")
     scale = In(Scalar, doc="the scale, an f32")
     out = Attr(QuantOut, QuantOut.I8, key="outType")
     number = Attr(int, 0, key="id", cpp=False)
-    rules = one_set(number)
+    rules = of_pipe(number)
     example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
 
     @staticmethod
@@ -158,14 +160,16 @@ class Addressed(Protocol):
     def address(self) -> int: ...
 
 
-class SetQuantVector(Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S):
+class SetQuantVector(
+    Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, exchange=Exchange.SETS_VECTOR
+):
     """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
 
     fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")
     number = Attr(int, 0, key="id", cpp=False)
     example = {"fp": PARAMETERS}
     rules = (
-        one_set(number),
+        of_pipe(number),
         parameters(fp),
         on(HARDWARE, named("address-misaligned", fp.address % 128 == 0, help="128-byte granules")),
     )

@@ -97,11 +97,14 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
     """
 
     src = In(Tile, doc="the tile")
+    tmp = Scratch(Global, None, doc="room in global memory, for tiles in acc and mat")
     format = print_format()
 
     rules = (
         named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        named("element-type", tmp.dtype == src.dtype),
         on(HARDWARE, src.loc.isin(VEC, ACC, MAT)),
+        on(A5, when(tmp.given, named("location", src.loc != MAT, help="A2/A3 prints mat"))),
     )
 
     @staticmethod

@@ -25,6 +25,7 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index", specials=NAN_MOVES):
     dst = Out(Tile, doc="receives the elements; indices count its storage")
     src = In(Tile, doc="the elements")
     indexes = In(Tile, doc="where they go, each an element of dst's storage")
+    mask = Attr(MaskPattern, None, key="maskPattern", cpp=False)
     example = {"indexes": VEC_I32}
     enough = both(indexes.valid.rows <= src.valid.rows, indexes.valid.cols <= src.valid.cols)
     width = either(
@@ -36,6 +37,7 @@ class TScatter(Instr, uses=(CHIP,), pipe=V, form="index", specials=NAN_MOVES):
         on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
         on(HARDWARE, named("element-type", width, help="indices of 32 bits for 4 bytes, else 16")),
         named("shape", enough, help="an element for each index"),
+        named("attribute", ~mask.given, help="indices or a mask say where elements go, not both"),
     )
     recorded = {"index": {"indexes": "indices"}}
     disputes = ("X5", "X7")

@@ -1,0 +1,129 @@
+"""What goes through a pipe between cores: shapes, element types, parameters of its conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note
+from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.epilogues import CONVERSIONS, NO_CONVERT, Conversion, said
+from ptokit.isa.model.tiles import GlobalType, TileType
+
+SETS = {Exchange.SETS_SCALAR: "scalar", Exchange.SETS_VECTOR: "vector"}
+IN_MEMORY = "an entry in global memory is a slot of the tensor that the pipe was set up with"
+OF_BUFFER = "give flag_base, or slots of reserve_buffer or import_reserved_buffer"
+
+
+def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it is not given
+    """An attribute of an op, or what its page says without it."""
+    attr = next((a for a in op.page.attrs if a.name == name), None)
+    return None if attr is None else op.attrs.get(name, None if attr.required else attr.default)
+
+
+def wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnostic:
+    """What is wrong with an op of a pipe; `other` is where that is set up, or its other end."""
+    notes = () if other is None else (Note("the other one is here", other.span),)
+    return Diagnostic("pipe", f"{op.name}: {message}", op.span, help=help, notes=notes)
+
+
+def entry_of(op: Op) -> Value | None:
+    """What is pushed, popped, allocated or freed."""
+    found = [v for name, v in (*op.named_results(), *op.values()) if name == "entry"]
+    return found[0] if found else None
+
+
+def element_of(op: Op) -> DType | None:
+    """Its element type, where it is known."""
+    entry = entry_of(op)
+    kind = None if entry is None else entry.type
+    return kind.dtype if isinstance(kind, TileType | GlobalType) else None
+
+
+def check_slots(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
+    """Entries in global memory are as the tensor of slots says."""
+    given = [v.type for name in ("gm_slot_tensor", "gm_addr") for v in opened.bound(name)]
+    slot = next((kind for kind in given if isinstance(kind, GlobalType)), None)
+    for op in uses:
+        entry = entry_of(op)
+        if entry is None or not isinstance(entry.type, GlobalType):
+            continue
+        if slot is None:
+            yield wrong(op, "the pipe has no tensor of slots in global memory", IN_MEMORY, opened)
+        elif entry.type.dtype != slot.dtype or not _agree(entry.type.shape, slot.shape):
+            message = f"the entry is {entry.type}, and a slot is {slot}"
+            yield wrong(op, message, IN_MEMORY, opened)
+
+
+def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
+    known = all(None in (a, b) or a == b for a, b in zip(one, other, strict=False))
+    return len(one) == len(other) and known
+
+
+def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
+    """The slots of a pipe with a handle have a buffer, or its flags are given."""
+    places = [v for name in ("local_addr", "peer_local_addr") for v in opened.bound(name)]
+    reserved = {v for op in buffers for v in op.results}
+    if fact(opened, "flag_base") is None and not reserved.issuperset(places):
+        yield wrong(opened, "its slots lie in no reserved buffer, and it has no flags", OF_BUFFER)
+
+
+def mode_of(opened: Op) -> str | None:
+    """The conversion of its epilogue, where it has one."""
+    epilogue = fact(opened, "epilogue")
+    return said(epilogue, "quant") if isinstance(epilogue, str) else None
+
+
+def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
+    """Entries have the types that the conversion takes and makes, and are whole."""
+    mode = mode_of(opened)
+    if (conversion := CONVERSIONS.get(mode or "")) is None:
+        return
+    for op in uses:
+        types = _types(op, conversion)
+        dtype = element_of(op)
+        if types and dtype is not None and dtype not in types:
+            way = "takes" if op.page.exchange is Exchange.PUSHES else "makes"
+            message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
+            yield wrong(op, message, "the epilogue of the pipe says the conversion", opened)
+
+
+def _types(op: Op, conversion: Conversion) -> tuple[DType, ...]:
+    match op.page.exchange:
+        case Exchange.PUSHES:
+            return conversion.taken
+        case Exchange.POPS:
+            return conversion.made
+        case _:
+            return ()
+
+
+def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> Iterator[Diagnostic]:
+    """Without a conversion what is pushed at one end is popped with the same type at the other."""
+    if mode_of(opened) != NO_CONVERT:
+        return
+    for op in (op for op in mine if op.page.exchange is Exchange.PUSHES):
+        for other in (o for o in others if o.page.exchange is Exchange.POPS):
+            if element_of(op) != element_of(other):
+                message = f"{element_of(op)} is pushed and {element_of(other)} popped"
+                yield wrong(op, message, "the epilogue of the pipe converts nothing", other)
+
+
+def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
+    """What a conversion multiplies by is set before each push, in the same block."""
+    conversion = CONVERSIONS.get(mode_of(opened) or "")
+    if conversion is None or not conversion.scale:
+        return
+    found = False
+    for op in block.ops:
+        role = op.page.exchange if isinstance(op, Op) else None
+        if isinstance(op, Op) and role is not None and SETS.get(role) == conversion.scale:
+            found = found or fact(op, "number") == fact(opened, "id")
+        if isinstance(op, Op) and op in uses and role is Exchange.PUSHES and not found:
+            message = f"{mode_of(opened)} needs its parameters, a {conversion.scale}"
+            help = f"set them before, in this block, with id = {fact(opened, 'id')}"
+            yield wrong(op, message, help, opened)
+        for region in op.regions:
+            yield from check_parameters(region, opened, uses)
