@@ -54,11 +54,81 @@ CASES = {
 }
 
 
+SLOT, HALF = "!pto.tensor_view<16x16xf32>", "!pto.tensor_view<16x8xf32>"
+ACC = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+
+
+def through_memory(*uses: str, opened: str = "(gm_slot_tensor = %s : {})") -> str:
+    """A cube's pipe to the vector cores with slots in global memory, and what is done with it."""
+    lines = f"pto.aic_initialize_pipe {{dir_mask = 1, slot_size = 1024}} {opened.format(SLOT)}"
+    return kernel(lines, *uses, kind=CUBE).replace("@v()", f"@v(%s: {SLOT}, %b: i32)")
+
+
+def of_handle(more: str, buffer: str = "") -> str:
+    """A pipe with a handle and where its slots are."""
+    opened = (
+        f"%q = pto.initialize_l2l_pipe {{dir_mask = 1, slot_size = 8, slot_num = 2{more}}} "
+        "(%b : i32) -> !pto.pipe"
+    )
+    given = "" if buffer else "%b: i32"
+    return kernel(buffer, opened, kind="").replace("@v()", f"@v({given})")
+
+
+def converted(quant: str, *before: str, dtype: str = "f32") -> str:
+    """A push to a pipe whose epilogue converts."""
+    epilogue = f"#pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = no_relu>"
+    more = f", nosplit = true, acc_push_epilogue = {epilogue}"
+    tile = ACC.replace("f32", dtype)
+    push = f"pto.tpush_to_aiv(%t : {tile}) {{split = 0}}"
+    cube = kernel(
+        f"%b0 = {imported()}",
+        OPENED.format(n=0, id=0, more=more).replace("aiv", "aic"),
+        *(*before, push),
+        kind=CUBE,
+        name="c",
+    )
+    made = {"no_convert": "f32", "f32f16": "f16"}.get(quant, "i8")
+    vector = kernel(*one(0, more=more)).replace("16x16xf32", f"16x32x{made}")
+    return f"{vector}\n" + cube.replace("@c()", f"@c(%t: {tile}, %x: f32)")
+
+
+SET = "pto.set_quant_scalar %x : f32"
+SCALED = "pto.set_quant_scalar(%x : f32) {id = 1}"
+ALLOCATE = "%e = pto.talloc_to_aiv {split = 0} -> "
+CASES |= {
+    "the entry is global f32 16x8, and a slot is": through_memory(ALLOCATE + HALF),
+    "has no tensor of slots": through_memory(
+        ALLOCATE + SLOT, opened="(c2v_consumer_buf = %b : i32)"
+    ),
+    "in no reserved buffer, and it has no flags": of_handle(""),
+    "of i32, and f32f16 takes f32": converted("f32f16", dtype="i32"),
+    "of f32, and f32f16 makes f16": converted("f32f16").replace("xf16>", "xf32>"),
+    "i32 is pushed and f32 popped": converted("no_convert", dtype="i32"),
+    "qf322b8_pre_scalar needs its parameters, a scalar": converted("qf322b8_pre_scalar"),
+    "req8_vec needs its parameters, a vector": converted("req8_vec", SET, dtype="i32"),
+    "with id = 0": converted("qf322b8_pre_scalar", SCALED),
+}
+RIGHT = [
+    through_memory(ALLOCATE + SLOT),
+    through_memory(ALLOCATE + SLOT.replace("16x16", "?x16")),
+    of_handle(", flag_base = 0"),
+    of_handle("", BUFFER.format(n="")),
+    converted("f32f16"),
+    converted("no_convert"),
+    converted("qf322b8_pre_scalar", SET),
+]
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_goes_through_a_pipe_is_as_it_says(text: str) -> None:
+    assert [d.message for d in pto.loads(text).check("a5") if d.slug == "pipe"] == []
+
+
 @pytest.mark.parametrize(("message", "text"), CASES.items(), ids=CASES)
 def test_a_rule_of_pipes(message: str, text: str) -> None:
     found = [d for d in pto.loads(text).check("a5") if d.slug == "pipe"]
     assert len(found) == 1
-    assert message in found[0].message
+    assert message in f"{found[0].message}; {found[0].help}"
 
 
 def test_ends_that_agree() -> None:

@@ -125,6 +125,8 @@ LIST_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 VIEWS_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "count": (2, (2, 1, 3, 6)),
     "dtype": (f16, DTYPES),
+    "length": (32, (None, 0, *EXTENTS)),
+    "last": (0, (0, 1)),  # by how much the last one is longer
 }
 KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.TILE: TILE_KNOBS,
@@ -272,7 +274,9 @@ class Space:
 
     def _make(self, operand: Operand, own: Mapping[str, Any]) -> Any:  # Any: see Env
         if operand.many and operand.kind is Kind.GLOBAL:
-            return (GlobalType(own["dtype"], (1, 32)),) * own["count"]
+            last = own["length"] and own["length"] + own["last"]
+            lengths = (*(own["length"],) * (own["count"] - 1), last)
+            return tuple(GlobalType(own["dtype"], (1, 1, 1, 1, n)) for n in lengths)
         if operand.many:
             return tuple(own[f"e{i}"] for i in range(own["count"]))
         make = MAKERS.get(operand.kind)

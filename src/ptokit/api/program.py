@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.peers import check_pipes
+from ptokit.analysis.scopes import misused
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
@@ -77,7 +78,7 @@ class Program:
         from ptokit.passes.inline import checked
 
         module, known = checked(self.module)
-        known += [*unfit_entries(self.module), *check_pipes(self.module)]
+        known += [*unfit_entries(self.module), *misused(self.module), *check_pipes(self.module)]
         of_cores = list(misplaced(self.module)) if any(t.kinds for t in every) else []
         found = verdicts(
             module, every, _trial, allow_unknown=allow_unknown, known=known, of_cores=of_cores

@@ -76,6 +76,12 @@ CATALOGUE: dict[str, Entry] = {
         "A launch runs the functions with the attribute `pto.entry` on every core. Nobody takes "
         "what they return: results go to global memory.",
     ),
+    "scope": Entry(
+        "this does not belong into that region",
+        "A struct lives on the stack of the region that declares it: no region passes it on and no "
+        "function returns it. Threads of `pto.section.simt`, and those that a function with "
+        "`pto.simt_entry` is for, start no threads.",
+    ),
     "operand-value": Entry(
         "an operand has a value that is not allowed",
         "The value of a scalar operand is outside the range the instruction defines.",

@@ -22,10 +22,12 @@ class Trait(Enum):
     EXPOSES = "its result is the address of what its operand leads to, as a number"
     RECOVERS = "its result leads to what has that address"
     BRANCHES = "ends a block by going to another, the first where its condition is 1"
+    LOCAL = "its result lives no longer than the region that it is in"
+    THREADS = "its region is run by threads, which start no others"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
-RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES = list(Trait)[8:]
+RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, THREADS = list(Trait)[8:]
 
 
 class Exchange(Enum):

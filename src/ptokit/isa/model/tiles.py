@@ -284,8 +284,9 @@ class GlobalType:
 
     @property
     def flat(self) -> bool:
-        """Whether every extent is known, and all but the last are 1."""
-        return self.fixed and all(n == 1 for n in self.shape[:-1])
+        """Whether it is one line of memory whose length is known, for all that is known of it."""
+        step = 1 if self.stride is None else self.stride[-1]
+        return self.fixed and all(n == 1 for n in self.shape[:-1]) and step in (1, None)
 
     @property
     def n3(self) -> int | None:

@@ -179,7 +179,14 @@ def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
         *static(data),
         *named("attribute", both(root >= 0, root < group.count), help=INDEXED),
         *named("element-type", group.first.dtype == data.dtype),
+        *named("shape", group.alike, help="the parts of all members have one type"),
+        *named("shape", group.first.fixed, help=STATIC),
     )
+
+
+def filled(group: Operand) -> tuple[Ruled, ...]:
+    """The parts of the members have elements."""
+    return named("shape", group.first.filled, help=POSITIVE)
 
 
 def collective(function: str, data: str, acc: str = "") -> Asm:
@@ -208,7 +215,7 @@ class ToRoot(Collective, abstract=True):
     ping = Scratch(Tile, doc="a tile by way of which it goes")
     pong = Scratch(Tile, None, doc="another one")
     group = In(Global, many=True, doc="the parts of all members")
-    rules = (collects(dst, group, Collective.root), staged(ping, pong, dst))
+    rules = (collects(dst, group, Collective.root), filled(group), staged(ping, pong, dst))
 
 
 def among(data: str, more: str = "", words: str = "") -> str:
@@ -223,12 +230,15 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
     """Every member gets what the root has."""
 
     example = among("mine")
+    whole = FromRoot.src.static_extents == FromRoot.group.first.extents
+    rules = (*FromRoot.rules, named("shape", whole, help="every member gets all of it"))
 
 
 class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src")):
     """Every member gets its part of what the root has."""
 
     example = among("mine")
+    rules = (*FromRoot.rules, filled(FromRoot.group))
 
 
 class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst")):

@@ -54,7 +54,9 @@ class SectionVector(Section, name="section.vector", core=KernelKind.VECTOR, asm=
     """What only the cores with the vector unit run."""
 
 
-class SectionSimt(Instr, name="section.simt", core=KernelKind.VECTOR, pipe=V, routes=ONCE):
+class SectionSimt(
+    Instr, name="section.simt", core=KernelKind.VECTOR, pipe=V, routes=ONCE, traits=(THREADS,)
+):
     """Threads of the vector core, as many as the three extents of the launch say."""
 
     unexecuted = "no published source says what the threads of a SIMT section do"

@@ -54,7 +54,7 @@ class Reaches(FieldAt):
         return f"{super().__str__()} is a number"
 
 
-class DeclareStruct(Declaration, name="declare_struct", example=KEPT):
+class DeclareStruct(Declaration, name="declare_struct", traits=(LOCAL,), example=KEPT):
     """A new struct. Fields that nobody set are 0; C++ leaves them undefined.
 
     A function that gets it works on the same fields; it leaves its scope in no other way.

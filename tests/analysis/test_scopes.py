@@ -1,0 +1,51 @@
+"""What must not leave its region, and sections of threads inside of one another."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+
+S = "!pto.struct<f32, i32>"
+MADE = f"%s = pto.declare_struct -> {S}\n"
+YIELDED = f"{MADE}scf.yield %s : {S}\n"
+SET = f"pto.struct_set %s[0], %x : {S}, f32\n"
+
+
+def func(body: str, attributes: str = "", results: str = "") -> str:
+    return f"func.func @k(%c: i1, %x: f32) {results}{attributes}{{\n{body}}}\n"
+
+
+def threads(body: str = "") -> str:
+    return f"pto.section.simt<<<32, 1, 1>>> {{\n{body}}}\n"
+
+
+def branch(body: str) -> str:
+    return f"scf.if %c {{\n{body}}}\n"
+
+
+WRONG = [
+    func(f"{MADE}return %s : {S}\n", results=f"-> {S} "),
+    func(
+        f"%r = scf.if %c -> ({S}) {{\n{YIELDED}}} else {{\n"
+        f"{YIELDED.replace('%s', '%t')}}}\nreturn\n"
+    ),
+    func(f"{threads(threads())}return\n"),
+    func(f"{threads(branch(threads()))}return\n"),
+    func(f"{threads()}return\n", "attributes {pto.simt_entry} "),
+]
+RIGHT = [
+    func(f"{MADE}{branch(SET)}return\n"),
+    func(f"{threads()}{threads()}return\n"),
+    func("return\n", "attributes {pto.simt_entry} "),
+]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_does_not_belong_into_a_region(text: str) -> None:
+    assert {d.slug for d in pto.loads(text).check("a5")} == {"scope"}
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_does(text: str) -> None:
+    assert pto.loads(text).check("a5") == []
