@@ -1163,6 +1163,7 @@ def tprefetch(
 def tprint(
     src: Tile,
     *,
+    tmp: Tensor | None = ...,
     format: PrintFormatWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
@@ -1247,6 +1248,7 @@ def thistogram(
     idx: Tile,
     *,
     byte: int = ...,
+    older: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
@@ -1264,6 +1266,7 @@ def tscatter(
     src: Tile,
     indexes: Tile,
     *,
+    mask: MaskPatternWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
