@@ -9,12 +9,12 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.epilogues import CONVERSIONS, NO_CONVERT, Conversion, said
+from ptokit.isa.model.epilogues import CONVERSIONS, NO_CONVERT, EpilogueMode, said
 from ptokit.isa.model.tiles import GlobalType, TileType
 
 SETS = {Exchange.SETS_SCALAR: "scalar", Exchange.SETS_VECTOR: "vector"}
 IN_MEMORY = "an entry in global memory is a slot of the tensor that the pipe was set up with"
-OF_BUFFER = "give flag_base, or slots of reserve_buffer or import_reserved_buffer"
+OF_BUFFER = "give flag_base, or the address of a buffer that is reserved, or imported from a peer"
 
 
 def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it is not given
@@ -90,7 +90,7 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
             yield wrong(op, message, "the epilogue of the pipe says the conversion", opened)
 
 
-def _types(op: Op, conversion: Conversion) -> tuple[DType, ...]:
+def _types(op: Op, conversion: EpilogueMode) -> tuple[DType, ...]:
     match op.page.exchange:
         case Exchange.PUSHES:
             return conversion.taken

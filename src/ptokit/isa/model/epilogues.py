@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f16, f32, hif8, i8, i32, u8
 
 
-class Conversion(NamedTuple):
+class EpilogueMode(NamedTuple):
     """The element types that a mode takes and makes, and the parameters that it needs.
 
     `scale`: "scalar" for one of all columns, "vector" for one of each, "" for none.
@@ -22,21 +22,21 @@ class Conversion(NamedTuple):
 ONE, EACH = "scalar", "vector"
 NO_CONVERT = "no_convert"
 CONVERSIONS = {
-    NO_CONVERT: Conversion((f32, i32), (f32, i32)),
-    "f32f16": Conversion((f32,), (f16,)),
-    "f32bf16": Conversion((f32,), (bf16,)),
-    "deqf16_scalar": Conversion((i32,), (f16,), ONE),
-    "deqf16_vec": Conversion((i32,), (f16,), EACH),
-    "req8_scalar": Conversion((i32,), (i8, u8), ONE),
-    "req8_vec": Conversion((i32,), (i8,), EACH),
-    "qf322b8_pre_scalar": Conversion((f32,), (i8, u8), ONE),
-    "qf322b8_pre_vec": Conversion((f32,), (i8,), EACH),
-    "qf322f16_pre_scalar": Conversion((f32,), (f16,), ONE),
-    "qf322bf16_pre_scalar": Conversion((f32,), (bf16,), ONE),
-    "qs322bf16_pre_scalar": Conversion((i32,), (bf16,), ONE),
-    "qs322bf16_pre_vec": Conversion((i32,), (bf16,), EACH),
-    "qf322hif8_pre_scalar": Conversion((f32,), (hif8,), ONE),
-    "qf322fp8_pre_scalar": Conversion((f32,), (f8e4m3,), ONE),
+    NO_CONVERT: EpilogueMode((f32, i32), (f32, i32)),
+    "f32f16": EpilogueMode((f32,), (f16,)),
+    "f32bf16": EpilogueMode((f32,), (bf16,)),
+    "deqf16_scalar": EpilogueMode((i32,), (f16,), ONE),
+    "deqf16_vec": EpilogueMode((i32,), (f16,), EACH),
+    "req8_scalar": EpilogueMode((i32,), (i8, u8), ONE),
+    "req8_vec": EpilogueMode((i32,), (i8,), EACH),
+    "qf322b8_pre_scalar": EpilogueMode((f32,), (i8, u8), ONE),
+    "qf322b8_pre_vec": EpilogueMode((f32,), (i8,), EACH),
+    "qf322f16_pre_scalar": EpilogueMode((f32,), (f16,), ONE),
+    "qf322bf16_pre_scalar": EpilogueMode((f32,), (bf16,), ONE),
+    "qs322bf16_pre_scalar": EpilogueMode((i32,), (bf16,), ONE),
+    "qs322bf16_pre_vec": EpilogueMode((i32,), (bf16,), EACH),
+    "qf322hif8_pre_scalar": EpilogueMode((f32,), (hif8,), ONE),
+    "qf322fp8_pre_scalar": EpilogueMode((f32,), (f8e4m3,), ONE),
 }
 A5_MODES = (
     *("qs322bf16_pre_scalar", "qs322bf16_pre_vec"),
