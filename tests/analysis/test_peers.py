@@ -95,7 +95,7 @@ def converted(quant: str, *before: str, dtype: str = "f32") -> str:
 SET = "pto.set_quant_scalar %x : f32"
 SCALED = "pto.set_quant_scalar(%x : f32) {id = 1}"
 ALLOCATE = "%e = pto.talloc_to_aiv {split = 0} -> "
-CASES |= {
+OF_ENTRIES = {
     "the entry is global f32 16x8, and a slot is": through_memory(ALLOCATE + HALF),
     "has no tensor of slots": through_memory(
         ALLOCATE + SLOT, opened="(c2v_consumer_buf = %b : i32)"
@@ -124,7 +124,7 @@ def test_what_goes_through_a_pipe_is_as_it_says(text: str) -> None:
     assert [d.message for d in pto.loads(text).check("a5") if d.slug == "pipe"] == []
 
 
-@pytest.mark.parametrize(("message", "text"), CASES.items(), ids=CASES)
+@pytest.mark.parametrize(("message", "text"), [*CASES.items(), *OF_ENTRIES.items()])
 def test_a_rule_of_pipes(message: str, text: str) -> None:
     found = [d for d in pto.loads(text).check("a5") if d.slug == "pipe"]
     assert len(found) == 1
