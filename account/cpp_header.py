@@ -1,8 +1,7 @@
 """A stand-in for the vendor's C++ header, from the pages: programs in C++ compile against it.
 
 It declares types, enumerations, and every intrinsic with the kinds of its parameters in order and
-the types of its template arguments. Nothing in it has a body, and nothing is meant to run. What
-no engine executes, as it talks to other cores, is left out.
+the types of its template arguments. Nothing in it has a body, and nothing is meant to run.
 """
 
 from __future__ import annotations
@@ -38,8 +37,21 @@ constexpr int DYNAMIC = -1;
 struct Asked {  // what an intrinsic gives that does not wait
   bool Wait(auto &&);
   bool Test(auto &&);
+  operator bool() const;
 };
-namespace comm { struct AsyncSession {}; using AsyncEvent = Asked; }
+namespace comm {
+struct AsyncSession {};
+using AsyncEvent = Asked;
+enum class DmaEngine { SDMA };
+template <DmaEngine> void BuildAsyncSession(auto &, auto *, AsyncSession &, int = 0);
+struct ParallelGroup { ParallelGroup(int, auto &&...); };
+}
+enum class HistByte { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
+enum class MxQuantAlg { Hif4, OcpMxFp8E4M3, OcpMxFp4E2M1, NvMxFp8E4M3, NvMxFp4E2M1 };
+enum class AccPhase { Unspecified, Partial, Final };
+enum class Direction {};
+enum class TileSplitAxis {};
+template <int, Direction, int, int = 8, int = 8> struct TPipe { TPipe(auto &&...); };
 struct PrefetchAsyncContext {
   PrefetchAsyncContext(auto *);
   comm::AsyncSession session;
@@ -101,9 +113,6 @@ constexpr bool in_order(List<A, Rest...>, List<B, Known...>) {
 template <class Given, class Known> concept IN_ORDER = in_order(Given(), Known());
 """
 OTHERS = """\
-enum class HistByte { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
-enum class MxQuantAlg { Hif4, OcpMxFp8E4M3, OcpMxFp4E2M1, NvMxFp8E4M3, NvMxFp4E2M1 };
-enum class AccPhase { Unspecified, Partial, Final };
 struct TRandomKey { uint32_t of[2]; };
 struct TRandomCounter { uint32_t of[4]; };
 enum class cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
@@ -115,6 +124,10 @@ void set_flag(pipe_t, pipe_t, event_t), wait_flag(pipe_t, pipe_t, event_t), pipe
 void dcci(PTR auto, cache_line_t);
 void trap();
 void dsb(mem_dsb_t), set_ffts_base_addr(uint64_t);
+uint64_t getFFTSMsg(int64_t, int64_t), getFFTSMsg(int64_t);
+void ffts_cross_core_sync(pipe_t, uint64_t), wait_flag_dev(int64_t);
+void set_cross_block(pipe_t, int64_t), wait_cross_block(pipe_t, int64_t);
+void set_intra_block(pipe_t, int64_t), wait_intra_block(pipe_t, int64_t);
 pipe_t pipe_of(Op);
 void get_buf(pipe_t, int64_t, int64_t), rls_buf(pipe_t, int64_t, int64_t);
 namespace cce { template <class... T> void printf(const char *, T...); }
@@ -124,7 +137,8 @@ template <int I, int... Rest> auto &field(auto &of) {
 }
 int64_t get_block_idx(), get_block_num(), get_subblockid(), get_subblockdim();
 """
-CALL = re.compile(r"\b([A-Z][A-Z0-9_]+)(<.*?>)?\(((?:[^()]|\([^()]*\))*)\);")
+COMM = "comm::"  # the namespace of what ranks do together
+CALL = re.compile(r"\b((?:comm::)?[A-Z][A-Z0-9_]+)(<.*?>)?\(((?:[^()]|\([^()]*\))*)\);")
 OPTIONAL = re.compile(r"\[(.*?)\]")
 BY_VALUE = {Kind.INDEX: "INDEX auto", Kind.SCALAR: "SCALAR auto", Kind.PTR: "PTR auto"}
 
@@ -136,8 +150,8 @@ def header() -> str:
         *_element_types(),
         *_enumerations(),
         TYPES,
-        *_intrinsics(),
         _operations(),
+        *_intrinsics(),
         OTHERS,
     ]
     return "\n".join(parts) + "\n"
@@ -161,12 +175,13 @@ def _enumerations() -> Iterator[str]:
     pages()
     members: dict[str, dict[str, None]] = {}
     for word in _words():
-        if word.cpp_type.isidentifier():
+        if word.cpp_type.removeprefix(COMM).isidentifier():
             names = members.setdefault(word.cpp_type, {})
             names |= dict.fromkeys(str(m.cpp) for m in word if str(m.cpp).isidentifier())
     for name, found in members.items():
         scoped = "" if name.endswith("_t") else "class "
-        yield f"enum {scoped}{name} {{ {', '.join(found)} }};"
+        text = f"enum {scoped}{name.removeprefix(COMM)} {{ {', '.join(found)} }};"
+        yield f"namespace comm {{ {text} }}" if name.startswith(COMM) else text
 
 
 def _operations() -> str:
@@ -187,7 +202,7 @@ def _intrinsics() -> Iterator[str]:
     """Each intrinsic once for each list of parameters that some page has."""
     found: dict[Signature, list[str]] = {}
     for page in pages():
-        if page.asm.dialect == "pto" and not page.unexecuted:
+        if page.asm.dialect == "pto":
             for signature, words in _of_text(page) if page.asm.cpp_text else _of_page(page):
                 found.setdefault(signature, [])
                 if words not in found[signature]:
@@ -199,6 +214,10 @@ def _intrinsics() -> Iterator[str]:
 def _declared(name: str, kinds: Sequence[str], deduced: bool, lists: Sequence[str]) -> str:
     tiles = [f"{k} T{n}" for n, k in enumerate(kinds) if k in ("TILE", "CONV", "GLOBAL")]
     params = [f"T{n} &" if k in ("TILE", "CONV", "GLOBAL") else k for n, k in enumerate(kinds)]
+    if name.startswith(COMM):
+        return f"namespace comm {{ {_declared(name.removeprefix(COMM), kinds, deduced, lists)} }}"
+    if lists[0].startswith("class,"):
+        return f"template <{', '.join([lists[0], *tiles])}> void {name}({', '.join(params)});"
     some = "class... A" if "class" in lists else "auto... A"
     names = ", ".join([some, *tiles] if deduced else [*tiles, "auto... A"])
     given = "List<std::remove_cv_t<decltype(A)>...>"
@@ -248,10 +267,16 @@ def _of_text(page: type[Instr]) -> Iterator[tuple[Signature, str]]:
 
 
 def _of_templates(page: type[Instr], text: str) -> str:
-    """What template arguments in the C++ of a page are: none, types, or anything."""
+    """What template arguments in the C++ of a page are: none, types, words, or anything.
+
+    Where they name types of arguments, what each of them is.
+    """
     words = [a.kind for a in page.attrs if f"<{{{a.name}}}>" == text]
     if any(issubclass(word, Word) and not word.cpp_type for word in words):
         return "class"
+    types = [re.match(r"(\w+)(?:\(|::)", each) for each in _split(text[1:-1])]
+    if text and all(types):
+        return ", ".join(match[1].replace("decltype", "class") for match in types if match)
     return "..." if text else ""
 
 
@@ -261,7 +286,7 @@ def _argument(page: type[Instr], text: str) -> str:
         operand = next((o for o in page.operands if o.name == match[2]), None)
         kind = "auto &&" if operand is None else _kind(operand)
         return f"{kind} auto *" if match[1] else kind
-    match = re.match(r"(\w+)::", text)
+    match = re.match(r"((?:comm::)?(?!comm\b)\w+)::", text)
     return match[1] if match else "auto &&"
 
 

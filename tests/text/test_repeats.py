@@ -119,7 +119,8 @@ def test_names_of_types_and_attributes_mean_something_else_in_another_text(
 ) -> None:
     kind, mode = ("!t", "#pto<round_mode RINT>") if line[0] == "!" else (T, "#mode")
     text = f"func.func @f(%a: {kind}, %b: {kind}) {{\n"
-    text += f"  %c = pto.alloc_tile : {kind}\n  pto.tcvt ins(%a {{rmode = {mode}}} : {kind}) outs(%b : {kind})\n  return\n}}\n"
+    text += f"  %c = pto.alloc_tile : {kind}\n"
+    text += f"  pto.tcvt ins(%a {{rmode = {mode}}} : {kind}) outs(%b : {kind})\n  return\n}}\n"
     pto.loads(line.format(first) + text)
     again = line.format(second) + text
     assert told(pto.loads(again)) == read_anew(again, monkeypatch)

@@ -85,7 +85,7 @@ def remote(function: str, words: str = "") -> Asm:
     return Asm(cpp_text=f"comm::{function}{template}({{dst}}, {{src}}, {{ping}}[, {{pong}}]);")
 
 
-class CommTPut(Transfer, name="comm.tput", asm=remote("TPUT", "{atomic}")):
+class CommTPut(Transfer, name="comm.tput", asm=remote("TPUT", "AtomicType::{atomic}")):
     """Write a part of this rank's memory into another rank's."""
 
     example = program(f"NAME(%theirs, %mine, buf(%stage, %more) : {ROW}, {ROW}, {STAGE}, {STAGE})")
@@ -130,7 +130,7 @@ def signals(signal: Operand) -> tuple[Ruled, ...]:
 class CommTNotify(OfSignals, name="comm.tnotify"):
     """Change a signal of another rank."""
 
-    asm = Asm(cpp_text="comm::TNOTIFY({signal}, {value}, {how});")
+    asm = Asm(cpp_text="comm::TNOTIFY({signal}, {value}, comm::NotifyOp::{how});")
     example = program(f"NAME(%flag, %value : {SIGNAL}, i32) {{notifyOp = #pto<notify_op set>}}")
     signal = InOut(Global, doc="the numbers")
     value = In(Scalar, scalar="i32", doc="what is written, or added")
@@ -153,13 +153,13 @@ EXPECTED = f"(%flag, %value : {SIGNAL}, i32) {{cmp = #pto<wait_cmp ge>}}"
 class CommTWait(Compared, name="comm.twait", example=program(f"NAME{EXPECTED}")):
     """Wait until a signal of this rank is as expected."""
 
-    asm = Asm(cpp_text="comm::TWAIT({signal}, {value}, {how});")
+    asm = Asm(cpp_text="comm::TWAIT({signal}, {value}, comm::WaitCmp::{how});")
 
 
 class CommTTest(Compared, name="comm.ttest", example=program(f"%met = NAME{EXPECTED} -> i1")):
     """Whether a signal of this rank is as expected."""
 
-    asm = Asm(cpp_text="const bool {met} = comm::TTEST({signal}, {value}, {how});")
+    asm = Asm(cpp_text="const bool {met} = comm::TTEST({signal}, {value}, comm::WaitCmp::{how});")
     met = Result(Scalar, scalar="i1")
 
 

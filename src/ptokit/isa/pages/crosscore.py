@@ -149,7 +149,7 @@ class SyncAll(Instr, name="syncall", pipe=S):
     unexecuted = CORES
     asm = Asm(
         shape="worded",
-        cpp_text="SYNCALL<{mode}, {cores}>([{workspace}][, {used}]);",
+        cpp_text="SYNCALL<SyncAllMode::{mode}, SyncCoreType::{cores}>([{workspace}][, {used}]);",
     )
     example = "NAME() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
     workspace = Scratch(Any_, None, doc="numbers in global memory, 16 i32 at least")

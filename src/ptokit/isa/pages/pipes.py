@@ -252,7 +252,7 @@ class PipeOfHandle(PipeShape, abstract=True):
 def made(arguments: str) -> Asm:
     return Asm(
         shape="configured",
-        cpp_text="TPipe<[{flag_base}]0, Direction({dir_mask}), {slot_size}, {slot_num}> "
+        cpp_text="TPipe<0[ + {flag_base}], Direction({dir_mask}), {slot_size}, {slot_num}> "
         f"{{pipe_result}}({arguments});",
     )
 
