@@ -135,6 +135,8 @@ def test_canonical_spellings() -> None:
     dynamic = tile_type(MAT, f16, 16, 16, valid=(None, 8))
     assert spell(dynamic, "ssa").startswith("!pto.tile<loc=mat, dtype=f16, rows=16, ")
     assert spell(Elided("!pto.tile<...>"), "dps") == "!pto.tile_buf<...>"
+    names = "f8E4M3FN, !pto.struct<i8, !pto.local_array<4xui16>>"
+    assert spell(type_named(f"!pto.struct<{names}>"), "dps") == f"!pto.struct<{names}>"
 
 
 def test_enormous_extents_are_a_type_like_any_other() -> None:

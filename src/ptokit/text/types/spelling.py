@@ -13,7 +13,7 @@ from ptokit.isa.model.tiles import (
     Shape,
     TileType,
 )
-from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, Type
+from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
 
 DPS = "dps"
@@ -38,6 +38,8 @@ def spell(kind: Type, form: str) -> str:
             return _element(kind.dtype, form)
         case ArrayType(element, count) if form == DPS and element != INDEX:
             return f"!pto.local_array<{count}x{spell(element, form)}>"
+        case StructType(fields) if form == DPS:
+            return f"!pto.struct<{', '.join(spell(field, form) for field in fields)}>"
         case ConvTileType():
             dims = "".join(f"{n}x" for n in kind.shape)
             loc = "" if kind.loc is Loc.MAT else f", loc={kind.loc.text}"
