@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fuzz.scale import scaled
 from growth import growth
+from ptokit import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import OpaqueOp
 from ptokit.text.read.parser import MOST
@@ -162,3 +163,12 @@ def test_unknown_ops_never_kill_a_file() -> None:
     ]
     printed = print_module(module)
     assert printed.splitlines()[4:] == lines[4:]
+
+
+def test_a_name_that_an_unknown_op_gives_inside_its_text() -> None:
+    """Its regions may use it, whatever form the program is printed in."""
+    inside = "  to %k = foo.bar {\n    %n = arith.addi %k, %k : index\n  }\n"
+    text = f"func.func @f() {{\n{inside}  return\n}}\n"
+    program = loads(text)
+    assert program.text() == text
+    assert "to" in program.text("cpp")

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 
 
 def verify(func: Func) -> None:
-    """AssertionError where a value is used before it is defined, or is defined twice."""
+    """AssertionError where a value is used before it is defined, or is defined twice.
+
+    The text of an unknown op may define values for its regions: there any use may be right.
+    """
     _block(func.body, set(func.args), set(func.args))
 
 
-def _block(block: Block, visible: set[Value], defined: set[Value]) -> None:
+def _block(block: Block, visible: set[Value] | None, defined: set[Value]) -> None:
+    """`visible`: what may be used here; None: nobody knows."""
     for op in block.ops:
         for value in _uses(op):
-            assert value in visible, f"{value} is used where it is not defined"
+            known = visible is None or value in visible
+            assert known, f"{value} is used where it is not defined"
+        inside = None if isinstance(op, OpaqueOp) else visible
         for region in op.regions:
             _define(region.args, defined)
-            _block(region, visible | {*region.args}, defined)
+            _block(region, inside if inside is None else inside | {*region.args}, defined)
         _define(op.results, defined)
-        visible |= {*op.results}
+        if visible is not None:
+            visible |= {*op.results}
 
 
 def _uses(op: AnyOp) -> list[Value]:
-    return [v for _, v in op.values()] if isinstance(op, Op) else []  # an unknown op may define
+    return [v for _, v in op.values()] if isinstance(op, Op) else []
 
 
 def _define(values: list[Value], defined: set[Value]) -> None:
