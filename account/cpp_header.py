@@ -32,6 +32,8 @@ PRELUDE = """\
 #define __ca__
 #define __cb__
 #define __cc__
+#define __DAV_CUBE__  // a section of either kind is compiled
+#define __DAV_VEC__
 using bfloat16_t = float;
 constexpr int DYNAMIC = -1;
 struct Asked {  // what an intrinsic gives that does not wait
@@ -56,7 +58,6 @@ struct PrefetchAsyncContext {
   PrefetchAsyncContext(auto *);
   comm::AsyncSession session;
 };
-constexpr bool DAV_CUBE = true, DAV_VEC = true;
 """
 TYPES = """\
 template <TileType L, class T, int R, int C, BLayout B = BLayout::RowMajor, int VR = R, int VC = C,

@@ -139,6 +139,15 @@ def test_a_compiler_refuses_wrong_calls(tmp_path: Path) -> None:
     assert sorted(compiled(bodies, tmp_path)) == sorted(WRONG)
 
 
+@pytest.mark.parametrize("kind", ["cube", "vector"])
+def test_sections_are_compiled_for_their_cores_alone(kind: str) -> None:
+    text = f"func.func @f(%a: i32) {{\n  pto.section.{kind} {{\n"
+    text += "    %b = arith.addi %a, %a : i32\n  }\n  return\n}\n"
+    macro = "__DAV_CUBE__" if kind == "cube" else "__DAV_VEC__"
+    lines = [f"#if defined({macro})", "{", "const int32_t b = a + a;", "}", "#endif"]
+    assert "\n".join(lines) in loads(text).text("cpp").replace("  ", "")
+
+
 def test_names_that_c_plus_plus_reserves() -> None:
     text = """func.func private @main(%new: i32) -> i32 {
   %half = arith.addi %new, %new : i32

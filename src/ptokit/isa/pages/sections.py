@@ -36,11 +36,11 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
 
 
 def of(kind: str) -> Asm:
-    """The macros of C++ are 1 where code of that kind is compiled."""
-    return Asm(shape="section", cpp_text=f"if constexpr ({kind})")
+    """A macro of C++ is defined where code of that kind is compiled."""
+    return Asm(shape="section", cpp_text=f"#if defined({kind})")
 
 
-class SectionCube(Section, name="section.cube", core=KernelKind.CUBE, asm=of("DAV_CUBE")):
+class SectionCube(Section, name="section.cube", core=KernelKind.CUBE, asm=of("__DAV_CUBE__")):
     """What only the cores with the cube unit run."""
 
     example = in_view(f"""\
@@ -50,7 +50,7 @@ pto.section.cube {{
 }}""")
 
 
-class SectionVector(Section, name="section.vector", core=KernelKind.VECTOR, asm=of("DAV_VEC")):
+class SectionVector(Section, name="section.vector", core=KernelKind.VECTOR, asm=of("__DAV_VEC__")):
     """What only the cores with the vector unit run."""
 
 

@@ -161,6 +161,8 @@ class Printer:
             yield from self.block(region, "  ")
             if (position, position + 1) not in op.page.routes:
                 yield "}"
+        if line.startswith("#if"):  # what is between braces is for one kind of core
+            yield "#endif"
 
     def _carried(self, op: Op) -> Iterator[str]:
         """Declares what goes from region to region: one variable for all that takes one value."""
