@@ -46,15 +46,15 @@ class Quantisation(Instr, abstract=True, pipe=V):
 def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
     """The rules of a quantisation with factors by rows."""
     dst, src, tmp = Quantisation.dst, Quantisation.src, Quantisation.tmp
-    large = both(tmp.dtype == f32, tmp.rows >= src.rows, tmp.cols >= src.cols)
+    alike = both(tmp.rows == src.rows, tmp.cols == src.cols)
     return (
         both(src.dtype == f32, dst.dtype == made),
         same_region(dst, src),
         tuple((for_each_row(src, f, Const(1)), stored_as_column(f)) for f in factors),
         in_vec(dst, src),
         row_major(dst, src),
-        on(A2A3, when(tmp.given, named("shape", large, help="tmp is f32 and as large as src"))),
-        on(HARDWARE, when(tmp.given, in_vec(tmp))),
+        on(A2A3, named("shape", alike, help="tmp has src's shape")),
+        on(HARDWARE, when(tmp.given, in_vec(tmp), tmp.dtype == f32, row_major(tmp))),
         named_scratch(tmp, (A2A3,)),
     )
 
