@@ -97,6 +97,18 @@ def test_who_places_tiles_is_the_level(target: str) -> None:
     assert at_levels(PLACED + MOVED + FREE, "cpu") == [[]] * 4
 
 
+@pytest.mark.parametrize("target", CHIPS)
+def test_buffers_of_pipes_are_placed_as_tiles_are(target: str) -> None:
+    where = 'pto.reserve_buffer {name = "f", size = 64, location = #pto.address_space<vec>'
+    free, placed = (
+        f"%fifo = {where}, auto = true}} -> i32\n",
+        f"%fifo = {where}, auto = false, base = 0}} -> i32\n",
+    )
+    assert at_levels(free, target) == [[], [], [], ["level"]]
+    assert at_levels(placed, target) == [[], ["level"], ["level"], []]
+    assert at_levels(PLACED + free, target) == [["level"], ["level"], ["level"], ["level"]]
+
+
 def test_at_level_3_scratch_that_the_target_needs_is_named() -> None:
     assert slugs(func(MADE + SUM), "a2a3") == ["level"]
     assert slugs(func(MADE + SUM), "a5") == []

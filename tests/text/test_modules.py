@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ptokit import loads
@@ -83,3 +84,20 @@ def test_a_broken_module_does_not_hide_the_next() -> None:
         loads(broken)
     lines = {d.span.source.position(d.span.start)[0] for d in caught.value.diagnostics if d.span}
     assert {4, 14} <= lines
+
+
+BLOCK = """\
+func.func @k(%a: memref<256xi64>, %b: memref<16x32xf32>) {
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>
+  pto.set_ffts %a : memref<256xi64>
+  pto.tload ins(%b : memref<16x32xf32>) outs(%t : !pto.tile_buf<vec, 16x32xf32>)
+  return
+}
+"""
+
+
+def test_memrefs_of_no_memory_are_arguments_in_global_memory() -> None:
+    program = loads(BLOCK)
+    assert program.check("cpu", "a5") == []
+    assert loads(program.text("dps")).text("dps") == program.text("dps")
+    program.run(b=np.zeros((16, 32), np.float32))

@@ -102,13 +102,13 @@ ARGUMENTS = """\
 memref<16x16xf16, #pto.address_space<vec>>
 memref<?x?xf16, strided<[?, 1], offset: ?>, #pto.address_space<gm>>
 vector<4xi16>
+memref<256xi64>
 """
 KEPT = """\
 !pto.ptr<!pto.hif8x2>
 !pto.tile_buf<vec, 16x64x!pto.bf16x2>
 !pto.partition_tensor_view<16x64xf64>
 memref<16x16xf16, strided<[32, 1], offset: ?>, #pto.address_space<vec>>
-memref<256xi64>
 """
 
 

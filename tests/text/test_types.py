@@ -15,7 +15,7 @@ from ptokit.isa.model.tiles import (
     TileType,
     tile_type,
 )
-from ptokit.isa.model.types import Elided, HandleType, OpaqueType, PtrType, ScalarType, Type
+from ptokit.isa.model.types import PIPE, Elided, HandleType, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import (
     ACC,
     LEFT,
@@ -114,6 +114,7 @@ SPELLINGS: list[tuple[str, Type]] = [
     ("!pto.pipe", HandleType("pipe")),
     ("!x.y<z>", OpaqueType("!x.y<z>")),
     ("memref<256xi64>", OpaqueType("memref<256xi64>")),
+    ("!pto.pipe<!pto.tile_buf<vec, 4x8xf32>, !pto.tile_buf<vec, 4x8xf32>>", PIPE),
 ]
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import F32
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.tiles import GlobalType
 from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member
@@ -212,7 +213,15 @@ def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
 
 
 def accepts(slot: Slot, item: Item) -> bool:
-    return slot.kind is Kind.ANY or slot.operand.accepts(item_type(item))
+    kind = item_type(item)
+    return slot.kind is Kind.ANY or slot.operand.accepts(kind) or points(slot, kind)
+
+
+def points(slot: Slot, kind: Type) -> bool:
+    """Whether an argument, a memref of no stated memory, stands where a pointer is wanted."""
+    if slot.kind is not Kind.PTR or not isinstance(kind, GlobalType):
+        return False
+    return bool(kind.written) and "address_space" not in kind.written
 
 
 def item_type(item: Item) -> Type:

@@ -10,6 +10,7 @@ from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
+from ptokit.text.read.binding import points
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import bind
@@ -61,6 +62,8 @@ def _value(names: Names, slot: Slot, item: Item) -> Value:
         given = item.type is not None and not isinstance(item.type, Elided)
         kind = item.type if given and item.type else type_of(slot.operand, item.number)
         return names.literal(item.number, kind, item.at)
+    if points(slot, value.type):
+        value.type = pointer_to(value.type)
     if item.type is not None and item.type is not value.type:
         names.agree(value, item.type, item.type_at)
     if isinstance(value.type, Elided):

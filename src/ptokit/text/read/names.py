@@ -27,6 +27,7 @@ from ptokit.isa.model.types import (
 )
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.lexer import Tokens
+from ptokit.text.types.typereader import in_global_memory
 
 DTYPE = ELISIONS[Kind.INDEX]
 CONCRETE: dict[Kind, type] = {
@@ -281,7 +282,11 @@ def fits(elided: Elided, other: Type) -> bool:
 
 
 def _same_buffer(known: Type, written: Type) -> bool:
-    """Whether a memref, which says no layout and no valid region, may be this tile or pointer."""
+    """Whether a memref, which says no layout and no valid region, may be this value's type."""
+    if isinstance(written, OpaqueType):
+        written = in_global_memory(written)
+        if written == known:
+            return True
     if isinstance(known, PtrType):
         return pointer_to(written) == known
     if not (isinstance(known, TileType) and isinstance(written, TileType)):

@@ -25,6 +25,7 @@ from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import begins_region, skip
 from ptokit.text.read.shapes import SHAPES
+from ptokit.text.types.typereader import in_global_memory
 
 FLAT = "main"
 MODULE = "module"
@@ -254,7 +255,7 @@ def _arguments(p: Parser, func: Func) -> bool:
                 p.fail("expected an argument name", opened)
             p.i += 1
             p.expect(":")
-            func.body.args.append(p.names.define(p.texts[at][1:], p.type(), at))
+            func.body.args.append(p.names.define(p.texts[at][1:], in_global_memory(p.type()), at))
         else:
             func.body.args.append(Value(f"arg{len(func.args)}", p.type(), p.span(at)))
         if p.texts[p.i] == "{":

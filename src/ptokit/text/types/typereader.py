@@ -102,10 +102,20 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
     return tile_type(loc, dtype, prod(sizes[:-1]), sizes[-1])
 
 
+def in_global_memory(kind: Type) -> Type:
+    """A memref that says no memory, as an argument of a function: one of global memory."""
+    text = kind.spelling if isinstance(kind, OpaqueType) else ""
+    buffer = BUFFER.match(text.removesuffix(">") + ", #pto.address_space<gm>>")
+    found = _memref(buffer) if text.startswith("memref<") and buffer is not None else None
+    return kind if found is None else replace(found, written=text)
+
+
 def _dialect_type(spelling: str) -> Type:
     if spelling in HANDLES:
         return HANDLES[spelling]
     name, angle, inner = spelling.partition("<")
+    if name in HANDLES and inner.endswith(">"):
+        return HANDLES[name]  # older text says the types of what goes through a pipe
     reader = READERS.get(name)
     if reader is None:
         return _other(spelling, name, angle)
