@@ -219,9 +219,8 @@ def accepts(slot: Slot, item: Item) -> bool:
 
 def points(slot: Slot, kind: Type) -> bool:
     """Whether an argument, a memref of no stated memory, stands where a pointer is wanted."""
-    if slot.kind is not Kind.PTR or not isinstance(kind, GlobalType):
-        return False
-    return bool(kind.written) and "address_space" not in kind.written
+    written = kind.written if isinstance(kind, GlobalType) else ""
+    return slot.kind is Kind.PTR and bool(written) and "address_space" not in written
 
 
 def item_type(item: Item) -> Type:
