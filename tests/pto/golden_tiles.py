@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from golden import Arrays, Random, golden
-from golden_programs import numbers
+from golden_programs import numbers, parameter
 
 f16, f32, f64, i32 = np.float16, np.float32, np.float64, np.int32
 bf16 = ml_dtypes.bfloat16
@@ -198,11 +198,6 @@ def quantisation(random: Random) -> tuple[Arrays, Arrays]:
     back, zero = 1 / scale, 0 * offset + 1
     given = {"x": x, "scale": scale, "offset": offset, "back": back, "zero": zero}
     return given, {"bytes": bytes_, "shifted": shifted, "y": (bytes_ - zero) * back}
-
-
-def parameter(scale: float) -> int:
-    """The fix pipe's parameter for signed bytes: the bits of the factor, and the sign bit."""
-    return int(np.array(scale, f32).view(np.uint32)) | 1 << 46
 
 
 @golden()
