@@ -47,13 +47,11 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
 
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
     byte = Attr(int, 1, bits=32)
-    older = Attr(bool, None, key="isMSB", cpp=False)
     asm = Asm(cpp_text="THISTOGRAM<HistByte::BYTE_{byte}>({dst}, {src}, {idx});")
     rules = (
         Histogram.counted,
         named("element-type", src.dtype.isin(u16, u32), help="numbers without sign"),
         named("attribute", both(byte >= 0, byte < src.size), help="a byte of the elements"),
-        named("attribute", ~older.given, help="byte says which, isMSB is its older spelling"),
         when(both(src.dtype == u16, byte == 0), Histogram.by_row),
         when(
             src.dtype == u32,
@@ -71,11 +69,17 @@ class THistogramHalf(Histogram, form="half", name="thistogram"):
 
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
     is_msb = Attr(bool, key="isMSB")
+    newer = Attr(int, None, key="byte", cpp=False)
 
     asm = Asm(
         cpp_text="THISTOGRAM<{is_msb} ? HistByte::BYTE_1 : HistByte::BYTE_0>({dst}, {src}, {idx});"
     )
-    rules = (Histogram.counted, named("element-type", src.dtype == u16), Histogram.by_row)
+    rules = (
+        Histogram.counted,
+        named("element-type", src.dtype == u16),
+        named("attribute", ~newer.given, help="byte says which, isMSB is its older spelling"),
+        Histogram.by_row,
+    )
 
     @staticmethod
     def run(dst: Cells, src: Cells, idx: Cells, is_msb: bool) -> None:
