@@ -1248,7 +1248,6 @@ def thistogram(
     idx: Tile,
     *,
     byte: int = ...,
-    older: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
@@ -1258,6 +1257,7 @@ def thistogram(
     idx: Tile,
     is_msb: bool,
     *,
+    newer: int | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
