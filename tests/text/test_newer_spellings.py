@@ -38,8 +38,6 @@ SAME = {
     f"pto.tfillpad_inplace ins(%a : {UB}) outs(%a : {UB})",
     f'{GATHER}, "col") outs(%b : {UB})':
     f"pto.tgather ins(%a : {UB}) outs(%b : {UB}) {{maskPattern = P0101, gatherAxis = col}}",
-    f"{MERGE} outs(%d, %e : {UB}, {V})": f"{MERGE} outs(%d, %e : {UB}, {CELL})",
-    f"%e = arith.constant dense<0> : {V}": f"%e = pto.alloc_tile : {CELL}",
     f"pto.tinsert ins(%a : {UB}) outs(%b : {UB}) {{tinsertMode = #pto.tinsert_mode<split2>}}":
     f"pto.tinsert ins(%a : {UB}) outs(%b : {UB}) {{split = split2}}",
     f"{QUANT} {{grpAxis = #pto<mx_group_axis axis0>}}":

@@ -224,7 +224,7 @@ def test_there_is_no_arithmetic_of_f64(statement: str) -> None:
     program = pto.loads(text)
     assert statement in program.text("dps")
     found = program.check("cpu")
-    assert {d.slug for d in found} <= {"unknown-type", "unknown-op"}
+    assert {d.slug for d in found} <= {"foreign-op"}
     assert all("f64" in d.message and "did you mean" not in str(d.help) for d in found)
 
 

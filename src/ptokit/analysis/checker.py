@@ -149,7 +149,7 @@ class Checker:
         kind = self.facts.type_of(value)
         if isinstance(kind, Elided):
             self.found.append(elided(value))
-        if isinstance(kind, OpaqueType):
+        if isinstance(kind, OpaqueType) and not kind.foreign:
             self.found.append(unknown_type(value, kind))
         if isinstance(kind, TileType | ConvTileType):
             self.found += tile_type_errors(kind, self.facts.target, f"%{value.name}", value.span)
@@ -186,8 +186,17 @@ TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 
 
+# dialects of MLIR that text has before buffers are tiles, and that are read as they stand
+FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
+
+
 def unknown_op(op: OpaqueOp) -> Diagnostic:
     kinds = [v.type for v in (*op.uses, *op.results) if isinstance(v.type, OpaqueType)]
+    meant = lookup(op.name) and all(kind.foreign for kind in kinds)
+    if meant or op.name.partition(".")[0] in FOREIGN:
+        of = f"on {kinds[0]}, " if kinds else ""
+        message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
     if kinds and lookup(op.name):
         message = f"{op.name}: {kinds[0]} is not a type it takes"
         return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)

@@ -22,6 +22,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
+OPAQUE = frozenset({"unknown-op", "foreign-op"})
 
 
 class Outcome(Enum):
@@ -119,7 +120,7 @@ def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Unknown ops with one diagnostic for each name, at the first of them: the others are noted."""
     alike: dict[object, list[Diagnostic]] = {}
     for number, d in enumerate(found):
-        alike.setdefault(d.message if d.slug == "unknown-op" else number, []).append(d)
+        alike.setdefault(d.message if d.slug in OPAQUE else number, []).append(d)
     for first, *others in alike.values():
         if others:
             more = Note(f"so are {len(others)} more, the last one here", others[-1].span)
@@ -131,7 +132,7 @@ def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, s
     errors = sum(d.is_error for d in found)
     if errors:
         return Outcome.REFUSED, _count(errors, "error")
-    unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS and not d.rule]
+    unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS | OPAQUE and not d.rule]
     elided = [d.message for d in found if d.slug == "type-elided"]
     reasons = [*unknown[:1], *elided[:1]]
     if left:

@@ -262,6 +262,11 @@ CATALOGUE: dict[str, Entry] = {
         "The operation is kept and printed back, but it can be neither checked nor executed. "
         "`check` refuses it; with --allow-unknown the verdict is undecided.",
     ),
+    "foreign-op": Entry(
+        "of another level or dialect, is not judged",
+        "Text that a compiler has begun to lower has buffers that are no tiles, and operations on "
+        "them. They are kept and printed back; the verdict is undecided, and they do not run.",
+    ),
     # binding of arrays
     "missing-argument": Entry(
         "an argument was not given",

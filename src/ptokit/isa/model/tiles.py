@@ -303,7 +303,7 @@ class GlobalType:
 
     @property
     def layout(self) -> GlobalLayout | None:
-        """The stated layout, or the one the strides imply; None: unknown, or both nd and dn."""
+        """The stated layout, or the one the strides imply; None: unknown, or more than one."""
         if self.stated is not None or self.stride is None:
             return self.stated
         (n3, n4), strides = five(self.shape)[3:], self.stride
@@ -316,7 +316,7 @@ class GlobalType:
             and known(m3, block)
             and known(n4, block)
         ):
-            return GlobalLayout.NZ
+            return None if self.outer == 1 else GlobalLayout.NZ  # one box lies as nd lies
         row_major, col_major = known(n4, 1) or known(m4, 1), known(n3, 1) or known(m3, 1)
         if None in (n3, n4, m4) or (row_major and col_major):
             return None

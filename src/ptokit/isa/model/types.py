@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import ClassVar, TypeAlias
@@ -117,8 +117,8 @@ class StructType:
     def offset(self, index: int) -> int:
         """Where field number `index` begins; of the number of fields: where the last one ends."""
         end = 0
-        for field in self.fields[:index]:
-            end = -(-end // _align(field)) * _align(field) + field.nbytes
+        for part in self.fields[:index]:
+            end = -(-end // _align(part)) * _align(part) + part.nbytes
         step = _align(self.fields[index]) if index < len(self.fields) else 1
         return -(-end // step) * step
 
@@ -178,9 +178,10 @@ class Elided:
 
 @dataclass(frozen=True)
 class OpaqueType:
-    """A type this version does not know, kept as written."""
+    """A type that no page takes, kept as written: of another level or dialect, or unknown."""
 
     spelling: str
+    foreign: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return self.spelling

@@ -12,9 +12,10 @@ func.func @example(%p: !pto.ptr<i32>) {
   %x = pto.load_scalar %q[%c0] : !pto.ptr<f32> -> f32
   return
 }"""
+CAST = THERE_AND_BACK.replace("ptrtoint", "castptr").replace("inttoptr", "castptr")
 
 
-class PtrToInt(Instr, name="ptrtoint", uses=(MACHINE,), traits=(EXPOSES,), pipe=S):
+class AsNumber(Instr, abstract=True, uses=(MACHINE,), traits=(EXPOSES,), pipe=S):
     """The byte address of the element that a pointer leads to.
 
     Elements of one array follow each other; which address an array has is nothing to rely on.
@@ -31,8 +32,16 @@ class PtrToInt(Instr, name="ptrtoint", uses=(MACHINE,), traits=(EXPOSES,), pipe=
         return machine.address_of(ptr)
 
 
-class IntToPtr(
-    Instr, name="inttoptr", uses=(MACHINE,), traits=(RECOVERS,), pipe=S, disputes=("X42",)
+class PtrToInt(AsNumber, name="ptrtoint"):
+    __doc__ = AsNumber.__doc__
+
+
+class CastToInt(AsNumber, name="castptr", form="to a number", example=CAST):
+    __doc__ = AsNumber.__doc__
+
+
+class OfNumber(
+    Instr, abstract=True, uses=(MACHINE,), traits=(RECOVERS,), pipe=S, disputes=("X42",)
 ):
     """The element at a byte address, as a pointer for the scalar unit.
 
@@ -53,6 +62,14 @@ class IntToPtr(
     @staticmethod
     def run(machine: Any, addr: int, result: PtrType) -> Any:  # Any: the executor's
         return machine.pointer_to(addr, result)
+
+
+class IntToPtr(OfNumber, name="inttoptr"):
+    __doc__ = OfNumber.__doc__
+
+
+class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
+    __doc__ = OfNumber.__doc__
 
 
 def known_array(ptr: Operand) -> tuple[Ruled, ...]:

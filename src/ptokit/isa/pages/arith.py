@@ -4,6 +4,7 @@ from functools import partial
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.lang.scalars import Integer, bitwise, choice, quotient, truth, wrapped
+from ptokit.isa.model.tiles import TileType
 
 WIDTH_OF_INDEX = 64
 HALF = 1 << 63
@@ -47,6 +48,20 @@ class Constant(Instr, name="constant", pipe=S):
 
             return rounded(value, result.element)
         return in_type(value, result)
+
+
+class ConstantCounts(
+    Instr, name="constant", form="counts", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S
+):
+    """What a merge counts in, `vector<4xi16>`: a merge overwrites what it holds."""
+
+    asm = Asm(dialect="arith", shape="constant", cpp_text="{type} {result};")
+    example = "%a = arith.constant dense<0> : vector<4xi16>"
+    result = Result(Tile)
+
+    @staticmethod
+    def run(machine: Any, result: TileType) -> Any:  # Any: the executor's
+        return machine.new(result)
 
 
 class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from ptokit.ir.builder import F32
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import GlobalType
-from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type
+from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member
 from ptokit.text.read.call import Call, Item, counted
@@ -25,6 +25,11 @@ Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"
 
 class UnknownOperandType(Exception):
     """An operand has a type this version does not know: nobody can say what the op means."""
+
+
+def of_another_level(kind: Type) -> bool:
+    """Whether no page takes such a type: an unknown one, or a buffer of text that is lowered."""
+    return isinstance(kind, OpaqueType) or bool(getattr(kind, "written", ""))
 
 
 def missing(page: type[Instr], call: Call) -> list[str]:

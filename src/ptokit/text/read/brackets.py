@@ -9,8 +9,9 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
-from ptokit.isa.model.types import INDEX, Type
+from ptokit.isa.model.types import INDEX, Kind, Type
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, dictionary, read_value
+from ptokit.text.read.binding import UnknownOperandType, of_another_level
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item
 from ptokit.text.read.parser import Parser
@@ -141,6 +142,8 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
             p.names.agree(item.value, *kind)
         op.operands[name] = item.value
     for name in typed:
+        if page.operand(name).kind is Kind.PTR and of_another_level(op.bound(name)[0].type):
+            raise UnknownOperandType
         p.names.serve(op.bound(name)[0], page.operand(name))
         p.names.require(op.bound(name)[0], page.operand(name), items[name].at)
     if page.results():

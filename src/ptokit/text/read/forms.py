@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import Kind, OpaqueType
+from ptokit.isa.model.types import Kind
 from ptokit.text.read.attributes import require_no_slip
 from ptokit.text.read.binding import (
     Pairs,
@@ -24,6 +24,7 @@ from ptokit.text.read.binding import (
     known,
     match,
     missing,
+    of_another_level,
     place,
     readings,
     spelled,
@@ -101,7 +102,7 @@ def _misfit(
 ) -> PtoError | UnknownOperandType:
     """Why no form fits."""
     items = [*call.items, *call.index, *(i for g in call.keyed.values() for i in g)]
-    if any(isinstance(item_type(i), OpaqueType) for i in (*items, *(call.outs or ()))):
+    if any(of_another_level(item_type(i)) for i in (*items, *(call.outs or ()))):
         return UnknownOperandType()
     if results and call.outs is None:
         counts = [len(s.results) + len(s.fresh) for s in map(signature, forms)]

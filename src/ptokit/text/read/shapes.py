@@ -19,7 +19,6 @@ from ptokit.text.read.blocks import read_branch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_call, read_item, read_signature, typed
-from ptokit.text.read.names import allocation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_condition, read_for, read_if, read_section, read_while
 from ptokit.text.types.parts import BadType
@@ -57,7 +56,7 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     text = p.texts[value_at]
     p.i += 1
     if text[:6] == "dense<" and p.accept(":") and isinstance(kind := p.type(), TileType):
-        op = Op(allocation(), spans={"": p.span(at)})  # a merge overwrites what it holds
+        op = Op(forms[-1], spans={"": p.span(at)})
         expect_results(p, op.page, 1, results)
         op.results = [p.names.define(n, kind, i) for n, i in results]
         return op

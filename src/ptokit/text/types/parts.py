@@ -17,7 +17,7 @@ from ptokit.isa.model.words import Word
 
 W = TypeVar("W", bound=Word)
 # elements that tiles have not: doubles, pairs in one register, formats of other dialects
-FOREIGN_ELEMENT = re.compile(r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+")
+FOREIGN_ELEMENT = re.compile(r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+|vector<\d+x[^<>x]+>")
 ANGLED = r"<[^<>]*+(?:<[^<>]*+>[^<>]*+)*+>"
 FIELD = re.compile(rf"((?:[^,\[<]++|\[[^\]]*+\]?|{ANGLED}|<)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1

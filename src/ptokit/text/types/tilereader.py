@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from ptokit.isa.model.dtypes import dtype_named
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import CustomPad, Shape, TileType
-from ptokit.isa.model.words import VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
+from ptokit.isa.model.tiles import ALIASES, CustomPad, Shape, TileType
+from ptokit.isa.model.words import ACC, VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
 from ptokit.text.types.parts import (
     DIGITS,
     DIMS,
@@ -29,6 +29,7 @@ from ptokit.text.types.parts import (
 
 W = TypeVar("W", bound=Word)
 CUSTOM = 1 << 32
+INFERRED = (Loc.RIGHT, ACC)  # memories with one layout, on every target: text may leave it out
 POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
 DYNAMIC = ("?", "-1")
 
@@ -47,16 +48,20 @@ def tile_of(parts: Parts) -> TileType:
     stated = given.take("layout", lambda text, _: Layout.named(text))
     blayout = given.take("blayout", _worded(BLayout))
     slayout = given.take("slayout", _worded(SLayout))
-    if stated is None or blayout is not None or slayout is not None:
+    loc = given.take("loc", _worded(Loc)) or VEC
+    fractal = given.take("fractal", number)
+    if stated is blayout is slayout is fractal is None and loc in INFERRED:
+        stated, fractal = ALIASES[loc]
+    elif stated is None or blayout is not None or slayout is not None:
         stated = Layout((blayout or BLayout.ROW_MAJOR, slayout or SLayout.NONE_BOX))
     return TileType(
-        given.take("loc", _worded(Loc)) or VEC,
+        loc,
         element(*given.values["dtype"]),
         rows,
         cols,
         _valid(given, rows, cols),
         stated,
-        given.take("fractal", number) or 512,
+        fractal or 512,
         given.take("pad", _pad) or PadValue.NULL,
         given.take("compact", _worded(CompactMode)) or CompactMode.NULL,
     )

@@ -27,6 +27,7 @@ from ptokit.isa.model.types import (
 )
 from ptokit.isa.model.words import VEC, ConvLayout, GlobalLayout, Loc
 from ptokit.text.types.parts import (
+    FOREIGN_ELEMENT,
     BadType,
     ForeignElement,
     Parts,
@@ -80,9 +81,9 @@ def _read(spelling: str) -> Type:
     if buffer is not None and (kind := _memref(buffer)) is not None:
         return replace(kind, written=spelling)
     if spelling == COUNTS:
-        return tile_type(VEC, i16, 1, 16, valid=(1, 4))
+        return replace(tile_type(VEC, i16, 1, 16, valid=(1, 4)), written=COUNTS)
     if FOREIGN.match(spelling):
-        return OpaqueType(spelling)
+        return OpaqueType(spelling, foreign=True)
     problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")
     help = problem.help if problem.help and problem.help.startswith("did") else None
     raise BadType("unknown-type", problem.message, 0, len(spelling), help)
@@ -127,7 +128,7 @@ def _dialect_type(spelling: str) -> Type:
     try:
         return reader(Parts(body, len(name) + 1))
     except ForeignElement:
-        return OpaqueType(spelling)
+        return OpaqueType(spelling, foreign=True)
 
 
 def _other(spelling: str, name: str, angle: str) -> Type:
@@ -139,6 +140,8 @@ def _other(spelling: str, name: str, angle: str) -> Type:
     dtype = dtype_named(name)
     if dtype is not None:
         return ScalarType(dtype.name)
+    if FOREIGN_ELEMENT.fullmatch(name):  # numbers of types that no tile has
+        return OpaqueType(spelling, foreign=True)
     if "." not in name:
         help = f"define it at the top of the file: {name} = !pto.tile_buf<...>"
         raise BadType("unknown-type", f"the type {name} is not defined", 0, len(name), help)

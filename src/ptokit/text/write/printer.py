@@ -129,7 +129,7 @@ def _tells(w: Writer, page: type[Instr], name: str, value: Value) -> bool:
 def _constants(func: Func) -> Iterator[tuple[Value, int | float]]:
     """The numbers that constants give."""
     for op in func.walk():
-        if isinstance(op, Op) and op.results and op.page.asm.shape == "constant":
+        if isinstance(op, Op) and op.page.attrs and op.page.asm.shape == "constant":
             number = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
             if isinstance(number, int | float):
                 yield op.results[0], number

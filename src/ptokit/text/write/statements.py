@@ -158,9 +158,12 @@ def write_same(w: Writer, op: Op) -> None:
 
 
 def write_constant(w: Writer, op: Op) -> None:
-    """`%c = op 5 : index`."""
-    value = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
+    """`%c = op 5 : index`, `%c = op dense<0> : vector<4xi16>`."""
     kind = op.results[0].type
+    if not op.page.attrs:
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} dense<0> : {w.type(kind)}")
+        return
+    value = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
     if kind == I1:
         w.line(op, f"{w.results(op)}{w.mnemonic(op)} {'true' if value else 'false'}")
         return

@@ -192,6 +192,9 @@ def column(tile: Cells, rows: int) -> Array:
 BLOCK = 32  # bytes
 
 
+COMPACT = "an offset for each block of a row, padded to 8"
+
+
 class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"block": {}}):
     """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
 
@@ -202,6 +205,7 @@ class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"
     src = In(Tile, doc="the bytes")
     offsets = In(Tile, cpp="offset", doc="a byte offset for each block")
     enough = offsets.valid.cols * BLOCK >= dst.valid.cols * dst.size - (BLOCK - 1)
+    most = (dst.valid.cols * dst.size + (8 * BLOCK - 1)) // (8 * BLOCK) * 8
     example = {"offsets": "!pto.tile_buf<vec, 16x8xu32, valid=16x4>"}
     rules = (
         named("element-type", offsets.size == 4, help="offsets are u32"),
@@ -211,6 +215,8 @@ class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"
         named("shape", enough, help="give an offset for each block"),
         each_in_vec(dst, src, offsets),
         on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
+        on(HARDWARE, named("layout", offsets.layout == ND, help="store offsets row-major")),
+        on(A2A3, when(enough, named("shape", offsets.valid.cols <= most, help=COMPACT))),
     )
 
     @staticmethod

@@ -72,9 +72,10 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             on(A5, both(dst.cols * dst.size % 64 == 0, dst.cols * dst.size <= 4096)),
         ),
         path(
-            *(MAT, SCALING, FIX, named("shape", table), src.dtype.isin(u64, i64)),
-            same_type(dst, src),
-            src.cols % 16 == 0,
+            *(MAT, SCALING, FIX, named("shape", table)),
+            *(same_type(dst, src), on(A2A3, src.dtype.isin(u64, i64))),
+            on(A5, src.dtype.isin(u64, i64, f8e8m0)),
+            when(src.dtype != f8e8m0, src.cols % 16 == 0),
             on(A5, src.cols <= 512),
         ),
         path(

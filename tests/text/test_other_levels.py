@@ -1,0 +1,94 @@
+"""Text that a compiler has begun to lower, or that its later versions print: read, judged, kept."""
+
+import pytest
+
+import ptokit as pto
+from tests.text.test_real_files import reads_back
+
+TABLE = "memref<16xi64, #pto.address_space<gm>>"
+FOREIGN = {
+    "memref.load": "%x = memref.load %m[%i] : memref<8xi32>",
+    "pto.set_ffts": f"pto.set_ffts %t : {TABLE}",
+    "pto.store_scalar": "pto.store_scalar %n, %m[%i] : memref<8xi32>, i32",
+    "vector.broadcast": "%x = vector.broadcast %n : i32 to vector<4xi32>",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_an_operation_of_another_level_leaves_the_verdict_open(name: str) -> None:
+    args = f"%m: memref<8xi32>, %t: {TABLE}, %i: index, %n: i32"
+    text = f"func.func @f({args}) {{\n  {FOREIGN[name]}\n  return\n}}\n"
+    assert FOREIGN[name] in pto.loads(text).text("dps")
+    (found,) = pto.loads(text).check("a2a3")
+    assert (found.slug, found.is_error, name in found.message) == ("foreign-op", False, True)
+
+
+@pytest.mark.parametrize("kind", ["!pto.hif8x2", "!pto.bf16x2", "f64", "!pto.ptr<vector<4xf32>>"])
+def test_types_that_no_instruction_takes_are_known(kind: str) -> None:
+    text = f"func.func @f(%a: {kind}) {{\n  return\n}}\n"
+    reads_back(text)
+    assert pto.loads(text).check("a5") == []
+
+
+def test_the_counts_of_a_merge_have_no_address_at_level_3() -> None:
+    text = (
+        "%a = arith.constant 64 : i64\n"
+        "%t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 1x16xf32>\n"
+        "%e = arith.constant dense<0> : vector<4xi16>\n"
+    )
+    assert "dense<0> : vector<4xi16>" in pto.loads(text).text("dps")
+    assert pto.loads(text).check("a2a3") == []
+
+
+@pytest.mark.parametrize(("loc", "layout"), [("acc", "nz"), ("right", "zn")])
+def test_a_memory_with_one_layout_may_leave_it_out(loc: str, layout: str) -> None:
+    text = f"%t = pto.alloc_tile : !pto.tile_buf<{loc}, 16x16xf32>\n"
+    assert layout in str(reads_back(text).funcs[0].body.ops[-1].results[0].type)
+
+
+def test_castptr_takes_and_gives_addresses() -> None:
+    text = (
+        "func.func @f(%p: !pto.ptr<i32>) {\n"
+        "  %n = pto.castptr %p : !pto.ptr<i32> -> i64\n"
+        "  %q = pto.castptr %n : i64 -> !pto.ptr<f32>\n"
+        "  return\n}\n"
+    )
+    reads_back(text)
+    assert pto.loads(text).check("a5") == []
+
+
+BOX = """\
+func.func @f(%p: !pto.ptr<f16>) {{
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %v = pto.make_tensor_view %p, shape = [%c1, %c1, %c1, %c16, %c16],
+    strides = [%c16, %c16, %c16, %c16, %c1] : !pto.tensor_view<1x1x1x16x16xf16>
+  %t = pto.alloc_tile : !pto.tile_buf<{tile}>
+  pto.tload ins(%v : !pto.tensor_view<1x1x1x16x16xf16>) outs(%t : !pto.tile_buf<{tile}>)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("layout", ["", ", blayout=col_major, slayout=row_major"])
+def test_one_box_of_global_memory_lies_as_rows_and_as_a_fractal(layout: str) -> None:
+    text = BOX.format(tile=f"vec, 16x16xf16{layout}")
+    assert not any(d.is_error for d in pto.loads(text).check("a5"))
+
+
+OFFSETS = """\
+%s = pto.alloc_tile : !pto.tile_buf<vec, 4x256xi8>
+%o = pto.alloc_tile : !pto.tile_buf<vec, {offsets}>
+%d = pto.alloc_tile : !pto.tile_buf<vec, 4x256xi8>
+pto.tgatherb ins(%s, %o : !pto.tile_buf<vec, 4x256xi8>, !pto.tile_buf<vec, {offsets}>)
+  outs(%d : !pto.tile_buf<vec, 4x256xi8>)
+"""
+
+
+@pytest.mark.parametrize(
+    ("offsets", "slug"),
+    [("4x8xu32", None), ("4x16xu32", "shape"), ("8x8xu32, valid=4x8, blayout=col_major", "layout")],
+)
+def test_offsets_of_blocks_lie_close(offsets: str, slug: str | None) -> None:
+    found = pto.loads(OFFSETS.format(offsets=offsets)).check("a2a3")
+    assert {d.slug for d in found} - {"uninitialised-read"} == ({slug} if slug else set())
