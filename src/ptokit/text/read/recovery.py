@@ -93,7 +93,7 @@ def begins(p: Parser, i: int, *, sure: bool) -> bool:
     if first == '"':
         return following == "("
     if first in ("^", "!", "."):
-        return not sure
+        return not sure or (first == "^" and following in ("(", ":"))
     if not (first.isalpha() or first == "_"):
         return False
     if sure:
