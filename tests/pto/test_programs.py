@@ -59,6 +59,15 @@ def test_it_prints_and_reads_back(name: str) -> None:
     assert pto.loads(text).text("dps") == text
 
 
+@pytest.mark.parametrize("name", GOLDEN)
+def test_values_of_every_block_are_listed(name: str) -> None:
+    """What `--type` may name."""
+    for func in program(name).module.funcs:
+        listed = {value.name for value in func.named()}
+        assert {value.name for op in func.walk() for value in op.results} <= listed
+        assert {value.name for block in func.blocks for value in block.args} <= listed
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", GOLDEN)
 def test_it_is_legal_or_refused_for_the_reason(name: str, target: str) -> None:

@@ -235,9 +235,11 @@ class Func:
             yield from block.walk()
 
     def named(self) -> Iterator[Value]:
-        """Every value that has a name at the top of the function or inside."""
+        """Every value that has a name at the top of the function, in a block or inside."""
         yield from self.args
-        for op in self.body.walk():
+        for block in self.blocks:
+            yield from block.args
+        for op in self.walk():
             yield from op.results
 
 
