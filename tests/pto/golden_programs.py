@@ -138,3 +138,13 @@ def handles(random: Random) -> tuple[Arrays, Arrays]:
     y *= 2
     y[3, 15] = y[0, 1]
     return {"x": x}, {"x": y}
+
+
+@golden()
+def idle(random: Random) -> tuple[Arrays, Arrays]:
+    a, c = numbers(random, 2, 8, 64)
+    values = np.sort(numbers(random, 2, 32).reshape(2, 32), axis=1)[:, ::-1]
+    lists = np.stack([values, np.zeros_like(values)], axis=2).reshape(1, 128)
+    merged = np.sort(values.reshape(-1))[::-1]
+    result = np.stack([merged, np.zeros_like(merged)], axis=1).reshape(1, 128)
+    return {"a": a, "c": c, "lists": lists}, {"c": c, "lists": result}

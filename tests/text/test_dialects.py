@@ -69,7 +69,6 @@ BOTH = [
     "pto.tcvt ins(%v {rmode = #pto<round_mode ROUND>} : !v) outs(%i : !i)",
     "pto.tcmp ins(%v, %v1 {cmpMode = #pto<cmp lt>} : !v, !v) outs(%u : !u)",
     "pto.tcmps ins(%v, %x {cmpMode = #pto<cmp ge>} : !v, f32) outs(%u : !u)",
-    "pto.tgather ins(%h, {maskPattern = #pto.mask_pattern<P0101>} : !h) outs(%n : !n)",
     'pto.tgather ins(%h, {maskPattern = #pto.mask_pattern<P0101>} : !h, "col") outs(%n : !n)',
     "pto.tci ins(%k {descending = true} : i32) outs(%i : !i)",
     "pto.ttri ins(%k {upperOrLower = 1 : i32} : i32) outs(%v : !v)",
@@ -113,11 +112,20 @@ CHANGED = [
         'pto.tfillpad ins(%v : !v) outs(%v : !v) {mode = "inplace"}',
     ),
     (
+        "pto.tgather ins(%h, {maskPattern = #pto.mask_pattern<P0101>} : !h) outs(%n : !n)",
+        'pto.tgather ins(%h, {maskPattern = #pto.mask_pattern<P0101>} : !h, "row") outs(%n : !n)',
+    ),
+    (
+        "pto.tcvt ins(%v {sat_mode = #pto<saturation_mode ON>} : !v) outs(%i : !i)",
+        "pto.tcvt ins(%v {satmode = #pto<saturation_mode ON>} : !v) outs(%i : !i)",
+    ),
+    (
         "%t = pto.subset %v[%c, %c] sizes [8, 64] : !v",
         "%t = pto.subview %v[%c, %c] sizes [8, 64] : !v -> !w",
     ),
 ]
 NEWEST = [
+    "%n = arith.constant dense<0> : vector<4xi16>",
     "%t = pto.subview %v[%c, %c] sizes [8, 64] valid [%c, %c] : !v -> !open",
     "%r = pto.load %p[%c] : !pto.ptr<f32> -> f32",
     "pto.store %x, %p[%c] : !pto.ptr<f32>, f32",

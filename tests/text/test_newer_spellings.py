@@ -10,10 +10,8 @@ import ptokit as pto
 L0C, L1 = "!pto.tile_buf<acc, 16x16xf32>", "!pto.tile_buf<mat, 16x16xi8>"
 FB, UB = "!pto.tile_buf<scaling, 1x16xu64>", "!pto.tile_buf<vec, 16x32xf32>"
 GATHER = f"pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : {UB}"
-MERGE = f"pto.tmrgsort ins(%a, %b, %t {{exhausted = true}} : {UB}, {UB}, {UB})"
 OPEN = "!pto.tile_buf<vec, 16x32xf32, valid=?x?>"
-P, V = "!pto.partition_tensor_view<16x16xi8>", "vector<4xi16>"
-CELL = "!pto.tile_buf<vec, 1x16xi16, valid=1x4>"
+P = "!pto.partition_tensor_view<16x16xi8>"
 BYTES, NOTE = "!pto.tile_buf<vec, 32x32xi8>", "!pto.tile_buf<vec, 1x32xf32>"
 QUANT = (
     f"pto.tquant.mx ins(%s : {BYTES.replace('i8', 'f32')}) outs(%d, %e, %m, %q : {BYTES}, "

@@ -6,6 +6,11 @@ from typing import Literal, overload
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, Tensor, Tile
 
+AccPhaseWord = Literal[
+    "unspecified",
+    "partial",
+    "final",
+]
 AccToVecModeWord = Literal[
     "single_mode_vec0",
     "single_mode_vec1",
@@ -1048,7 +1053,7 @@ def tmatmul_mx_hif4(
     b: Tile,
     b_scale: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
@@ -1457,7 +1462,7 @@ def tmatmul(
     a: Tile,
     b: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv(
@@ -1465,7 +1470,7 @@ def tgemv(
     a: Tile,
     b: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_acc(
@@ -1474,7 +1479,7 @@ def tmatmul_acc(
     a: Tile,
     b: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_acc(
@@ -1483,7 +1488,7 @@ def tgemv_acc(
     a: Tile,
     b: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_bias(
@@ -1492,7 +1497,7 @@ def tmatmul_bias(
     b: Tile,
     bias: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_bias(
@@ -1501,7 +1506,7 @@ def tgemv_bias(
     b: Tile,
     bias: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_mx(
@@ -1511,7 +1516,7 @@ def tmatmul_mx(
     b: Tile,
     b_scale: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_mx(
@@ -1521,7 +1526,7 @@ def tgemv_mx(
     b: Tile,
     b_scale: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_mx_acc(
@@ -1532,7 +1537,7 @@ def tmatmul_mx_acc(
     b: Tile,
     b_scale: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_mx_acc(
@@ -1543,7 +1548,7 @@ def tgemv_mx_acc(
     b: Tile,
     b_scale: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_mx_bias(
@@ -1554,7 +1559,7 @@ def tmatmul_mx_bias(
     b_scale: Tile,
     bias: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_mx_bias(
@@ -1565,7 +1570,7 @@ def tgemv_mx_bias(
     b_scale: Tile,
     bias: Tile,
     *,
-    phase: PhaseWord = ...,
+    phase: AccPhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tpartadd(

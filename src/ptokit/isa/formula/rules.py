@@ -25,6 +25,7 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"loc"}), "location"),
     (frozenset({"rows", "cols", "valid", "shape", "stride", "size", "c0"}), "shape"),
 )
+OF_REGIONS = frozenset({"shape", "layout", "window-out-of-bounds"})  # of valid regions
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,11 @@ class Rule:
 def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
     """The rules that do not hold or may not, each with its outcome.
 
-    Rules of one `when` follow one another: its condition is evaluated once for all.
+    Rules of one `when` follow one another: its condition is evaluated once for all. What rules say
+    of valid regions does not matter to an operation that has nothing to do: lanes without a share
+    of the work run the same instructions on empty tiles.
     """
-    last, met = None, True
+    last, met, nothing = None, True, None
     for rule in rules:
         if conditions := rule.conditions:
             if (outer := conditions[0]) is not last:
@@ -81,8 +84,25 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
                 continue
         known = not conditions or (met is True and len(conditions) == 1)
         outcome = rule.formula.eval(env) if known else rule.holds(env)
-        if outcome is not True and outcome is not ABSENT:
-            yield rule, outcome
+        if outcome is True or outcome is ABSENT:
+            continue
+        if rule.slug in OF_REGIONS and (nothing := _idle(env) if nothing is None else nothing):
+            continue
+        yield rule, outcome
+
+
+def _idle(env: Env) -> bool:
+    """Whether all tiles and views of an operation are known to be empty."""
+    regions = [r for v in env.values() for r in (_region(v),) if r]
+    return bool(regions) and all(any(type(n) is int and n == 0 for n in r) for r in regions)
+
+
+def _region(value: object) -> tuple[object, ...]:
+    """The extents of what is valid of a tile or a view; () of anything else."""
+    valid = getattr(value, "valid", None)
+    if valid is not None:
+        return valid.rows, valid.cols
+    return getattr(value, "shape", ()) if hasattr(value, "matrix") else ()
 
 
 Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"

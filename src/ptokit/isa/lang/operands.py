@@ -102,7 +102,8 @@ class Attr(Field):
 
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
     must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
-    word alone behind the types of operands. `bits`: the width of an int in text.
+    word alone behind the types of operands. `newer`: its key in newer DPS text.
+    `bits`: the width of an int in text.
     """
 
     def __init__(
@@ -113,10 +114,11 @@ class Attr(Field):
         key: str | None = None,
         cpp: bool = True,
         quoted: bool = False,
+        newer: str = "",
         bits: int = 64,
     ) -> None:
         super().__init__("?")
-        self.cpp, self.quoted, self.bits = cpp, quoted, bits
+        self.cpp, self.quoted, self.newer, self.bits = cpp, quoted, newer, bits
         self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key
 

@@ -174,7 +174,15 @@ class AtomicType(Word, mlir="atomic_type", cpp_type="AtomicType", bare=True):
 
 
 class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True):
-    """Unit-flag hint of matrix and store instructions; no effect on data."""
+    """Unit-flag hint of moves and stores out of the accumulator; no effect on data."""
+
+    UNSPECIFIED = "unspecified", "Unspecified"
+    PARTIAL = "partial", "Partial"
+    FINAL = "final", "Final"
+
+
+class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True):
+    """Unit-flag hint of matrix instructions; no effect on data."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
     PARTIAL = "partial", "Partial"

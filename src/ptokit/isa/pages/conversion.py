@@ -53,7 +53,7 @@ class TCvt(Instr, pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
     src = In(Tile, doc="the elements to convert")
     tmp = Scratch(Tile, None, doc="of A2/A3, for f32 to i16 and f16 to i16 and i8 without sat")
     rmode = Attr(RoundMode, RoundMode.RINT)
-    sat_mode = Attr(SaturationMode, None)
+    sat_mode = Attr(SaturationMode, None, newer="satmode")
 
     asm = Asm(
         attrs_inside=" ",

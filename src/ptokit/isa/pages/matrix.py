@@ -21,7 +21,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     c = Out(Tile, loc=ACC, doc="the accumulator tile; M x N of it is written, whatever is valid")
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
-    phase = Attr(Phase, Phase.UNSPECIFIED, key="accPhase")
+    phase = Attr(AccPhase, AccPhase.UNSPECIFIED, key="accPhase")
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
     extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),

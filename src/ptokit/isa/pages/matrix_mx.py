@@ -1,7 +1,7 @@
 """Matrix multiply: products of groups of 32 that share a scale (spec 4.5.1)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.pages.matrix import (
     BIASES,
     PRODUCT_FP8,
@@ -213,7 +213,12 @@ class TGetScaleAddr(
 
     @staticmethod
     def type_of(dst: TileType | None) -> TileType | None:
-        return dst
+        if dst is None:
+            return None
+        whole = (
+            n if v is None else v for n, v in zip((dst.rows, dst.cols), dst.valid, strict=True)
+        )
+        return replace(dst, valid=Shape(*whole))
 
     @staticmethod
     def run(machine: Any, dst: TileType, src: Addressed) -> Any:  # Any: the executor's

@@ -47,7 +47,20 @@ def build(
         op.dialect = CLAUSES_SINCE
     elif call.outs is not None and any(name in op.operands for name, _ in op.page.asm.words):
         op.dialect = DIALECTS[0]
+    else:
+        op.dialect = _dialect(op.page, call)
     return op
+
+
+def _dialect(page: type[Instr], call: Call) -> str:
+    """The version that spells attributes so; "" if that says nothing."""
+    keys = {item.key for item in call.attrs}
+    if call.outs is not None and any(a.quoted for a in page.attrs):
+        return CLAUSES_SINCE if any(a.quoted and a.key in keys for a in page.attrs) else DIALECTS[0]
+    told = [a for a in page.attrs if a.newer and keys & {a.newer, a.key}]
+    if call.outs is None or not told:
+        return ""
+    return CLAUSES_SINCE if told[0].newer in keys else DIALECTS[0]
 
 
 def _attribute(key: str, items: list[Item]) -> Given:

@@ -6,6 +6,7 @@ import math
 import struct
 
 from ptokit.ir.module import Op
+from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import UNIT, Raw, quoted
@@ -26,7 +27,9 @@ def attributes(op: Op, w: Writer | None = None) -> str:
         placed = asm.shape in PLACED and (attr.required or attr.name in asm.order)
         if value != attr.default and not placed and not (dps and attr.quoted):
             bits = f" : i{attr.bits}" if attr.kind is int and attr.bits != 64 else ""
-            parts.append(f"{attr.key} = {attribute(value)}{bits}")
+            newer = w is not None and dps and w.version(op) >= CLAUSES_SINCE
+            key = (newer and attr.newer) or attr.key
+            parts.append(f"{key} = {attribute(value)}{bits}")
     known = {a.name for a in op.page.attrs}
     parts += [entry(k, v) for k, v in op.attrs.items() if k not in known]
     return f" {{{', '.join(parts)}}}" if parts else ""

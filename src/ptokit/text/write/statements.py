@@ -73,15 +73,17 @@ def _into(w: Writer, op: Op, sig: Signature) -> str:
     ins = _group(w, op, [s for s in sig.ins if s not in (*apart, *alone)], inside)
     ins += "".join(f" {named[s.name]} {_group(w, op, [s])}" for s in apart)
     ins += "".join(f", {_group(w, op, [s])}" for s in alone) + (
-        quoted_words(op) if w.form == "dps" else ""
+        quoted_words(op, w) if w.form == "dps" else ""
     )
     return f"ins({ins}) outs({_group(w, op, sig.outs)}){after}"
 
 
-def quoted_words(op: Op) -> str:
-    """Attributes that stand alone behind the types of the operands: `, "col"`."""
-    given = ((a, op.attrs.get(a.name)) for a in op.page.attrs if a.quoted)
-    return "".join(f', "{w.text}"' for a, w in given if isinstance(w, Word) and w != a.default)
+def quoted_words(op: Op, w: Writer) -> str:
+    """Attributes that stand alone behind the types of the operands: `, "col"`; always if newer."""
+    all_of_them = w.version(op) >= CLAUSES_SINCE
+    given = ((a, op.attrs.get(a.name, a.default)) for a in op.page.attrs if a.quoted)
+    words = (v for a, v in given if isinstance(v, Word) and (all_of_them or v != a.default))
+    return "".join(f', "{word.text}"' for word in words)
 
 
 def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:

@@ -47,6 +47,7 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     )
     one_row = both(src.rows == 1, src.layout == ND)
     table = both(src.rows == 1, dst.rows == 1)
+    mx = src.dtype == f8e8m0  # scales of either side, in text that has one name for both
     paths = (
         path(
             *(MAT, LEFT, MTE1, cube, either(src.layout.isin(ZN, NZ), one_row)),
@@ -72,11 +73,11 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             on(A5, both(dst.cols * dst.size % 64 == 0, dst.cols * dst.size <= 4096)),
         ),
         path(
-            *(MAT, SCALING, FIX, named("shape", table)),
-            *(same_type(dst, src), on(A2A3, src.dtype.isin(u64, i64))),
-            on(A5, src.dtype.isin(u64, i64, f8e8m0)),
-            when(src.dtype != f8e8m0, src.cols % 16 == 0),
-            on(A5, src.cols <= 512),
+            *(MAT, SCALING, FIX, same_type(dst, src)),
+            when(mx, both(src.layout == dst.layout, src.layout.isin(ZZ, NN))),
+            when(~mx, named("shape", table), src.dtype.isin(u64, i64), src.cols % 16 == 0),
+            on(A2A3, named("element-type", ~mx, help="A2/A3 has no MX scales")),
+            on(A5, when(~mx, src.cols <= 512)),
         ),
         path(
             *(VEC, VEC, V),
