@@ -50,7 +50,6 @@ struct ParallelGroup { ParallelGroup(int, auto &&...); };
 }
 enum class HistByte { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
 enum class MxQuantAlg { Hif4, OcpMxFp8E4M3, OcpMxFp4E2M1, NvMxFp8E4M3, NvMxFp4E2M1 };
-enum class AccPhase { Unspecified, Partial, Final };
 enum class Direction {};
 enum class TileSplitAxis {};
 template <int, Direction, int, int = 8, int = 8> struct TPipe { TPipe(auto &&...); };

@@ -25,7 +25,6 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"loc"}), "location"),
     (frozenset({"rows", "cols", "valid", "shape", "stride", "size", "c0"}), "shape"),
 )
-OF_REGIONS = frozenset({"shape", "layout", "window-out-of-bounds"})  # of valid regions
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +85,8 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
         outcome = rule.formula.eval(env) if known else rule.holds(env)
         if outcome is True or outcome is ABSENT:
             continue
-        if rule.slug in OF_REGIONS and (nothing := _idle(env) if nothing is None else nothing):
+        nothing = _idle(env) if nothing is None else nothing
+        if nothing and any("valid" in f.path or "matrix" in f.path for f in fields(rule.formula)):
             continue
         yield rule, outcome
 
