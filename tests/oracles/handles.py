@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from oracles.registry import Program, say
@@ -252,6 +254,9 @@ NUMBERED = Program(
 )
 for page in ("PtrToInt", "IntToPtr"):
     say(page, NUMBERED)
+CAST = NUMBERED.text.replace("ptrtoint", "castptr").replace("inttoptr", "castptr")
+for page in ("CastToInt", "CastFromInt"):
+    say(page, replace(NUMBERED, text=CAST))
 PAIR = "!pto.struct<!pto.struct<f32, i8>, !pto.local_array<3xi16>, i32>"
 GROUPED = Program(
     f"""func.func private @put(%s: {PAIR}, %n: i16) {{
@@ -339,5 +344,22 @@ say(
             ]
         },
         {"m": COUNT.reshape(2, 2, 8)},
+    ),
+)
+
+COUNTS, FOUR = "vector<4xi16>", "memref<1x4xi16, #pto.address_space<gm>>"
+say(
+    "ConstantCounts",
+    Program(
+        program(
+            f"""
+  %e = arith.constant dense<0> : {COUNTS}
+  pto.tload ins(%m : {FOUR}) outs(%e : {COUNTS})
+  pto.tadd ins(%e, %e : {COUNTS}, {COUNTS}) outs(%e : {COUNTS})
+  pto.tstore ins(%e : {COUNTS}) outs(%m : {FOUR})""",
+            f"%m: {FOUR}",
+        ),
+        {"m": [[2, 4, 6, 8]]},
+        {"m": np.array([[1, 2, 3, 4]], np.int16)},
     ),
 )
