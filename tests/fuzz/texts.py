@@ -50,6 +50,7 @@ from ptokit.isa.model.types import (
     Type,
 )
 from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
+from ptokit.text.types.typereader import type_named
 
 SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
 NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))
@@ -239,6 +240,8 @@ def same(scope: Scope, page: type[Instr]) -> Op:
 
 
 def constant(scope: Scope, page: type[Instr]) -> Op:
+    if not page.attrs:
+        return Op(page, results=scope.results([type_named("vector<4xi16>")]))
     kind = scope.random.choice(NUMBERS)
     number = scope.random.choice((0, 1, -1, 2**31 - 1, -(2**31)))
     floats = (float(number), 0.1, -0.0, 1e30, float("inf"), float("nan"))

@@ -21,6 +21,7 @@ from ptokit.isa.model.types import Elided, OpaqueType, Type
 from ptokit.text.read.parser import Parser
 
 NAME = re.compile(r"%[\w$.-]+")
+IN_STRING = re.compile(r'"[^"]*%')  # no name: a format
 MOST, LONGEST = 4096, 2000  # lines that are remembered, characters of one
 
 
@@ -59,7 +60,10 @@ def line_of(p: Parser, start: int) -> str:
     end = text.find("\n", first)
     if end < 0 or end - first > LONGEST or p.names.flat:
         return ""
-    line = NAME.sub("%", text[first:end])
+    line = text[first:end]
+    if '"' in line and IN_STRING.search(line):
+        return ""
+    line = NAME.sub("%", line)
     if p.aliases and any(alias in line for alias in p.aliases):
         return ""
     return "" if p.tokens.attributes and "#" in line else line

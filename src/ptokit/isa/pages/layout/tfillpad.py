@@ -39,9 +39,9 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES
 
 
 class TFillPad(
-    FillPad, rules=FillPad.larger, recorded={"normal": {}}, asm=Asm(selected=("mode", "normal"))
+    FillPad, rules=FillPad.equal, recorded={"normal": {}}, asm=Asm(selected=("mode", "normal"))
 ):
-    """dst = src where src is valid, the pad value elsewhere; dst's declared shape may be larger."""
+    """dst = src where src is valid, the pad value elsewhere; equal declared shapes."""
 
 
 class TFillPadInplace(
