@@ -85,13 +85,13 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
         outcome = rule.formula.eval(env) if known else rule.holds(env)
         if outcome is True or outcome is ABSENT:
             continue
-        nothing = _idle(env) if nothing is None else nothing
+        nothing = idle(env) if nothing is None else nothing
         if nothing and any("valid" in f.path or "matrix" in f.path for f in fields(rule.formula)):
             continue
         yield rule, outcome
 
 
-def _idle(env: Env) -> bool:
+def idle(env: Env) -> bool:
     """Whether all tiles and views of an operation are known to be empty."""
     regions = [r for v in env.values() for r in (_region(v),) if r]
     return bool(regions) and all(any(type(n) is int and n == 0 for n in r) for r in regions)
@@ -102,7 +102,7 @@ def _region(value: object) -> tuple[object, ...]:
     valid = getattr(value, "valid", None)
     if valid is not None:
         return valid.rows, valid.cols
-    return getattr(value, "shape", ()) if hasattr(value, "matrix") else ()
+    return getattr(value, "shape", ()) if hasattr(type(value), "matrix") else ()
 
 
 Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"

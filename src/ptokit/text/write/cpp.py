@@ -48,7 +48,7 @@ decltype default delete do double else enum explicit export extern false float f
 inline int long main mutable namespace new noexcept not nullptr operator or private protected public
 register requires return short signed sizeof static struct switch template this throw true try
 typedef typename union unsigned using virtual void volatile while xor"""
-RESERVED = {"trap", *KEYWORDS.split(), *(dtype.cpp for dtype in DTYPES)}
+RESERVED = {*KEYWORDS.split(), *(dtype.cpp for dtype in DTYPES)}
 OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
 
 
