@@ -135,6 +135,24 @@ def test_extents_that_depend_on_the_array_are_asked_for(folder: Path) -> None:
     assert "give the extents: x=random:f32:16x32" in result.output
 
 
+def test_views_before_what_depends_on_data_tell_the_extents() -> None:
+    """As front ends declare whole arrays first, and take rows that tables name afterwards."""
+    views = (
+        "  %vw = pto.make_tensor_view %w, shape = [%n], strides = [%c1] : !pto.tensor_view<?xi64>"
+    )
+    row = "%k = pto.load_scalar %w[%i] : !pto.ptr<i64> -> i64\n    "
+    row += "%z = arith.index_cast %k : i64 to index\n    %px"
+    text = rows(", %w: !pto.ptr<i64>").replace("TYPE", "index").replace("  %vx", f"{views}\n  %vx")
+    program = pto.loads(
+        text.replace("%px", row, 1).replace("%vx, offsets = [%i", "%vx, offsets = [%z")
+    )
+    whole = Fill(shape=(8 * 16,), content="random").array(program.func().args[0])
+    x, w = Fill(content="random"), Fill(content="zeros")
+    for engine in ENGINES:
+        found = program.run(x=x, w=w, n=8, engine=engine)["y"]
+        assert np.array_equal(found, np.tile(2 * whole[:16], (8, 1)))
+
+
 @pytest.mark.parametrize("name", ["bf16", "f8e4m3", "f8e5m2", "hif8"])
 def test_files_keep_the_bits(folder: Path, name: str) -> None:
     dtype = getattr(pto, name)

@@ -279,6 +279,19 @@ def test_the_scratch_of_the_binary_order(target: str) -> None:
         verdict(target, "element-type", lambda: add("vec i32 3x64"))
 
 
+@pytest.mark.parametrize(("target", "warnings"), [("a2a3", 1), ("a5", 0)])
+def test_level_3_may_leave_out_the_scratch_of_tci(target: str, warnings: int) -> None:
+    """Model kernels do; the scalar unit has a form of its own."""
+    text = """\
+%a = arith.constant 0 : i64
+%s = arith.constant 5 : i32
+%t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 1x32xi32>
+pto.tci ins(%s : i32) outs(%t : !pto.tile_buf<vec, 1x32xi32>)
+"""
+    found = pto.loads(text).check(target)
+    assert [(d.slug, str(d.severity.value)) for d in found] == [("level", "warning")] * warnings
+
+
 @pytest.mark.parametrize(
     ("narrow", "tmp", "a2a3", "a5"),
     [

@@ -43,6 +43,13 @@ X: dict[str, Dispute] = {
         "S, with a scratch tile V",
         "the code is what runs",
     ),
+    "X19": Dispute(
+        "may TCI of level 3 on A2/A3 leave out its scratch tile?",
+        "Assembler: once yes, now no; its own model kernels do, and are compiled at level 2. Code: "
+        "a form of its own, on the scalar unit.",
+        "yes, with a warning",
+        "the form without it needs no room, and the numbers are the same",
+    ),
     "X7": Dispute(
         "which pipe executes a scatter?",
         "enumeration: V. Assembler: S on A2/A3, V on A5. Code of A2/A3: V to clear, then S, with "

@@ -51,13 +51,14 @@ def viewed(
 ) -> dict[str, int]:
     """How many elements the views of each of these pointers reach, counted from its start.
 
-    Pointers without a view are missing. Empty where that depends on data or takes too long.
+    Pointers without a view are missing. Where data decides, or it takes too long, the views before
+    that count: front ends declare those of whole arrays first. What lies beyond is out of bounds.
     """
     env = bound.shared()
     pointers = {a.name: env[a] for a in bound.func.args if a.name in unsized}
     for pointer in pointers.values():
         pointer.memory.forget()
-    limits, places = RunLimits(MOST_STEPS), placed(bound, target)
+    limits, places, least = RunLimits(MOST_STEPS), placed(bound, target), 1
     try:
         for index in range(blocks):
             core = Core(target, fixpipe, index, blocks)
@@ -65,8 +66,8 @@ def viewed(
             local = bound.local(InterpretedMachine(core), places.addresses)
             part.block(bound.func.body)(env | local)
     except PtoError:  # the run itself says what is wrong, with arrays that have a size
-        return {}
-    return {name: n for name, pointer in pointers.items() if (n := _elements(pointer))}
+        least = 2  # one element may be the first of many
+    return {name: n for name, pointer in pointers.items() if (n := _elements(pointer)) >= least}
 
 
 def _elements(pointer: Pointer) -> int:

@@ -35,11 +35,11 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
         dst[:rows, :cols] = (0 - steps if descending else steps) + start
 
 
-class TCI(Consecutive, pipe=S):
+class TCI(Consecutive, pipe=S, disputes=("X6", "X19")):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
     unnamed = named("level", Field("machine").level != Const(3), help="name the scratch tile: tmp")
-    rules = (Consecutive.rules, at(LEVEL3, (A2A3,), unnamed))
+    rules = (Consecutive.rules, at(LEVEL3, (A2A3,), warns(unnamed)))
 
 
 class TCITmp(Consecutive, name="tci", form="scratch", pipe=V, disputes=("X1", "X6")):
