@@ -2,6 +2,7 @@
 
 from ptokit.isa.lang.page import *
 
+BYTES = (u8, i8)  # headers name u8, the assembler's manual and programs i8
 BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
 
 
@@ -57,8 +58,8 @@ class TCmp(Compare, disputes=("E25",), recorded={"plain": {"cmp": "cmp_mode"}}):
     src1 = In(Tile, doc="the right operands")
 
     rules = comparing(
-        on((CPU, A5), dst.dtype.isin(u8, u32)),
-        on(A2A3, dst.dtype == u8),
+        on((CPU, A5), dst.dtype.isin(*BYTES, u32)),
+        on(A2A3, dst.dtype.isin(*BYTES)),
         one_type(src0, src1),
         same_region(src0, src1),
         elements(src0, cpu=NUMBERS, a2a3=(i32, f16, f32), a5=VEC_A5),
@@ -74,8 +75,8 @@ class TCmp(Compare, disputes=("E25",), recorded={"plain": {"cmp": "cmp_mode"}}):
 
 
 WITH_ONE = comparing(
-    on(CPU, Compare.dst.dtype.isin(u8, u32)),
-    on(HARDWARE, Compare.dst.dtype == u8),
+    on(CPU, Compare.dst.dtype.isin(*BYTES, u32)),
+    on(HARDWARE, Compare.dst.dtype.isin(*BYTES)),
     elements(Compare.src0, cpu=NUMBERS, a2a3=(i16, u16, i32, f16, f32), a5=VEC_A5),
     on(A2A3, named("attribute", either(Compare.src0.dtype != i32, Compare.cmp == CmpMode.EQ))),
 )
