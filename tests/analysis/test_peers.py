@@ -103,6 +103,15 @@ OF_ENTRIES = {
     "in no reserved buffer, and it has no flags": of_handle(""),
     "of i32, and f32f16 takes f32": converted("f32f16", dtype="i32"),
     "of f32, and f32f16 makes f16": converted("f32f16").replace("xf16>", "xf32>"),
+    "the epilogue of the pipe makes vec tiles in nd": converted("f32f16").replace(
+        "xf16>", "xf16, blayout=col_major>"
+    ),
+    "f16 16x32 nd, and another one": converted("f32f16").replace(
+        "%t0 =", POP.format(n=0).replace("%t0", "%u").replace("16x16xf32", "16x64xf16") + "\n%t0 ="
+    ),
+    "that its epilogue writes lie in no reserved buffer": converted("f32f16").replace(
+        "%b0 = pto.import", "%b0 = arith.constant 0 : i32\n%n = pto.import"
+    ),
     "i32 is pushed and f32 popped": converted("no_convert", dtype="i32"),
     "qf322b8_pre_scalar needs its parameters, a scalar": converted("qf322b8_pre_scalar"),
     "req8_vec needs its parameters, a vector": converted("req8_vec", SET, dtype="i32"),

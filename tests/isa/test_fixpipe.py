@@ -73,6 +73,17 @@ def one(x: float, src: str, dst: str, param: int, how: Any = "cpu", *, relu: boo
     return codes.view(FORMATS[dst][1]).astype(np.float64)[0, 0]
 
 
+@pytest.mark.parametrize(("kind", "dst"), [("f32", "i8"), ("f16", "i8"), ("f32", "u8")])
+def test_a_float_is_the_factor_of_its_column(kind: str, dst: str) -> None:
+    """C49: the word of the same factor, whose sign is that of the destination."""
+    values, factors = np.linspace(-300, 300, 64).reshape(2, 32), (np.arange(32) + 1) / 16
+    words = [parameter(scale, signed=dst == "i8") for scale in factors]
+    acc, out = made("acc f32 16x32 nz valid 2x32", values), f"mat {dst} 16x32 nz valid 2x32"
+    mine = made(out)
+    pto.textract_fp(mine, acc, made(f"scaling {kind} 1x32", factors[None, :]))
+    assert np.array_equal(result(mine, out), through(acc, out, words, relu=False))
+
+
 SPECIAL = [
     *(0.0, -0.0, 0.5, 1.5, 2.5, -2.5, 127.5, 1e-40, -1e-45, 65504.0, 65519.0, 65520.0, 1e6),
     *(-1e6, 3.4e38, -3.4e38, math.inf, -math.inf, math.nan, 448.0, 464.0, 465.0, 40000.0),

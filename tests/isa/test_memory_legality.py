@@ -265,7 +265,7 @@ PARAMETERS = [
     (ALL, "", "scaling i64 1x16"),
     (ALL, "", "scaling u64 1x32"),
     (ALL, "location", "vec u64 1x16"),
-    (ALL, "element-type", "scaling f32 1x16"),
+    (ALL, "", "scaling f32 1x16"),
     (ALL, "element-type", "scaling u32 1x16"),
     (ALL, "shape", "scaling u64 1x16 valid 1x15"),
 ]

@@ -100,7 +100,7 @@ FP_ROWS = [
     Fp(BOTH, "offset-misaligned", FULL, 17),
     Fp(ALL, "location", "vec u64 1x64", 0),
     Fp(ALL, "location", "bias u64 1x64", 0),
-    Fp(ALL, "element-type", "scaling f32 1x64", 0),
+    Fp(ALL, "", "scaling f32 1x64", 0),
     Fp(ALL, "element-type", "scaling u32 1x64", 0),
     Fp(ALL, "window-out-of-bounds", "scaling u64 1x16", 16),
     Fp(ALL, "window-out-of-bounds", "scaling u64 1x64 valid 1x31", 16),

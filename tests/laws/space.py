@@ -51,7 +51,8 @@ OUTER = (1, 2, 3, 4, 8)
 SETTINGS = (0, 1, 2, 3, -1, 40, 256)  # of the registers that a convolution tile carries
 PLACES = (0, 32, 128, 1 << 14)
 EPILOGUES = tuple(
-    f"quant = {quant}, relu = {relu}"
+    f"layout = {layout}, quant = {quant}, relu = {relu}"
+    for layout in ("nz2nd", "other")
     for quant in ("no_convert", "qs322bf16_pre_vec", "other")
     for relu in ("no_relu", "leaky_relu")
 )

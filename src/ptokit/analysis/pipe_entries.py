@@ -9,8 +9,9 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.epilogues import CONVERSIONS, NO_CONVERT, EpilogueMode, said
+from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, said
 from ptokit.isa.model.tiles import GlobalType, TileType
+from ptokit.isa.model.words import VEC
 
 SETS = {Exchange.SETS_SCALAR: "scalar", Exchange.SETS_VECTOR: "vector"}
 IN_MEMORY = "an entry in global memory is a slot of the tensor that the pipe was set up with"
@@ -63,9 +64,16 @@ def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
 
 
 def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
-    """The slots of a pipe with a handle have a buffer, or its flags are given."""
+    """The slots of a pipe with a handle have a buffer, or its flags are given.
+
+    Those that an epilogue writes always have one: its other end is known by it.
+    """
     places = [v for name in ("local_addr", "peer_local_addr") for v in opened.bound(name)]
     reserved = {v for op in buffers for v in op.results}
+    filled = {*opened.bound("c2v_consumer_buf")}
+    if fact(opened, "epilogue") is not None and not reserved.issuperset(filled):
+        message = "the slots that its epilogue writes lie in no reserved buffer"
+        yield wrong(opened, message, "reserve it, or import it from the peer that does")
     if fact(opened, "flag_base") is None and not reserved.issuperset(places):
         yield wrong(opened, "its slots lie in no reserved buffer, and it has no flags", OF_BUFFER)
 
@@ -88,6 +96,22 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
             way = "takes" if op.page.exchange is Exchange.PUSHES else "makes"
             message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
             yield wrong(op, message, "the epilogue of the pipe says the conversion", opened)
+    yield from _check_layouts(opened, [op for op in uses if op.page.exchange is Exchange.POPS])
+
+
+def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
+    """What is popped is stored as the epilogue says, always in one type."""
+    layout = LAYOUTS.get(said(str(fact(opened, "epilogue")), "layout") or "")
+    kinds = [(op, entry.type) for op in pops for entry in (entry_of(op),) if entry is not None]
+    for op, kind in kinds:
+        if layout and isinstance(kind, TileType) and (kind.loc, kind.layout) != (VEC, layout):
+            message = (
+                f"the entry is {kind}, and the epilogue of the pipe makes vec tiles in {layout}"
+            )
+            yield wrong(op, message, "pop a tile of this layout, or say another one there", opened)
+        elif kind != kinds[0][1]:
+            message = f"the entry is {kind}, and another one {kinds[0][1]}"
+            yield wrong(op, message, "an epilogue makes tiles of one type", kinds[0][0])
 
 
 def _types(op: Op, conversion: EpilogueMode) -> tuple[DType, ...]:

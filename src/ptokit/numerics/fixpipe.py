@@ -100,6 +100,7 @@ def narrowed(
     mode = modes.get((x.dtype, dtype), Mode.NO_QUANT)
     if params is None or mode is Mode.NO_QUANT:
         return convert(x, dtype, relu=positive)
+    params = _packed(params, dtype)
     late = positive and not how.relu_first
     if mode is Mode.SHIFT:
         return _shift(x, params, relu=late, saturate=how.saturating_shift)
@@ -110,6 +111,13 @@ def narrowed(
     if mode is Mode.B8:
         return _to_b8(scaled, dtype, params, relu=late, how=how)
     return _to_float(scaled, dtype, mode, relu=late, how=how)
+
+
+def _packed(params: Array, dtype: DType) -> Array:
+    """Words of 64 bits: a float is a factor, and its word says what sign `dtype` has."""
+    if not params.dtype.is_float:
+        return params
+    return params.cast(t.f32).bitcast(t.u32).cast(t.u64) | (int(dtype is t.i8) << 46)
 
 
 def _scale(params: Array, how: FixPipe, *, short: bool) -> Array:

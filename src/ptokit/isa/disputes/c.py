@@ -237,4 +237,24 @@ C: dict[str, Dispute] = {
         "each as the simulator does: 0 in textract and tinsert, NaN in tmov",
         "no other source says anything, and the recordings agree with either reading",
     ),
+    "C48": Dispute(
+        "may a plain fill-pad make the declared shape larger?",
+        "C++: no, that is TFILLPAD_EXPAND. Assembler: yes in vec, it chooses by the shapes.",
+        "yes in vec, with a warning that names the C++",
+        "text of compilers leaves the choice to the assembler",
+    ),
+    "C49": Dispute(
+        "which element types may a tile of fix-pipe parameters have?",
+        "Code that fills scaling memory, and set_quant_vector: words of 64 bits. Assembler and its "
+        "manual: any, with examples of f16 and f32. Nobody says how hardware reads those.",
+        "floats too, with a warning: each is the factor of its column",
+        "text of compilers has them; the one meaning that needs no words of 64 bits",
+    ),
+    "C50": Dispute(
+        "may a window of an nz tile start inside a box?",
+        "Assembler: not at a constant row, at any other one. Hardware: lines of a column of boxes "
+        "follow one another, so a row inside a box begins one.",
+        "at any row, with a warning; at whole boxes of columns",
+        "what a loop computes is the same number as a constant",
+    ),
 }

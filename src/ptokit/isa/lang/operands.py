@@ -31,8 +31,8 @@ class Operand(Field):
     `default`: the value when not given; None makes it optional (absent). `key`: the word before it
     in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
     it may have. `scalar`: the element type of a number; `whole`: it is an integer, `real`: a float.
-    `element`: a body gets the number as an array of one element of its own type. `handle`: which
-    handle it is.
+    `exact`: and no other one. `element`: a body gets the number as an array of one element of its
+    own type. `handle`: which handle it is.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Operand(Field):
         whole: bool = False,
         real: bool = False,
         element: bool = False,
+        exact: bool = False,
         handle: HandleType | None = None,
         doc: str = "",
     ) -> None:
@@ -58,7 +59,7 @@ class Operand(Field):
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
-        self.real, self.element, self.handle = real, element, handle
+        self.real, self.element, self.exact, self.handle = real, element, exact, handle
         self.whole = whole or (scalar is not None and not ScalarType(scalar).is_float)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -72,6 +73,8 @@ class Operand(Field):
         """Whether a value of this type may stand here."""
         if isinstance(given, HandleType) and self.handle is not None:
             return given == self.handle
+        if isinstance(given, ScalarType) and self.exact:
+            return given.name == self.scalar
         if isinstance(given, ScalarType) and (self.whole if given.is_float else self.real):
             return False
         return self.kind.accepts(given)
@@ -81,6 +84,8 @@ class Operand(Field):
         """The kind as messages call it."""
         if self.handle is not None:
             return str(self.handle)
+        if self.exact:
+            return f"number of type {self.scalar}"
         return "whole number" if self.whole else "float" if self.real else self.kind.value
 
     @property

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f16, f32, hif8, i8, i32, u8
+from ptokit.isa.model.layouts import DN, ND, NZ
 
 
 class EpilogueMode(NamedTuple):
@@ -38,6 +39,7 @@ CONVERSIONS = {
     "qf322hif8_pre_scalar": EpilogueMode((f32,), (hif8,), ONE),
     "qf322fp8_pre_scalar": EpilogueMode((f32,), (f8e4m3,), ONE),
 }
+LAYOUTS = {"nz2nd": ND, "nz2dn": DN, "nz2nz": NZ}  # of what is popped
 A5_MODES = (
     *("qs322bf16_pre_scalar", "qs322bf16_pre_vec"),
     *("qf322hif8_pre_scalar", "qf322fp8_pre_scalar"),

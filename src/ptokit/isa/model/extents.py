@@ -22,6 +22,12 @@ WEIGHTS = ("g", "d", "c1", "h", "w")
 N0 = 16
 
 
+def times(*extents: int | None) -> int | None:
+    """The product of extents; None where one of them is not known."""
+    known = [n for n in extents if n is not None]
+    return prod(known) if len(known) == len(extents) else None
+
+
 class Extents:
     """`extents.h` is an extent by its name: as listed, as the others imply it, or 1.
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
 from ptokit.isa.formula.rules import Rule, named, rules_of, when
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.extents import Extents
+from ptokit.isa.model.extents import Extents, times
 from ptokit.isa.model.layouts import (
     DN,
     ND,
@@ -299,7 +299,13 @@ class GlobalType:
     @property
     def outer(self) -> int | None:
         """The product of the three outer extents."""
-        return _times(*five(self.shape)[:3])
+        return times(*five(self.shape)[:3])
+
+    @property
+    def alone(self) -> bool | None:
+        """Whether at most one of the three outer extents is more than 1."""
+        outer = five(self.shape)[:3]
+        return None if None in outer else outer.count(1) >= 2
 
     @property
     def layout(self) -> GlobalLayout | None:
@@ -339,30 +345,25 @@ class GlobalType:
         n0, n1, n2, n3, n4 = five(self.shape)
         match self.layout:
             case GlobalLayout.DN:
-                return Shape(n3, _times(n0, n1, n2, n4))
+                return Shape(n3, times(n0, n1, n2, n4))
             case GlobalLayout.NZ:
-                return Shape(_times(n2, n3), _times(n0, n1, n4))
+                return Shape(times(n2, n3), times(n0, n1, n4))
             case GlobalLayout.MX_A_ZZ:
-                return Shape(_times(n1, n3), _times(n2, n4))
+                return Shape(times(n1, n3), times(n2, n4))
             case GlobalLayout.MX_A_ND:
-                return Shape(n2, _times(n3, n4))
+                return Shape(n2, times(n3, n4))
             case GlobalLayout.MX_A_DN:
-                return Shape(n3, _times(n2, n4))
+                return Shape(n3, times(n2, n4))
             case GlobalLayout.MX_B_NN:
-                return Shape(_times(n2, n4), _times(n1, n3))
+                return Shape(times(n2, n4), times(n1, n3))
             case GlobalLayout.MX_B_ND:
-                return Shape(_times(n2, n4), n3)
+                return Shape(times(n2, n4), n3)
             case GlobalLayout.MX_B_DN:
-                return Shape(_times(n3, n4), n2)
+                return Shape(times(n3, n4), n2)
             case _ if self._open and self.outer != 1:
                 return Shape(None, None)
             case _:
-                return Shape(_times(n0, n1, n2, n3), n4)
-
-
-def _times(*extents: int | None) -> int | None:
-    known = [n for n in extents if n is not None]
-    return prod(known) if len(known) == len(extents) else None
+                return Shape(times(n0, n1, n2, n3), n4)
 
 
 def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:

@@ -66,6 +66,7 @@ class OfNumber(
 
 class IntToPtr(OfNumber, name="inttoptr"):
     __doc__ = OfNumber.__doc__
+    addr = In(Scalar, scalar="i64", exact=True)
 
 
 class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):

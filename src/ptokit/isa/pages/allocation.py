@@ -185,7 +185,7 @@ def left(size: int | None, valid: int | None, start: int | None) -> int | None:
     return least(size, most(valid - start, 0))
 
 
-class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18",)):
+class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C50")):
     """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
 
     The window keeps the strides of `src`, so it may be smaller than its declared lines.
@@ -216,6 +216,9 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18",)):
     example = f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {VEC_F32}"
     form = "window with sizes"
     boxes = "a window of a boxed tile is made of whole boxes"
+    lines = (
+        "the assembler takes only constants that start on a box; in nz the lines of boxes follow"
+    )
     rules = (
         named("location", dst.loc == src.loc, help="a window lives where its source lives"),
         named("element-type", dst.dtype == src.dtype),
@@ -238,10 +241,12 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18",)):
             src.boxed == Const(True),
             named(
                 "offset-misaligned",
-                both(row % src.box.rows == 0, col % src.box.cols == 0),
+                either(row % src.box.rows == 0, src.layout == NZ),
+                col % src.box.cols == 0,
                 both(sizes.first % src.box.rows == 0, sizes.last % src.box.cols == 0),
                 help=boxes,
             ),
+            warns(named("offset-misaligned", row % src.box.rows == 0, help=lines)),
         ),
     )
 

@@ -7,7 +7,7 @@ ends is checked over all functions (`analysis.peers`): pages say what an operati
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, said
+from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, said
 
 PEER = "its other end is a core of the other kind, and a launch here is of one kind"
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
@@ -190,6 +190,7 @@ class PipeShape(Instr, abstract=True, pipe=S, exchange=Exchange.OPENS):
         named("attribute", quant.isin(*CONVERSIONS), help="no pipe has another conversion"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
         named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
+        named("attribute", Epilogue(epilogue, "layout").isin(*LAYOUTS)),
     )
 
 

@@ -4,7 +4,7 @@ from numpy import asarray
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.windows import parameters
+from ptokit.isa.pages.windows import packed_parameters
 from ptokit.numerics.formats import encode
 
 SIDES = Many((255, 255, 255, 255))
@@ -170,7 +170,7 @@ class SetQuantVector(
     example = {"fp": PARAMETERS}
     rules = (
         of_pipe(number),
-        parameters(fp),
+        packed_parameters(fp),
         on(HARDWARE, named("address-misaligned", fp.address % 128 == 0, help="128-byte granules")),
     )
 

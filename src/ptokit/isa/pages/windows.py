@@ -55,9 +55,22 @@ def between_vec_a2a3(
     return on(A2A3, free, when(window.layout == NZ, on_boxes(row, col, src)))
 
 
-def parameters(fp: Operand) -> tuple[Ruled, ...]:
+WORDS = "hardware reads words of 64 bits from one unboxed row, here a factor for each element"
+
+
+def packed_parameters(fp: Operand) -> tuple[Ruled, ...]:
     """A row of parameters of the fix-pipe."""
     return (fp.dtype.isin(u64, i64), both(fp.rows == 1, fp.layout == ND))
+
+
+def parameters(fp: Operand) -> tuple[Ruled, ...]:
+    """A row of them, or of factors: text has such tiles, and what becomes of them is open."""
+    row = both(fp.rows == 1, fp.layout == ND)
+    return (
+        fp.dtype.isin(u64, i64, f16, bf16, f32),
+        when(fp.dtype.isin(u64, i64), row),
+        warns(named("element-type", ~fp.dtype.isin(f16, bf16, f32), help=WORDS)),
+    )
 
 
 def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:

@@ -40,14 +40,16 @@ def bind(
 ) -> tuple[Signature, Pairs]:
     """The form that fits, and its operands with what was written for them.
 
-    One that has no such word for an attribute, or gives no results of the types written, is not
-    meant, if another one fits.
+    One that has no such word for an attribute that another one has is not meant, nor is one that
+    gives no results of the types written, if another one fits.
     """
     fitting: tuple[Signature, Pairs] | None = None
     own = forms[0].mnemonic()
     meant = [g for g in call.attrs if any(known(page, g.key) for page in forms)]
     if len(forms) > 1 and call.attrs:
-        forms = sorted(forms, key=lambda page: not all(spelled(page, g) for g in call.attrs))
+        meaning = [p for p in forms if all(known(p, g.key) and spelled(p, g) for g in call.attrs)]
+        unsaid = [p for p in forms if not all(spelled(p, g) for g in call.attrs)]
+        forms = meaning or [*(p for p in forms if p not in unsaid), *unsaid]
     chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
     if not call.keyed:  # nothing is named that only a page of another name has
         others = [p for p in forms if p.mnemonic() != own]

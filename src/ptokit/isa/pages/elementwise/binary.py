@@ -64,7 +64,10 @@ class TRem(
             A2A3,
             one_type(DST, TMP),
             named("shape", TMP.valid.rows >= 2, help="two rows"),
-            named("shape", TMP.valid.cols >= DST.cols + (DST.cols + 63) // 64 * 2, help=STRIDE),
+            named("shape", TMP.valid.cols >= DST.valid.cols, TMP.numel >= DST.cols * 2),
+            warns(
+                named("shape", TMP.valid.cols >= DST.cols + (DST.cols + 63) // 64 * 2, help=STRIDE)
+            ),
         ),
     ),
 ):

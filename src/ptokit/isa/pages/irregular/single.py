@@ -89,6 +89,9 @@ def print_format() -> Attr:
     return Attr(PrintFormat, PrintFormat.WIDTH8_PRECISION4, key="printFormat")
 
 
+ROOM = "acc and mat are printed through tmp, room in global memory"
+
+
 class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), recorded={"vec": {}}):
     """Print the valid region: a line `TPRINT ROWSxCOLS`, and a line for each row.
 
@@ -104,6 +107,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
         named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         named("element-type", tmp.dtype == src.dtype),
         on(HARDWARE, src.loc.isin(VEC, ACC, MAT)),
+        on(HARDWARE, named("location", either(tmp.given, src.loc == VEC), help=ROOM)),
         on(A5, when(tmp.given, named("location", src.loc != MAT, help="A2/A3 prints mat"))),
     )
 

@@ -156,7 +156,7 @@ class TExtractFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2", "C4", "C23", "C42")
+    disputes = ("C2", "C4", "C23", "C42", "C49")
 
     @staticmethod
     def run(

@@ -25,9 +25,17 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES
         on(HARDWARE, when(dst.loc == MAT, in_place)),
     )
     equal = (filled, both(dst.rows == src.rows, dst.cols == src.cols))
+    grown = "C++ has TFILLPAD_EXPAND for a larger dst, and only in vec"
     larger = (filled, both(dst.rows >= src.rows, dst.cols >= src.cols))
+    inferred = (
+        larger,
+        when(
+            both(src.loc == VEC, dst.rows >= src.rows, dst.cols >= src.cols),
+            warns(named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help=grown)),
+        ),
+    )
     elided = {"dst": Like(src, src.rows, src.cols)}
-    disputes = ("C15", "C36", "D14")
+    disputes = ("C15", "C36", "C48", "D14")
 
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
@@ -39,9 +47,12 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES
 
 
 class TFillPad(
-    FillPad, rules=FillPad.equal, recorded={"normal": {}}, asm=Asm(selected=("mode", "normal"))
+    FillPad,
+    rules=FillPad.inferred,
+    recorded={"normal": {}},
+    asm=Asm(selected=("mode", "normal")),
 ):
-    """dst = src where src is valid, the pad value elsewhere; equal declared shapes."""
+    """dst = src where src is valid, the pad value elsewhere; in vec dst may be larger."""
 
 
 class TFillPadInplace(

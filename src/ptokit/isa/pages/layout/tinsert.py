@@ -116,7 +116,7 @@ class TInsertFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2", "C23")
+    disputes = ("C2", "C23", "C49")
 
     @staticmethod
     def run(

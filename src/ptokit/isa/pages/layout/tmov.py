@@ -6,6 +6,7 @@ from ptokit.numerics.fixpipe import FixPipe, convert, narrowed, without_negative
 
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
+AS_IT_IS = "the assembler takes f32 as f32, the C++ of A2/A3 only as f16 or bf16"
 SCALES = (u8, hif8, f8e8m0)
 
 
@@ -47,6 +48,7 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     )
     one_row = both(src.rows == 1, src.layout == ND)
     table = both(src.rows == 1, dst.rows == 1)
+    whole_f32 = both(src.dtype == f32, dst.dtype == f32)
     mx = src.dtype == f8e8m0  # scales of either side, in text that has one name for both
     paths = (
         path(
@@ -75,7 +77,9 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
         path(
             *(MAT, SCALING, FIX, same_type(dst, src)),
             when(mx, both(src.layout == dst.layout, src.layout.isin(ZZ, NN))),
-            when(~mx, named("shape", table), src.dtype.isin(u64, i64), src.cols % 16 == 0),
+            when(~mx, src.dtype.isin(u64, i64, f16, bf16, f32)),
+            when(src.dtype.isin(u64, i64), named("shape", table), src.cols % 16 == 0),
+            warns(named("element-type", ~src.dtype.isin(f16, bf16, f32), help=WORDS)),
             on(A2A3, named("element-type", ~mx, help="A2/A3 has no MX scales")),
             on(A5, when(~mx, src.cols <= 512)),
         ),
@@ -99,7 +103,8 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             on=A5,
         ),
         *from_acc(
-            *(dst, src, when(~quant.given, casts(dst, src))),
+            *(dst, src, when(both(~quant.given, ~whole_f32), casts(dst, src))),
+            on(A2A3, when(~quant.given, warns(named("element-type", ~whole_f32, help=AS_IT_IS)))),
             when(quant.given, quantises(dst, src)),
             layouts=(NZ, ND, DN),
         ),
@@ -155,7 +160,7 @@ class TMovFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2",)
+    disputes = ("C2", "C49")
 
     @staticmethod
     def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:
