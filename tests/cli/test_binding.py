@@ -153,6 +153,14 @@ def test_views_before_what_depends_on_data_tell_the_extents() -> None:
         assert np.array_equal(found, np.tile(2 * whole[:16], (8, 1)))
 
 
+def test_what_only_the_other_core_needs_has_any_extent(folder: Path) -> None:
+    Path("k.pto").write_text(rows(", %w: !pto.ptr<bf16>").replace("TYPE", "index"))
+    for content in ("random", "zeros"):
+        result = ptokit("run", "k.pto", "x.npy", "n=8", f"w={content}", "-o", "y=y.npy")
+        assert result.exit_code == 0, result.output
+        assert np.array_equal(np.load("y.npy"), 2 * X)
+
+
 @pytest.mark.parametrize("name", ["bf16", "f8e4m3", "f8e5m2", "hif8"])
 def test_files_keep_the_bits(folder: Path, name: str) -> None:
     dtype = getattr(pto, name)

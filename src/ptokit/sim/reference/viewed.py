@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import AnyOp, Op, OpaqueOp
+from ptokit.ir.graph import inner_uses
+from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
@@ -51,7 +52,7 @@ def viewed(
 ) -> dict[str, int]:
     """How many elements the views of each of these pointers reach, counted from its start.
 
-    Pointers without a view are missing. Where data decides, or it takes too long, the views before
+    One for a pointer that nothing uses; others without a view are missing. Where data decides, or it takes too long, the views before
     that count: front ends declare those of whole arrays first. What lies beyond is out of bounds.
     """
     env = bound.shared()
@@ -67,7 +68,14 @@ def viewed(
             part.block(bound.func.body)(env | local)
     except PtoError:  # the run itself says what is wrong, with arrays that have a size
         least = 2  # one element may be the first of many
-    return {name: n for name, pointer in pointers.items() if (n := _elements(pointer)) >= least}
+    found = {name: n for name, pointer in pointers.items() if (n := _elements(pointer)) >= least}
+    return dict.fromkeys(_unused(bound.func) & pointers.keys(), 1) | found
+
+
+def _unused(func: Func) -> set[str]:
+    """The names of arguments that no op uses, as those that only the other core needs."""
+    used = {value for op in func.walk() for _, _, value in inner_uses(op)}
+    return {arg.name for arg in func.args if arg not in used}
 
 
 def _elements(pointer: Pointer) -> int:
