@@ -10,13 +10,15 @@ FOREIGN = {
     "memref.load": "%x = memref.load %m[%i] : memref<8xi32>",
     "pto.set_ffts": f"pto.set_ffts %t : {TABLE}",
     "pto.store_scalar": "pto.store_scalar %n, %m[%i] : memref<8xi32>, i32",
+    "pto.load_scalar": "%x = pto.load_scalar %q[%i] : !pto.ptr<!pto.ptr<f32>> -> !pto.ptr<f32>",
     "vector.broadcast": "%x = vector.broadcast %n : i32 to vector<4xi32>",
 }
 
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_an_operation_of_another_level_leaves_the_verdict_open(name: str) -> None:
-    args = f"%m: memref<8xi32>, %t: {TABLE}, %i: index, %n: i32"
+    args = "%m: memref<8xi32>, %q: !pto.ptr<!pto.ptr<f32>>, %i: index, %n: i32"
+    args += f", %t: {TABLE}"
     text = f"func.func @f({args}) {{\n  {FOREIGN[name]}\n  return\n}}\n"
     assert FOREIGN[name] in pto.loads(text).text("dps")
     (found,) = pto.loads(text).check("a2a3")

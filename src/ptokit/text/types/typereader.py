@@ -40,9 +40,10 @@ from ptokit.text.types.parts import (
 )
 from ptokit.text.types.tilereader import tile_of
 
-# types of other dialects, and numbers wider than any element: kept as written
+# types of other dialects, tables of pointers, numbers wider than any element: kept as written
 FOREIGN = re.compile(
-    r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
+    r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$"
+    r"|(?:memref|vector|tensor|tuple|complex|!pto\.ptr<\s*!pto\.ptr)<"
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
 CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
