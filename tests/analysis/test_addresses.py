@@ -91,3 +91,24 @@ def test_more_iterations_than_fit_64_bits_are_judged() -> None:
     found = [d for d in pto.loads(text).check("a5") if d.is_error]
     assert found
     assert "iteration 0" in str(found[0].seen)
+
+
+def test_a_value_that_a_loop_carries_has_no_address_to_outlive() -> None:
+    """The form with results of a loop that works in place is as legal as it was with operands."""
+    text = f"""\
+func.func @f(%p: !pto.partition_tensor_view<16x32xf32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %t = pto.alloc_tile : {TILE}
+  pto.tload ins(%p : !pto.partition_tensor_view<16x32xf32>) outs(%t : {TILE})
+  scf.for %i = %c0 to %c4 step %c1 {{
+    pto.texp ins(%t : {TILE}) outs(%t : {TILE})
+  }}
+  pto.tstore ins(%t : {TILE}) outs(%p : !pto.partition_tensor_view<16x32xf32>)
+  return
+}}
+"""
+    ssa = pto.loads(text).text("ssa")
+    assert "iter_args" in ssa
+    assert pto.loads(ssa).check("all") == pto.loads(text).check("all") == []

@@ -17,8 +17,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_an_operation_of_another_level_leaves_the_verdict_open(name: str) -> None:
-    args = "%m: memref<8xi32>, %q: !pto.ptr<!pto.ptr<f32>>, %i: index, %n: i32"
-    args += f", %t: {TABLE}"
+    args = f"%m: memref<8xi32>, %q: !pto.ptr<!pto.ptr<f32>>, %t: {TABLE}, %i: index, %n: i32"
     text = f"func.func @f({args}) {{\n  {FOREIGN[name]}\n  return\n}}\n"
     assert FOREIGN[name] in pto.loads(text).text("dps")
     (found,) = pto.loads(text).check("a2a3")
@@ -94,3 +93,26 @@ pto.tgatherb ins(%s, %o : !pto.tile_buf<vec, 4x256xi8>, !pto.tile_buf<vec, {offs
 def test_offsets_of_blocks_lie_close(offsets: str, slug: str | None) -> None:
     found = pto.loads(OFFSETS.format(offsets=offsets)).check("a2a3")
     assert {d.slug for d in found} - {"uninitialised-read"} == ({slug} if slug else set())
+
+
+PROMISES = {
+    "addi": "%r = arith.addi %i, %i overflow<nsw, nuw> : i32",
+    "mulf": "%r = arith.mulf %x, %x fastmath<fast> : f32",
+    "cmpf": "%r = arith.cmpf ogt, %x, %x fastmath<nnan> : f32",
+    "trunci": "%r = arith.trunci %i overflow<nsw> : i32 to i16",
+}
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_what_an_optimiser_may_assume_is_kept_without_a_word(name: str) -> None:
+    text = f"func.func @f(%i: i32, %x: f32) {{\n  {PROMISES[name]}\n  return\n}}\n"
+    assert pto.loads(text).check("all") == []
+    kept = reads_back(text).funcs[0].body.ops[0].attrs  # type: ignore[union-attr]
+    assert any(str(value).startswith("#arith.") for value in kept.values())
+
+
+def test_a_private_function_without_a_body_may_name_its_arguments() -> None:
+    text = "func.func private @g(%n: index) -> index\nfunc.func @f() {\n  return\n}\n"
+    assert [f.declared for f in reads_back(text).funcs] == [True, False]
+    with pytest.raises(pto.PtoError, match="the body of the function"):
+        pto.loads(text.replace(" private", ""))

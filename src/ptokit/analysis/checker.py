@@ -213,8 +213,9 @@ def unknown_op(op: OpaqueOp) -> Diagnostic:
 def without_effect(op: Op) -> Iterator[Diagnostic]:
     """Attributes that its page does not have. One with a dot is some other tool's."""
     known = {a.name: a.key for a in op.page.attrs}
-    for name in op.attrs:
-        if name not in known and "." not in name:
+    for name, value in op.attrs.items():
+        promise = str(value).startswith("#arith.")  # of what an optimiser may assume
+        if name not in known and "." not in name and not promise:
             message = f"{op.name} has no attribute {name!r}: it is kept and changes nothing"
             takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
             at, warning = op.span_of(name), Severity.WARNING

@@ -146,7 +146,9 @@ def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagno
     tiles = interference.tiles(facts)
     for tile in tiles.values():
         yield from memory_errors(tile.kind, facts.target, f"%{tile.value.name}", tile.value.span)
-        if tile.outlives and not tile.explicit:
+        brought = interference.definitions[tile.value]
+        computed = brought is not None and brought.page.executes  # a value: it has no address
+        if tile.outlives and not tile.explicit and not computed:
             yield _outlives(tile)
     yield from _plan(tiles, facts.target)[1]
     yield from _crowded(tiles.values(), facts.target)

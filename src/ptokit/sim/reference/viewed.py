@@ -52,8 +52,8 @@ def viewed(
 ) -> dict[str, int]:
     """How many elements the views of each of these pointers reach, counted from its start.
 
-    One for a pointer that nothing uses; others without a view are missing. Where data decides, or it takes too long, the views before
-    that count: front ends declare those of whole arrays first. What lies beyond is out of bounds.
+    One for a pointer that nothing uses; others without a view are missing. Where data decides, or
+    it takes too long, the views before that count: front ends declare those of whole arrays first.
     """
     env = bound.shared()
     pointers = {a.name: env[a] for a in bound.func.args if a.name in unsized}

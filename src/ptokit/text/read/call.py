@@ -14,11 +14,13 @@ from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import Word
-from ptokit.text.read.attributes import Given, attached, dictionary, numeral, read_value
+from ptokit.text.read.attributes import Given, Raw, attached, dictionary, numeral, read_value
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.names import Names
 from ptokit.text.read.signature import keywords
 from ptokit.text.types.parts import DIGITS
+
+FLAGS = {"overflow": "overflowFlags", "fastmath": "fastmath"}  # what arith says before its types
 
 
 class Item:
@@ -89,6 +91,9 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
         elif text == "(" and not call.items and call.outs is None:
             call.items += _group(cursor, names, call, forms)
             comma = False
+        elif text in FLAGS and texts[cursor.i + 1] == "<":
+            call.attrs.append(flags(cursor))
+            comma = False
         elif texts[cursor.i + 1] == "(" and text in _clauses(forms):
             _behind(cursor, names, call)
             comma = False
@@ -106,6 +111,14 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
     if texts[cursor.i] == "{" and call.outs is not None:
         call.attrs += dictionary(cursor)
     return call
+
+
+def flags(cursor: Cursor) -> Given:
+    """`overflow<nsw, nuw>`: what an attribute in braces says too."""
+    at, word = cursor.i, cursor.texts[cursor.i]
+    cursor.i += 1
+    value = Raw(f"#arith.{word}{read_value(cursor)}")
+    return Given(FLAGS[word], at, value, at + 1, cursor.i - 1)
 
 
 def _is_keyword(cursor: Cursor, forms: Sequence[type[Instr]]) -> bool:

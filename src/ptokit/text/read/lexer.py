@@ -26,7 +26,7 @@ THIRD = rf"<{INNER}>"
 SECOND = rf"<{INNER}(?:{THIRD}{INNER})*+>"
 ANGLES = rf"<{INNER}(?:{SECOND}{INNER})*+>"
 WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
-ATTRIBUTE = rf"\#(?:pto(?:\.\w+)*+{ANGLES}|loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"
+ATTRIBUTE = rf"\#(?:(?:pto|[a-z]\w*\.\w+)(?:\.\w+)*+{ANGLES}|loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"
 
 WHOLE_TOKEN = rf"""
     (?:\A|[\ \t\r]*+\n)\s*+\#(?!pto(?:\.\w+)*+<)[^\n]*+  # a whole line: `# text`

@@ -232,9 +232,11 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     if p.texts[p.i] == "{" and (named or not func.args):
         _body(p, func)
     else:
-        if named and func.args:
+        if named and func.args and visibility != "private":
             p.fail("expected '{' and the body of the function")
         func.declared = True
+        for number, arg in enumerate(func.args):
+            arg.name = f"arg{number}"
     p.skip_location()
     after, following = p.gap(p.i)
     if func.declared and after:

@@ -18,7 +18,16 @@ from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
-from ptokit.text.read.call import Call, Item, read_call, read_item, read_signature, typed
+from ptokit.text.read.call import (
+    FLAGS,
+    Call,
+    Item,
+    flags,
+    read_call,
+    read_item,
+    read_signature,
+    typed,
+)
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import read_condition, read_for, read_if, read_section, read_while
 from ptokit.text.types.parts import BadType
@@ -87,14 +96,20 @@ def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     word = p.texts[p.i]
     value = read_value(p) if word[:1] == '"' else Raw(p.word("a predicate"))
     key = op.page.attrs[0].key
-    bind_attributes(p, op, [Given(key, word_at, value, word_at, word_at)])
     p.expect(",")
     lhs = read_item(p, p.names)
     p.expect(",")
     rhs = read_item(p, p.names)
+    bind_attributes(p, op, [Given(key, word_at, value, word_at, word_at), *promises(p)])
     p.expect(":")
     kind = p.type()
     return finish(p, op, results, [typed_use(p, item, kind) for item in (lhs, rhs)], [I1])
+
+
+def promises(p: Parser) -> list[Given]:
+    """`fastmath<fast>` and `{...}` before the types."""
+    found = [flags(p)] if p.texts[p.i] in FLAGS else []
+    return found + (dictionary(p) if p.texts[p.i] == "{" else [])
 
 
 def typed_use(p: Parser, item: Item, kind: Type) -> Use:
@@ -136,11 +151,12 @@ def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) ->
 
 def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """`op %a : T to U`."""
-    item = read_item(p, p.names)
+    op, item = Op(forms[0], spans={"": p.span(at)}), read_item(p, p.names)
+    bind_attributes(p, op, promises(p))
     p.expect(":")
     given = typed_use(p, item, p.type())
     p.expect("to")
-    return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (given,), [p.type()])
+    return finish(p, op, results, (given,), [p.type()])
 
 
 def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:

@@ -40,10 +40,9 @@ from ptokit.text.types.parts import (
 )
 from ptokit.text.types.tilereader import tile_of
 
-# types of other dialects, tables of pointers, numbers wider than any element: kept as written
+# types of other dialects, and numbers wider than any element: kept as written
 FOREIGN = re.compile(
-    r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$"
-    r"|(?:memref|vector|tensor|tuple|complex|!pto\.ptr<\s*!pto\.ptr)<"
+    r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
 CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
@@ -152,6 +151,8 @@ def _other(spelling: str, name: str, angle: str) -> Type:
 def _pointer(parts: Parts) -> Type:
     if parts.fields[0][0] in ("dtype", "T"):
         return Elided("!pto.ptr<...>")
+    if parts.fields[0][0].startswith("!pto.ptr<"):  # a table of pointers: no array holds any
+        return OpaqueType(f"!pto.ptr<{parts.body}>", foreign=True)
     dtype = element(*parts.fields[0])
     for space, at in parts.fields[1:]:
         bare = space.removeprefix("#pto.address_space<").strip('"> ')

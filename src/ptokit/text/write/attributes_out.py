@@ -13,7 +13,7 @@ from ptokit.text.read.attributes import UNIT, Raw, quoted
 from ptokit.text.write.writer import Writer
 
 # shapes that have a place of their own for what must be given, and for what the page's order names
-PLACED = ("section", "worded", "bracketed", "angled")
+PLACED = ("section", "worded", "bracketed", "angled", "compare")
 
 
 def attributes(op: Op, w: Writer | None = None) -> str:
@@ -24,7 +24,8 @@ def attributes(op: Op, w: Writer | None = None) -> str:
         parts.append(f'{asm.selected[0]} = "{asm.selected[1]}"')
     for attr in op.page.attrs:
         value = op.attrs.get(attr.name, attr.default)
-        placed = asm.shape in PLACED and (attr.required or attr.name in asm.order)
+        ordered = attr.required or attr.name in asm.order or asm.shape == "compare"
+        placed = asm.shape in PLACED and ordered
         if value != attr.default and not placed and not (dps and attr.quoted):
             bits = f" : i{attr.bits}" if attr.kind is int and attr.bits != 64 else ""
             newer = w is not None and dps and w.version(op) >= CLAUSES_SINCE

@@ -184,7 +184,7 @@ def write_compare(w: Writer, op: Op) -> None:
     names = ", ".join(map(w.use, values))
     text = word.text if isinstance(word, Word) else word
     kind = w.type(values[0].type)
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names} : {kind}")
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names}{attributes(op, w)} : {kind}")
 
 
 def write_tile_element(w: Writer, op: Op) -> None:
@@ -197,7 +197,7 @@ def write_cast(w: Writer, op: Op) -> None:
     """`%r = op %a : T to U`."""
     value = op.bound(signature(op.page).ins[0].name)[0]
     types = f"{w.type(value.type)} to {w.type(op.results[0].type)}"
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)} : {types}")
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)}{attributes(op, w)} : {types}")
 
 
 def write_yield(w: Writer, op: Op) -> None:
