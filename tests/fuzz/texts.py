@@ -166,10 +166,10 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.GLOBAL: view,
     Kind.CONV: conv,
     Kind.MULTI: lambda random: multi_tile(random),
-    Kind.PTR: lambda random: PtrType(random.choice(DTYPES), random.choice(("gm", "vec"))),
+    Kind.PTR: lambda random: PtrType(random.choice(DTYPES)),
     Kind.INDEX: lambda _: INDEX,
     Kind.SCALAR: lambda random: random.choice(SCALARS),
-    Kind.ARRAY: lambda random: ArrayType(random.choice((*SCALARS, INDEX)), random.randint(1, 9)),
+    Kind.ARRAY: lambda random: some_array(random),
     Kind.STRUCT: lambda random: struct(random),
     Kind.HANDLE: lambda random: random.choice([*HANDLES.values()]),
     Kind.ENTRY: lambda random: view(random) if random.random() < 0.5 else tile(random),
@@ -177,9 +177,16 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
 }
 
 
+def some_array(random: Random) -> ArrayType:
+    """Numbers by one index or several, or event ids."""
+    element = random.choice((*SCALARS, INDEX))
+    rank = 1 if element == INDEX else random.choice((1, 1, 2, 3))
+    return ArrayType(element, tuple(random.randint(1, 9) for _ in range(rank)))
+
+
 def struct(random: Random, depth: int = 0) -> StructType:
     """Some fields: numbers, arrays of them, and structs inside."""
-    choices = (*SCALARS, ArrayType(SCALARS[1], 3), *([struct(random, 1)] if not depth else []))
+    choices = (*SCALARS, ArrayType(SCALARS[1], (3,)), *([struct(random, 1)] if not depth else []))
     return StructType(tuple(random.choice(choices) for _ in range(random.randint(1, 3))))
 
 
@@ -286,7 +293,11 @@ def declared(scope: Scope, page: type[Instr]) -> Op:
 def element(scope: Scope, page: type[Instr]) -> Op:
     """An element of a tile or an array: its index is an `index`."""
     whole = [scope.of(INDEX) if o.kind is Kind.INDEX else scope.use(o) for o in ends(page)]
-    operands: dict[str, Binding] = {o.name: v for o, v in zip(ends(page), whole, strict=True)}
+    given = zip(ends(page), whole, strict=True)
+    operands: dict[str, Binding] = {
+        o.name: (v, *(scope.of(INDEX) for _ in range(scope.random.randint(0, 2)))) if o.many else v
+        for o, v in given
+    }
     kinds = [
         scope.random.choice(NUMBERS) if o.kind is Kind.SCALAR else some_type(scope.random, o.kind)
         for o in page.results()
@@ -416,6 +427,8 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "if": branch,
     "while": repetition,
     "section": section,
+    "executed": section,
+    "asserted": operation,
     "call": call,
     "addressed": operation,
     "field": field_of,
@@ -425,6 +438,7 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "angled": words,
     "yield": lambda _, page: Op(page),  # the regions above end with one
     "condition": lambda _, page: Op(page),
+    "switch": lambda _, page: Op(page),
     "branch": lambda _, page: Op(page),  # graphs of blocks: tests/passes/test_structure.py
 }
 

@@ -140,7 +140,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "offset": (0, (0, 1, 3, 8)),
         "by_number": (False, (False, True)),
     },
-    Kind.ARRAY: {"count": (4, (4, 1, 8))},
+    Kind.ARRAY: {"shape": ((4,), ((4,), (1,), (8,), (2, 3)))},
     Kind.ENTRY: TILE_KNOBS,
     Kind.STRUCT: {"element": (I64, (I64, ScalarType("f32")))},
 }
@@ -244,6 +244,7 @@ class Space:
     def behind(self, field: Field) -> tuple[Knob, ...]:
         """The knobs that a property of an operand depends on."""
         name, path = field.operand, field.path
+        name = self.page.types[name].name if name in self.page.types else name
         own, operand = self.knobs(name), self.operands.get(name)
         given = tuple(k for k in own if k[1] == "given")
         if path[:1] == ("given",) or operand is None:
@@ -300,7 +301,8 @@ class Space:
             o.name: given.get(o.name, ()) if o.many else given.get(o.name)
             for o in self.page.operands
         }
-        operands |= dict.fromkeys(self.page.types, I64)
+        operands |= {n: given.get(o.name) for n, o in self.page.types.items() if _is_array(o)}
+        operands |= {n: I64 for n, o in self.page.types.items() if not _is_array(o)}
         return environment(self.page, operands, attrs, self.target)
 
     def rebuilt(self, env: Env, name: str, state: Mapping[Knob, Any]) -> Env:
@@ -308,7 +310,8 @@ class Space:
         value, operand = self.build(name, state), self.operands.get(name)
         if operand is not None and operand.many:
             value = Many(value)
-        return {**env, name: ABSENT if value is None else value}
+        same = {n: value for n, o in self.page.types.items() if o.name == name and _is_array(o)}
+        return {**env, **same, name: ABSENT if value is None else value}
 
     def tiles(self) -> tuple[str, ...]:
         return tuple(n for n, o in self.operands.items() if o.kind in TILES)
@@ -380,6 +383,11 @@ def _pointer(own: Mapping[str, Any]) -> PtrType:
     return Moved(own["dtype"], own["space"], own["by_number"], offset=own["offset"])
 
 
+def _is_array(operand: Operand) -> bool:
+    """Whether rules see the type of such an operand as the operand has it."""
+    return operand.kind is Kind.ARRAY
+
+
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.TILE: _tile,
     Kind.MULTI: _multi_tile,
@@ -387,7 +395,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.GLOBAL: _global,
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
-    Kind.ARRAY: lambda own: ArrayType(I64, own["count"]),
+    Kind.ARRAY: lambda own: ArrayType(I64, own["shape"]),
     Kind.STRUCT: lambda own: StructType((own["element"], StructType((own["element"],)))),
 }
 

@@ -53,6 +53,20 @@ def by_comparison(
     """3.13: flat indices of the matches; what follows them stays."""
     rows = src0.valid[0]
     limits = converted(by_row(k_value, rows), k_value.dtype, src0.dtype)
+    return matching(dst, src0, limits, cdst, offset, cmp)
+
+
+@meaning("TGatherCompareNumber")
+def by_comparison_with_one(
+    dst: Seen, src0: Seen, k_value: float, cdst: Seen, offset: int, cmp: str
+) -> Result:
+    """3.13, the text of the assembler: one threshold."""
+    limits = typed(number(k_value, src0.dtype), src0.dtype).reshape(-1)
+    return matching(dst, src0, limits, cdst, offset, cmp)
+
+
+def matching(dst: Seen, src0: Seen, limits: Array, cdst: Seen, offset: int, cmp: str) -> Result:
+    """The matches of each row, and their number."""
     matches = src0.values > limits[:, None] if cmp == "GT" else src0.values == limits[:, None]
     out, counts = dst.codes.copy(), matches.sum(1)
     for r, line in enumerate(matches):

@@ -84,7 +84,7 @@ def merged_blocks(dst: Seen, src: Seen, block_len: int) -> Array:
     return placed(dst, [record for group in groups for record in group])
 
 
-@meaning("TMrgSortLists")
+@meaning("TMrgSortLists", "TMrgSortPlanned")
 def merged_lists(
     dst: Seen,
     executed: Seen,

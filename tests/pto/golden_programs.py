@@ -148,3 +148,21 @@ def idle(random: Random) -> tuple[Arrays, Arrays]:
     merged = np.sort(values.reshape(-1))[::-1]
     result = np.stack([merged, np.zeros_like(merged)], axis=1).reshape(1, 128)
     return {"a": a, "c": c, "lists": lists}, {"c": c, "lists": result}
+
+
+@golden()
+def switches(_: Random) -> tuple[Arrays, Arrays]:
+    return {"x": 41.75, "way": 1, "g": np.zeros(3, i32)}, {"g": [41 + 2, 2, 41]}
+
+
+@golden()
+def tables_of_numbers(random: Random) -> tuple[Arrays, Arrays]:
+    pairs = np.stack([random.integers(0, 2, 20), random.integers(0, 3, 20)], 1).astype(i32)
+    counts = np.bincount(pairs @ [3, 1], minlength=6)
+    return {"pairs": pairs.ravel(), "n": 20, "table": np.zeros(6, i32)}, {"table": counts}
+
+
+@golden()
+def load_options(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 8, 16)
+    return {"x": x, "past": 0, "zero": 0.0}, {"x": np.vstack([x[4:], x[:4]])}

@@ -215,3 +215,29 @@ def vectors_on_cube(random: Random) -> tuple[Arrays, Arrays]:
     a, b, bias = (numbers(random, n, 32) for n in (1, 32, 1))
     given = {"a": a.astype(f16), "b": b.astype(f16), "bias": bias}
     return given, {"y": np.vstack([2 * (a @ b), a @ b + bias])}
+
+
+def listed(found: Any, start: int) -> tuple[Any, Any]:
+    """The numbers of what holds, row by row, in tiles that held -1; how many in each row."""
+    at, count = np.full(found.shape, -1, i32), found.sum(1).astype(i32)
+    for row, n in enumerate(count):
+        at[row, :n] = np.flatnonzero(found[row]) + row * found.shape[1] + start
+    return at, count[None, :]
+
+
+@golden()
+def gathers_by_value(random: Random) -> tuple[Arrays, Arrays]:
+    x, k = np.abs(numbers(random, 4, 16)), np.array([[1, 0, 9, 4]], np.uint32)
+    values, places = random.permutation(64).astype(f32), np.arange(64, dtype=np.uint32)
+    a, b = (records(values[half], places[half]) for half in (slice(32), slice(32, 64)))
+    lists = a[0, ::2], b[0, ::2]
+    last = max(one.min() for one in lists)  # with it a list is used up
+    taken = [int((one >= last).sum()) for one in lists]
+    empty = np.full((4, 16), -1, i32)
+    given: Arrays = {"x": x, "limit": 4.0, "k": k, "at": empty, "same": empty, "a": a, "b": b}
+    given["y"] = np.zeros((1, 128), f32)
+    (at, count), (same, counted) = listed(x > 4, 100), listed(x == k.T, 0)
+    wanted: Arrays = {"at": at, "count": count, "same": same, "counted": counted}
+    merged = records(values, places)
+    merged[0, 2 * sum(taken) :] = 0
+    return given, wanted | {"y": merged, "taken": [[*taken, 0, 0]]}

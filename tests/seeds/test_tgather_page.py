@@ -70,7 +70,7 @@ def indices_like(rows: int, cols: int, extent: int, seed: int = 1) -> Array:
 def test_set_and_pipe() -> None:
     forms = lookup("tgather")
     assert {p.__module__.split(".")[3] for p in forms} == {"irregular"}
-    assert {p.form for p in forms} == {"index", "mask", "compare"}
+    assert {p.form for p in forms} == {"index", "mask", "compare", "compare with a number"}
     assert all(p.pipe is Pipe.V for p in forms)
 
 

@@ -13,7 +13,7 @@ from ptokit.isa.lang.environment import call, environment, none_if_unknown
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import Elided, OpaqueType, ScalarType, Type
+from ptokit.isa.model.types import Elided, OpaqueType, Type
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Facts:
                 given[name] = several if operand.many else several[0]
         for name, operand in op.page.types.items():
             value = op.results[0] if operand.role is Role.RESULT else op.bound(operand.name)[0]
-            known = isinstance(value.type, ScalarType)
+            known = not isinstance(value.type, Elided | OpaqueType)
             given[name] = value.type if known else UNKNOWN
         return environment(op.page, given, op.attrs, self.target)
 

@@ -98,6 +98,10 @@ GroupAxisWord = Literal[
     "axis0",
     "axis1",
 ]
+LoadCachePolicyWord = Literal[
+    "default",
+    "l2_bypass",
+]
 LogPrecisionWord = Literal[
     "default",
     "high",
@@ -118,6 +122,11 @@ MxFormatWord = Literal[
 MxScaleWord = Literal[
     "ocp",
     "nv",
+]
+PadModeWord = Literal[
+    "null",
+    "first",
+    "value",
 ]
 PhaseWord = Literal[
     "unspecified",
@@ -221,6 +230,7 @@ __all__ = [
     "tcolexpandmin",
     "tcolexpandexpdif",
     "fence_barrier_all",
+    "assert",
     "tcvt",
     "get_buf",
     "rls_buf",
@@ -523,6 +533,12 @@ def tcolexpandexpdif(
 ) -> None: ...
 def fence_barrier_all(
     scope: FenceScopeWord,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+def assert(
+    condition: int,
+    message: str,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
@@ -1209,6 +1225,19 @@ def tmrgsort(
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
+def tmrgsort(
+    dst: Tile,
+    executed: Tile,
+    src0: Tile,
+    src1: Tile,
+    no_tmp: bool,
+    *,
+    src2: Tile | None = ...,
+    src3: Tile | None = ...,
+    exhausted: bool = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
 def tgather(
     dst: Tile,
     src0: Tile,
@@ -1237,6 +1266,18 @@ def tgather(
     *,
     tmp: Tile | None = ...,
     cmp: CmpModeWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tgather(
+    dst: Tile,
+    src0: Tile,
+    k_value: float,
+    cdst: Tile,
+    *,
+    tmp: Tile | None = ...,
+    cmp: CmpModeWord = ...,
+    offset: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgatherb(
@@ -1885,7 +1926,15 @@ def tsync_op(
 def tload(
     dst: Tile,
     src: Tensor,
+    left_padding_num: int | None = ...,
     *,
+    pad_value: float | None = ...,
+    right_padding_num: float | None = ...,
+    init_condition: float | None = ...,
+    offset: int | None = ...,
+    pad_mode: PadModeWord | None = ...,
+    init_out_buffer: bool = ...,
+    cache_policy: LoadCachePolicyWord = ...,
     layout: GlobalLayoutWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...

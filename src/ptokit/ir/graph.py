@@ -109,8 +109,8 @@ def inner_uses(op: AnyOp) -> Iterator[tuple[AnyOp, str, Value]]:
         yield from ((op, "", value) for value in op.uses)
     else:
         yield from ((op, name, value) for name, value in op.values())
-    for region in op.regions:
-        for inner in region.ops:
+    for block in (b for region in op.regions for b in (region, *region.following)):
+        for inner in block.ops:
             yield from inner_uses(inner)
 
 

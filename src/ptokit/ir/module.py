@@ -166,7 +166,8 @@ AnyOp: TypeAlias = "Op | OpaqueOp"
 class Block:
     """A list of ops with arguments. `label` names one of several in a function, with its `^`.
 
-    `comments` are those of the label.
+    `comments` are those of the label. Of a region with several blocks the first one holds the
+    others, `following`: `passes.structure` leaves none.
     """
 
     args: list[Value] = field(default_factory=list[Value])
@@ -174,6 +175,7 @@ class Block:
     trailing: tuple[str, ...] = ()  # comments after the last op
     label: str = ""
     comments: Comments = NO_COMMENTS
+    following: list[Block] = field(default_factory=list["Block"])
 
     @property
     def terminator(self) -> Op | None:
@@ -197,6 +199,8 @@ class Block:
             yield op
             for region in op.regions:
                 yield from region.walk()
+        for block in self.following:
+            yield from block.walk()
 
 
 @dataclass(eq=False)

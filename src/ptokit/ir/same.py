@@ -38,8 +38,7 @@ class _Pairing:
         return (
             next(heads) == next(heads)
             and self.arguments(a, b)
-            and len(a.blocks) == len(b.blocks)
-            and all(self.define(x.args, y.args) for x, y in zip(a.blocks, b.blocks, strict=True))
+            and self.heads(a.blocks, b.blocks)
             and self.blocks(a.body, b.body)
             and all(self.blocks(x, y) for x, y in zip(a.blocks, b.blocks, strict=True))
         )
@@ -50,8 +49,15 @@ class _Pairing:
             (a.label, a.comments, a.trailing) == (b.label, b.comments, b.trailing)
             and (known or self.define(a.args, b.args))
             and len(a.ops) == len(b.ops)
+            and self.heads(a.following, b.following)
             and all(self.ops(x, y) for x, y in zip(a.ops, b.ops, strict=True))
+            and all(self.blocks(x, y) for x, y in zip(a.following, b.following, strict=True))
         )
+
+    def heads(self, a: Sequence[Block], b: Sequence[Block]) -> bool:
+        """As many further blocks, with the same arguments."""
+        alike = len(a) == len(b)
+        return alike and all(self.define(x.args, y.args) for x, y in zip(a, b, strict=True))
 
     def arguments(self, a: Func, b: Func) -> bool:
         """In order; those of a flat program, which has no head, by name."""

@@ -7,28 +7,59 @@ Ways that end in different places say by numbers of one bit where control goes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op
 from ptokit.ir.graph import FlowGraph, inner_uses, sent
-from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Comments, Func, Op, Value
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Comments, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.passes.exits import Exits, Flag, Inverted, Join, Region, Side, Slot
 from ptokit.passes.shared import FreshNames, refuse, renamed, terminator_of
+from ptokit.passes.switches import two_way
 from ptokit.text.read.comments import spaced
 from ptokit.text.read.cursor import DEEPEST
 from ptokit.text.read.names import allocation, constant_page
 
 
 def structured(func: Func) -> Func:
-    """The function as one block; itself if it is one. PtoError where a loop has two entries."""
-    return _Structuring(func).finished() if func.blocks else func
+    """The function as one block, and each region; itself if they are. PtoError where a loop has
+    two entries."""
+    regions = [region for op in func.walk() for region in op.regions]
+    if not func.blocks and not any(region.following for region in regions):
+        return func
+    names = FreshNames(func)
+    if any(region.following for region in regions):
+        func = replace(
+            func,
+            body=_of_one(func.body, names),
+            blocks=[_of_one(block, names) for block in func.blocks],
+        )
+    return _flat(func, names)
+
+
+def _flat(func: Func, names: FreshNames) -> Func:
+    return _Structuring(two_way(func, names), names).finished() if func.blocks else func
+
+
+def _of_one(block: Block, names: FreshNames) -> Block:
+    """The block with regions of one block each."""
+    ops = [replace(op, regions=[_region(r, names) for r in op.regions]) for op in block.ops]
+    return replace(block, ops=ops)
+
+
+def _region(block: Block, names: FreshNames) -> Block:
+    first, *others = [_of_one(b, names) for b in (block, *block.following)]
+    ends = [op for b in (block, *others) if (op := b.terminator) and not op.successors]
+    given = tuple(value.type for op in ends[:1] for _, value in op.values())
+    first.following = []
+    return _flat(Func("", first, results=given, blocks=others), names).body
 
 
 def _shaped(shape: str) -> type[Instr]:
@@ -45,10 +76,10 @@ class _Structuring:
     The number after those of the blocks, `end`, stands for the end of the function.
     """
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, names: FreshNames) -> None:
         self.func, self.graph = func, FlowGraph(func)
         self.end = len(self.graph.blocks)
-        self.names = FreshNames(func)
+        self.names = names
         self.now: dict[Value, Value] = {}  # what stands for a value here
         self.open = [Region()]  # the regions around the place, the innermost last
         self.loops = self._loops()
@@ -137,7 +168,8 @@ class _Structuring:
         last = next((op for op in ends if not op.successors), None)
         if last is not None:
             values = [self.now.get(r) or self.anything(region, r, r.type) for r in self.returned]
-            operands = {last.page.operands[0].name: tuple(values)} if values else {}
+            rest = iter(values)
+            operands = {n: _again(bound, rest) for n, bound in last.operands.items()}
             self._emit(replace(last, operands=operands, comments=NO_COMMENTS))
         elif self.returned:
             raise refuse("the function never returns its results", self.func.span, "return them")
@@ -398,6 +430,11 @@ class _Structuring:
             message = f"ways come together of which only some have a value of {kind}"
             raise refuse(message, None, help)
         return known
+
+
+def _again(bound: Binding, values: Iterator[Value]) -> Binding:
+    """As many of the values as are bound here."""
+    return tuple(islice(values, len(bound))) if isinstance(bound, tuple) else next(values)
 
 
 def _is_of(slot: Slot, target: int) -> bool:

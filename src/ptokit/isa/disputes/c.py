@@ -196,9 +196,9 @@ C: dict[str, Dispute] = {
     ),
     "C39": Dispute(
         "is the threshold of a compare gather a tile or a scalar?",
-        "C++ and the page: a tile, one for each row. Assembler: a scalar.",
-        "a tile",
-        "the page's signature",
+        "C++ and the page: a tile, one for each row. Assembler: a scalar, and offset an attribute.",
+        "both are taken: a scalar is the threshold of every row",
+        "each text means what it says",
     ),
     "C40": Dispute(
         "what is the index of a match?",

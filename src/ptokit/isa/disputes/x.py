@@ -157,6 +157,13 @@ X: dict[str, Dispute] = {
         "the array whose pointer gave the address; other numbers, and other uses, are errors",
         "ptokit knows each array and its end, and no order among them",
     ),
+    "X70": Dispute(
+        "what do pad_mode, pad_value and the paddings of a load do?",
+        "Assembler: its text has them, its C++ does not. Manual and C++: the tile's type alone "
+        "says what surrounds the valid region.",
+        "nothing; check warns",
+        "it is what the board is told",
+    ),
     "X60": Dispute(
         "how large is the buffer that a pipe reserves?",
         "Design of the assembler: slot_size times slot_num. Its verifier: anything above 0; its "

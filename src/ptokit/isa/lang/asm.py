@@ -25,6 +25,9 @@ class Asm:
     typed: tuple[str, ...] | None = None  # operands whose types are listed; None: all
     selected: tuple[str, str] | None = None  # an attribute, and its word that means this form
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
+    # operands and attributes that stand behind `outs(...)`, `key = %a : T`
+    behind: tuple[str, ...] = ()
+    flag: str = ""  # an attribute that stands in `ins(...)` as a word alone, behind the operands
     attrs_inside: str = ""  # attributes stand inside `ins(...)`: what is between them and operands
     # words around operands, `recv(%a, %b)`; that of an operand with a key stands behind all else
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()

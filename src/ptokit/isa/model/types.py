@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from math import prod
 from typing import ClassVar, TypeAlias
 
+from ptokit.isa.formula.formulas import Many
 from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
 
@@ -65,10 +67,25 @@ class ScalarType:
 
 @dataclass(frozen=True)
 class ArrayType:
-    """An array of the scalar unit: so many numbers, or event ids (of type `index`)."""
+    """An array of the scalar unit by its extents: numbers, or event ids (of type `index`)."""
 
     element: ScalarType
-    count: int
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many elements it has."""
+        return prod(self.shape)
+
+    @property
+    def rank(self) -> int:
+        """How many indices an element has."""
+        return len(self.shape)
+
+    @property
+    def greatest(self) -> Many:
+        """The indices of the last element."""
+        return Many(tuple(extent - 1 for extent in self.shape))
 
     @property
     def unit(self) -> DType:
@@ -87,7 +104,7 @@ class ArrayType:
     def __str__(self) -> str:
         if self.element == INDEX:
             return f"!pto.eventid_array<{self.count}>"
-        return f"!pto.local_array<{self.count}x{self.element}>"
+        return f"!pto.local_array<{''.join(f'{n}x' for n in self.shape)}{self.element}>"
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,21 @@ class PadValue(Word, mlir="pad_value", cpp_type="PadValue"):
     MIN = "min", "Min"
 
 
+class PadMode(Word, mlir="padmode"):
+    """What a load is asked to pad with."""
+
+    NULL = ("PadNull", "", "null")
+    FIRST_ELEM = ("PadFirstElem", "", "first")
+    VALUE = ("PadValue", "", "value")
+
+
+class LoadCachePolicy(Word, mlir="load_cache_policy"):
+    """Whether a load leaves what it read in the L2 cache."""
+
+    DEFAULT = ("default", "", "default")
+    L2_BYPASS = ("l2_bypass", "", "l2_bypass")
+
+
 class CompactMode(Word, mlir="compact_mode", cpp_type="CompactMode"):
     """Payload packing of an L0 image on hardware; a simulator's offsets do not depend on it."""
 

@@ -124,6 +124,31 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
         return flow.branch(condition, regions)
 
 
+class ExecuteRegion(Control, name="execute_region", routes=((OUTSIDE, 0), (0, OUTSIDE))):
+    """Run the region once; what it yields are the results. It may have several blocks."""
+
+    asm = Asm(shape="executed", cpp_text="")
+    example = f"""\
+func.func @example(%x: {VEC_F32}, %n: index) {{
+  %limit = arith.constant 4 : index
+  %small = arith.cmpi slt, %n, %limit : index
+  scf.execute_region {{
+    cf.cond_br %small, ^add, ^end
+  ^add:
+    pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+    cf.br ^end
+  ^end:
+    scf.yield
+  }}
+  return
+}}"""
+    no_inline = Attr(bool, False, cpp=False)
+
+    @staticmethod
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+        return flow.branch(1, regions)
+
+
 class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
     """Ends a region; its operands are what the region gives."""
 
@@ -178,6 +203,17 @@ func.func @example(%x: {VEC_F32}, %n: i32) -> i32 {{
 }}"""
 
 
+CHOSEN = f"""\
+func.func @example(%x: {VEC_F32}, %n: i32) {{
+  cf.switch %n : i32, [default: ^end, 1: ^add(%n : i32), 2: ^end]
+^add(%m: i32):
+  pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+  cf.br ^end
+^end:
+  return
+}}"""
+
+
 class Branch(Instr, abstract=True, traits=(TERMINATOR, BRANCHES), pipe=S):
     """Ends a block; the values are the arguments of the blocks that it names, in this order."""
 
@@ -203,6 +239,39 @@ class CondBr(Branch, name="cond_br"):
 
     condition = In(Scalar, scalar="i1")
     values = Branch.values
+
+
+class Switch(Branch):
+    """Go on in the block of the case that `flag` equals, in the first one, the default, else.
+
+    It becomes a chain of two-way branches before anything is checked or run.
+    """
+
+    asm = Asm(shape="switch")
+    example = CHOSEN
+    flag = In(Scalar, whole=True)
+    values = Branch.values
+    cases = Attr(tuple, ())
+
+
+class Assert(Instr, asm=Asm(dialect="cf", shape="asserted"), pipe=S):
+    """End the run here unless `condition` is 1; the text says what is wrong."""
+
+    asm = Asm(cpp_text="if (!{condition}) trap();")
+    example = """\
+func.func @example(%n: index) {
+  %limit = arith.constant 4 : index
+  %small = arith.cmpi sle, %n, %limit : index
+  cf.assert %small, "at most 4 rows"
+  return
+}"""
+    condition = In(Scalar, scalar="i1")
+    message = Attr(str, cpp=False)
+    rules = named("trapped", condition == 1, help="the program asserts it")
+
+    @staticmethod
+    def run() -> None:
+        """Nothing: its rule says it all."""
 
 
 class FuncCall(Instr, name="call", traits=(CALLS,), pipe=S):

@@ -15,7 +15,15 @@ EVENTS = """\
 pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 %x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
 UNTYPED = Asm(untyped=True, typed=("array",))  # event ids are of type index
-COUNTED = "elements count from 0 to the size of the array less one"
+COUNTED = "elements count from 0 to the extent of the array less one"
+
+
+def number_of(index: tuple[int, ...], kind: ArrayType) -> int:
+    """Which element that is, in the order in which they lie."""
+    number, *others = index
+    for extent, inner in zip(kind.shape[1:], others, strict=True):
+        number = number * extent + inner
+    return number
 
 
 class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25",)):
@@ -44,17 +52,21 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         shape="element",
         order=("array", "index"),
         brackets=("index",),
-        cpp_text="const {type} {result} = {array}.at({index});",
+        cpp_text="const {type} {result} = {array}{index_subscripts};",
     )
     result = Result(Scalar)
     array = In(Numbers)
-    index = In(Index)
-    kind = TypeOf(result)
-    rules = named("operand-value", both(index >= 0, index < array.count), help=COUNTED)
+    index = In(Index, many=True, doc="one for each extent")
+    kind, array_type = TypeOf(result), TypeOf(array)
+    inside = both(index.least >= 0, index <= array_type.greatest)
+    rules = (
+        named("operand-count", index.count == array_type.rank, help="an index for each extent"),
+        named("operand-value", inside, help=COUNTED),
+    )
 
     @staticmethod
-    def run(array: Place, index: int, kind: ScalarType) -> Array:
-        return array.element(index)[0, 0].bitcast(kind.element)
+    def run(array: Place, index: tuple[int, ...], kind: ScalarType, array_type: ArrayType) -> Array:
+        return array.element(number_of(index, array_type))[0, 0].bitcast(kind.element)
 
 
 class LocalArrayGet(Got, name="local_array_get", example=KEPT):
@@ -72,16 +84,17 @@ class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         shape="element",
         order=("array", "index", "value"),
         brackets=("index",),
-        cpp_text="{array}.at({index}) = {value};",
+        cpp_text="{array}{index_subscripts} = {value};",
     )
     array = Out(Numbers)
-    index = In(Index)
+    index = In(Index, many=True, doc="one for each extent")
     value = In(Scalar, element=True)
+    array_type = TypeOf(array)
     rules = Got.rules
 
     @staticmethod
-    def run(array: Place, index: int, value: Array) -> None:
-        cells = array.element(index)
+    def run(array: Place, index: tuple[int, ...], value: Array, array_type: ArrayType) -> None:
+        cells = array.element(number_of(index, array_type))
         cells[0, 0] = value.bitcast(cells.dtype)
 
 

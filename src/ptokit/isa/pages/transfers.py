@@ -11,6 +11,10 @@ ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
+NO_PADDING = "the assembler drops it: the tile's type says what surrounds its valid region"
+# in the order of the assembler's text
+PADDING = ("pad_mode", "pad_value", "left_padding_num", "init_out_buffer", "right_padding_num")
+BEHIND = (*PADDING, "init_condition", "offset")
 LOADED = f"""\
 %t = pto.alloc_tile : {VEC_F32}
 pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
@@ -29,16 +33,27 @@ def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> 
     return both(src.layout == layout, dst.fractal == 512, along)
 
 
-class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17"), pipe=MTE2):
+class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17", "X70"), pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
     Under the reading larger-views, and on a5, it copies the upper left part of a larger matrix.
+    What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
+    asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
+    pad_value = In(Scalar, None, key="pad_value", doc="no effect")
+    left_padding_num = In(Index, None, key="left_padding_num", doc="no effect")
+    right_padding_num = In(Scalar, None, key="right_padding_num", doc="no effect")
+    init_condition = In(Scalar, None, key="init_condition", doc="no effect")
+    offset = In(Scalar, None, scalar="i64", key="offset", doc="how far addresses past L2 lie off")
+    pad_mode = Attr(PadMode, None, cpp=False)
+    init_out_buffer = Attr(bool, False, cpp=False)
+    cache_policy = Attr(LoadCachePolicy, LoadCachePolicy.DEFAULT, cpp=False)
     layout = Attr(G, None, cpp=False)
+    padding = (pad_mode, pad_value, left_padding_num, right_padding_num, init_condition)
     example = in_view(LOADED)
     same = either(
         both(src.layout == G.ND, dst.layout == ND),
@@ -61,6 +76,7 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17"), pipe
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),
+        warns(named("attribute", both(*(~given.given for given in padding)), help=NO_PADDING)),
         on(
             (CPU, A2A3),
             when(

@@ -97,6 +97,11 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
     if call.results is None and _only_results(sig, call, results):
         call.results = types
         return
+    behind = types[len(sig.results) :]  # those of operands with keywords: `addr = %a : T, i64`
+    keyed = [item for group in call.keyed.values() for item in group]
+    if call.results is None and not items and sig.results and len(keyed) == len(behind):
+        call.results = types[: len(sig.results)]
+        items, types = keyed, behind
     if sig.page.asm.uniform and results and not call.results:  # `: T` is also that of the results
         call.results = [t for t in types if Kind.TILE.accepts(t[0])][:1] * results
         if len(types) == 1:

@@ -16,6 +16,7 @@ from ptokit.ir.graph import reverse_postorder, sent, undominated
 from ptokit.ir.module import Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.text.read.attributes import numeral
 from ptokit.text.read.build import Named
 from ptokit.text.read.call import Item, read_item, typed
 from ptokit.text.read.cursor import FUNC
@@ -39,6 +40,11 @@ def read_blocks(p: Parser, args: list[Value], opened: int, before: list[str]) ->
     p.fill(entry, opened, before)
     if p.texts[p.i] == "}" and not p.labels:
         return [entry]
+    return [entry, *_others(p, opened)]
+
+
+def _others(p: Parser, opened: int) -> list[Block]:
+    """The blocks behind the first one, which was read."""
     heads = _heads(p)
     labels = _labels(p)
     numbers = {p.texts[at]: n for n, at in enumerate(heads.at, 1)}
@@ -51,7 +57,22 @@ def read_blocks(p: Parser, args: list[Value], opened: int, before: list[str]) ->
             p.i = heads.at[number - 1]
             p.fill(block, opened, _head(p, block))
     p.i = heads.end
-    return [entry, *labels.values()]
+    return [*labels.values()]
+
+
+def read_region(p: Parser, args: list[Value], opened: int, before: list[str]) -> Block:
+    """The first block of an op's region, which holds the others."""
+    around = p.body, p.labels
+    p.body, p.labels = p.i - 1, {}
+    block = Block(args)
+    p.fill(block, opened, before)
+    if p.texts[p.i] != "}" or p.labels:
+        block.following = _others(p, opened)
+        whole = Func("", block, blocks=block.following)
+        if not any(map(p.is_broken, (block, *block.following))):
+            check_blocks(p, whole)
+    p.body, p.labels = around
+    return block
 
 
 def _heads(p: Parser) -> Heads:
@@ -145,6 +166,40 @@ def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     return op
 
 
+def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`."""
+    op = Op(forms[0], spans={"": p.span(at)})
+    *_, passed = op.page.operands
+    flag = next(o for o in op.page.operands if o is not passed)
+    item = read_item(p, p.names)
+    p.expect(":")
+    op.operands[flag.name] = value = typed(p.names, item, p.type(), p.i - 1)
+    p.names.require(value, flag, item.at)
+    op.spans[flag.name] = p.span(item.at)
+    p.expect(",")
+    first = p.i
+    p.expect("[")
+    p.expect("default")
+    p.expect(":")
+    values, cases = _successor(p, op), list[int]()
+    while p.accept(","):
+        number = numeral(p.texts[p.i])
+        if not isinstance(number, int):
+            p.fail("expected a whole number, the case", first)
+        p.i += 1
+        p.expect(":")
+        cases.append(number)
+        values += _successor(p, op)
+    p.expect("]", first)
+    op.attrs[op.page.attrs[0].name] = tuple(cases)
+    op.spans[op.page.attrs[0].name] = p.span(first, p.i - 1)
+    if values:
+        op.operands[passed.name] = tuple(values)
+        op.spans[passed.name] = p.span(first, p.i - 1)
+    p.skip_location()
+    return op
+
+
 def _successor(p: Parser, op: Op) -> list[Value]:
     """`^bb1(%a, %b : T, U)`: gives the op its label, and the values, which must fit the block."""
     at = p.i
@@ -168,10 +223,10 @@ def _named(p: Parser, op: Op) -> Block:
     label = p.texts[p.i]
     if label[:1] != "^":
         p.fail("expected a label, ^name")
-    if p.names.scopes:
-        message = f"{op.name} does not end this region: it goes to blocks of a function"
-        raise p.wrong("syntax-error", message, p.token_of(op.span, p.i))
     blocks = _labels(p)
+    if label not in blocks and p.names.scopes and not blocks:
+        message = f"{op.name} does not end this region: it goes to blocks outside"
+        raise p.wrong("syntax-error", message, p.token_of(op.span, p.i))
     if label not in blocks:
         help = did_you_mean(label, blocks)
         if label == p.texts[p.body + 1]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.instr import Attr, Instr
+from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.types import INDEX, Kind, Type
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType, of_another_level
@@ -112,6 +112,19 @@ def with_types(page: type[Instr]) -> list[str]:
     return [handle, *(n for n in order if n not in (handle, *page.asm.brackets))]
 
 
+def _indices(p: Parser, operand: Operand) -> tuple[tuple[Value, ...], Span]:
+    """`[%i, %j]`."""
+    opened = p.i
+    p.expect("[")
+    items = [read_item(p, p.names) for _ in p.elements("]", opened)]
+    values: list[Value] = []
+    for item in items:
+        value = item.value or p.names.literal(item.number, type_of(operand, item.number), item.at)
+        p.names.serve(value, operand, item.at)
+        values.append(value)
+    return tuple(values), p.span(opened, p.i - 1)
+
+
 def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op %a[%i] : T -> U`, `op %x, %a[%i] : T, U`, `op %a[%i], %x : T, U`."""
     page = forms[0]
@@ -119,6 +132,9 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     items: dict[str, Item] = {}
     for name in page.asm.order:
         indexed, operand = name in page.asm.brackets, page.operand(name)
+        if operand.many:
+            op.operands[name], op.spans[name] = _indices(p, operand)
+            continue
         p.expect("[") if indexed else p.expect(",") if items else None
         items[name] = item = read_item(p, p.names)
         op.spans[name] = p.span(item.at)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, Type
+from ptokit.isa.lang.traits import EXPOSES, RECOVERS
+from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
-from ptokit.text.read.binding import points
+from ptokit.text.read.binding import UnknownOperandType, points
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import bind
 from ptokit.text.read.names import Names, pointer_to
 from ptokit.text.read.signature import Signature, Slot
 
+ADDRESSES = frozenset({EXPOSES, RECOVERS})
 Named = tuple[str, int]  # a result as written: its name and its token
 
 
@@ -41,6 +43,8 @@ def build(
     op = new_op(sig.page, operands, regions=call.regions, spans=spans)
     if given:
         bind_attributes(cursor, op, given)
+    if not ADDRESSES.isdisjoint(sig.page.traits) and any(map(_in_tiles, _types(op, call))):
+        raise UnknownOperandType
     op.results = _results(cursor, names, op, sig, call, results, rebound)
     op.into = rebound
     if call.clause:
@@ -50,6 +54,16 @@ def build(
     else:
         op.dialect = _dialect(op.page, call)
     return op
+
+
+def _types(op: Op, call: Call) -> Iterator[Type]:
+    yield from (value.type for _, value in op.values())
+    yield from (kind for kind, _ in call.results or ())
+
+
+def _in_tiles(kind: Type) -> bool:
+    """Whether it points into the memory of tiles, where text of the level below has addresses."""
+    return isinstance(kind, PtrType) and kind.space != "gm"
 
 
 def _dialect(page: type[Instr], call: Call) -> str:

@@ -102,6 +102,8 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
             comma = False
         elif text and texts[cursor.i + 1] == "=" and (text[:1].isalpha() or text[:1] == "_"):
             _keyword(cursor, names, call)
+            if call.outs is not None:
+                _keyword_type(cursor, call, text)
             comma = False
         else:
             break
@@ -196,11 +198,25 @@ def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
         call.attrs.append(Given(key, at, value, value_at, cursor.i - 1))
 
 
+def _keyword_type(cursor: Cursor, call: Call, key: str) -> None:
+    """The type that may stand behind an operand with a keyword: `key = %value : T`."""
+    if key in call.keyed and cursor.accept(":"):
+        item = call.keyed[key][0]
+        item.type, item.type_at = cursor.type(), cursor.i - 1
+
+
 def _clause(word: str, forms: Sequence[type[Instr]]) -> str:
     """The operand that a word before it names: `pre_quant` is short for preQuantScalar."""
     flat = word.replace("_", "")
     operands = (o for page in forms for o in page.ins())
     return next((o.name for o in operands if (o.cpp_name or "").lower().startswith(flat)), word)
+
+
+def _flag(cursor: Cursor) -> Given:
+    """A word alone: the attribute of that name is true."""
+    at = cursor.i
+    cursor.i += 1
+    return Given(cursor.texts[at], at, True, at, at)
 
 
 def _quoted(cursor: Cursor, forms: Sequence[type[Instr]]) -> Given:
@@ -221,6 +237,7 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
     found: list[Item] = []
     index: list[Item] = []
     typed = 0  # how many of `found` have their types
+    flags = {page.asm.flag for page in forms} - {""}
     for _ in cursor.elements(")", opened):
         text = cursor.texts[cursor.i]
         if text == "{":
@@ -229,9 +246,7 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
             call.attrs.append(attached(cursor))
         elif text[:1].isalpha() and cursor.texts[cursor.i + 1] == "=":
             _keyword(cursor, names, call)
-            if text in call.keyed and cursor.accept(":"):
-                item = call.keyed[text][0]
-                item.type, item.type_at = cursor.type(), cursor.i - 1
+            _keyword_type(cursor, call, text)
         elif cursor.texts[cursor.i + 1] == "(" and text in _clauses(forms):
             found += _inside(cursor, names, call, forms)
         elif text[:1] == '"':
@@ -244,6 +259,8 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
             found.append(read_item(cursor, names))
             if cursor.texts[cursor.i] == "[":
                 index += _list(cursor, names)
+            if cursor.texts[cursor.i] in flags:
+                call.attrs.append(_flag(cursor))
             if cursor.texts[cursor.i] == "{":
                 call.attrs += dictionary(cursor)
         if cursor.texts[cursor.i] == ":":

@@ -137,7 +137,7 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
     if call.outs is not None:
         takes = " or ".join(
             dict.fromkeys(
-                f"ins({describe(s.ins)}) outs({describe(s.outs or s.results)})"
+                f"ins({describe(_before(s))}) outs({describe(s.outs or s.results)})"
                 for s in map(signature, forms)
             )
         )
@@ -146,6 +146,11 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
         takes = " or ".join(dict.fromkeys(describe(signature(p).ssa) for p in forms))
         given = str(len(call.items) + len(call.index) + len(call.keyed))
     return cursor.wrong("operand-count", f"{name} takes {takes}; {given} given", call.at)
+
+
+def _before(sig: Signature) -> list[Slot]:
+    """The inputs that stand inside `ins(...)`."""
+    return [s for s in sig.ins if s.key not in sig.page.asm.behind]
 
 
 def _wrong_kind(

@@ -12,6 +12,7 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import BRANCHES
 from ptokit.isa.model.types import I1
 from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
+from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import with_successors
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
@@ -26,6 +27,8 @@ SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes"
 def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """The op in generic form; its name, the token at `at`, is behind the cursor."""
     call = Call(at, generic=True)
+    if forms[0].asm.shape == "switch":
+        raise UnknownOperandType  # where its values go stands in attributes: it is kept as it is
     opened = p.i
     p.expect("(")
     call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]

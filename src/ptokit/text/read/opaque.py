@@ -41,7 +41,7 @@ class _Opaque:
         self.pieces: list[str] = []
         self.from_ = p.tokens.starts[at]
         self.open: list[int] = []
-        self.arrow: int | None = None  # the last -> or : outside of brackets
+        self.arrow: int | None = None  # the last -> or `to`, and the last :, outside of brackets
         self.colon: int | None = None
 
     def read(self) -> None:
@@ -64,7 +64,7 @@ class _Opaque:
                 p.fail("expected an operand")
             elif text[:1] == "%":
                 self._name(p.i)
-            elif not self.open and text == "->":
+            elif not self.open and text in ("->", "to"):
                 self.arrow = p.i
             elif not self.open and text == ":":
                 self.colon = p.i

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
@@ -16,6 +16,8 @@ from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
 
+ReadOp: TypeAlias = "Callable[[Parser, Block], AnyOp | None]"
+ReadBlocks: TypeAlias = "Callable[[Parser, list[Value], int, list[str]], Block]"
 MOST = 20  # diagnostics of one text
 
 
@@ -23,25 +25,21 @@ class Parser(Cursor):
     """A cursor that knows the names of the function it is in, and what was wrong so far.
 
     `operation` reads the op at the cursor into no block; None: it is broken, noted and left behind.
+    `blocks` reads a region up to its closing brace: its first block, which holds the others.
     """
 
-    def __init__(self, tokens: Tokens, operation: Callable[[Parser, Block], AnyOp | None]) -> None:
+    def __init__(self, tokens: Tokens, operation: ReadOp, blocks: ReadBlocks) -> None:
         super().__init__(tokens)
-        self.operation = operation
+        self.operation, self.blocks = operation, blocks
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
         self.broken: list[Block] = []  # blocks of which something was left out
-        self.labels: dict[str, Block] = {}  # blocks of the function at the cursor, once looked for
+        # the other blocks of the function or region at the cursor, once looked for
+        self.labels: dict[str, Block] = {}
         self.body = 0  # the brace that opens it
         self.reached = 0  # the end of the last statement or brace behind the cursor
 
     # blocks
-
-    def block(self, args: list[Value], opened: int, before: list[str]) -> Block:
-        """Statements up to the closing brace, which is left to the caller."""
-        block = Block(args)
-        self.fill(block, opened, before)
-        return block
 
     def fill(self, block: Block, opened: int, before: list[str]) -> None:
         """Statements up to the closing brace, or to the next label with its comments."""
@@ -81,11 +79,9 @@ class Parser(Cursor):
         if self.i > self.reached:  # behind the label
             after, more = self.gap(self.i)
             before = [*before, *([after] if after else []), *more]
-        block = self.block(values, opened, before)
+        block = self.blocks(self, values, opened, before)
         self.names.close()
-        if self.texts[self.i] != "}":
-            self.fail("a region of an operation is one block: expected '}'", opened)
-        self.i += 1
+        self.expect("}", opened)
         self.reached = self.i
         self.depth -= 1
         return block

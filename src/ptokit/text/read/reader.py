@@ -16,7 +16,7 @@ from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import dictionary, generic
-from ptokit.text.read.blocks import check_blocks, read_blocks
+from ptokit.text.read.blocks import check_blocks, read_blocks, read_region
 from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNC, UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
@@ -34,7 +34,7 @@ SECTION = re.compile(r"//\s*-----")  # what other tools split a file at: names b
 
 def read(text: str, name: str = "<text>") -> Module:
     """The program in `text`; `name` is what messages call it."""
-    p = Parser(tokenise(Source(name, text)), read_operation)
+    p = Parser(tokenise(Source(name, text)), read_operation, read_region)
     if "\0" in text:
         at = text.index("\0")
         raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))

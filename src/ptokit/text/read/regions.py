@@ -125,6 +125,19 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     return _defined(p, op, types, results)
 
 
+def read_executed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op -> (T) { ... }`, `op no_inline { ... }`."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    types = [kind for kind, _ in _arrow_types(p)]
+    for attr in page.attrs:
+        if p.accept(attr.key):
+            op.attrs[attr.name] = True
+    op.regions = [p.region([], op)]
+    _check_yield(p, op.regions[0], types, at)
+    return _defined(p, op, types, results)
+
+
 def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op<<<1, 2, 3>>> { ... } {attributes} : T, U`, where its numbers and results have a place."""
     page = forms[0]
@@ -195,8 +208,13 @@ def _check_yield(
     p: Parser, block: Block, kinds: list[Type], at: int, *, conditional: bool = False
 ) -> None:
     """The region must end by passing on as many values as the op has results, of their types."""
-    if p.is_broken(block):
-        return
+    for end in (block, *block.following):
+        if not p.is_broken(end) and not (end.terminator and end.terminator.successors):
+            _check_end(p, end, kinds, at, conditional)
+
+
+def _check_end(p: Parser, block: Block, kinds: list[Type], at: int, conditional: bool) -> None:
+    """The same of a block with which the region ends."""
     last = block.ops[-1] if block.ops else None
     if not isinstance(last, Op) or TERMINATOR not in last.page.traits:
         if not kinds and not conditional:

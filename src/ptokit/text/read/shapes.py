@@ -15,7 +15,7 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.blocks import read_branch
+from ptokit.text.read.blocks import read_branch, read_switch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import (
@@ -29,7 +29,14 @@ from ptokit.text.read.call import (
     typed,
 )
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.regions import read_condition, read_for, read_if, read_section, read_while
+from ptokit.text.read.regions import (
+    read_condition,
+    read_executed,
+    read_for,
+    read_if,
+    read_section,
+    read_while,
+)
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
 from ptokit.text.types.typereader import type_named
@@ -314,6 +321,17 @@ def read_printed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, op, results, (value,), ())
 
 
+def read_asserted(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op %condition, "text"`."""
+    op = Op(forms[0], spans={"": p.span(at)})
+    item = read_item(p, p.names)
+    p.expect(",")
+    text_at = p.i
+    text = Given(op.page.attrs[0].key, text_at, read_value(p), text_at, text_at)
+    bind_attributes(p, op, [text])
+    return finish(p, op, results, [(typed(p.names, item, I1, item.at), item.at)], ())
+
+
 def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """As "op"; where the types are memrefs, `{config = ...}` says the layout of the result."""
     call = read_call(p, p.names, forms, at)
@@ -386,6 +404,9 @@ SHAPES: dict[str, Read] = {
     "field": read_field,
     "call": read_call_of,
     "branch": read_branch,
+    "switch": read_switch,
+    "asserted": read_asserted,
+    "executed": read_executed,
     "while": read_while,
     "condition": read_condition,
     "section": read_section,

@@ -36,8 +36,8 @@ def spell(kind: Type, form: str) -> str:
             return f"!pto.ptr<{_element(dtype, form)}{'' if space == 'gm' else f', {space}'}>"
         case ScalarType() if form == DPS and kind.dtype is not None:
             return _element(kind.dtype, form)
-        case ArrayType(element, count) if form == DPS and element != INDEX:
-            return f"!pto.local_array<{count}x{spell(element, form)}>"
+        case ArrayType(element, shape) if form == DPS and element != INDEX:
+            return f"!pto.local_array<{''.join(f'{n}x' for n in shape)}{spell(element, form)}>"
         case StructType(fields) if form == DPS:
             return f"!pto.struct<{', '.join(spell(field, form) for field in fields)}>"
         case ConvTileType():

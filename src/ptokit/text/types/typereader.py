@@ -179,11 +179,12 @@ def _multi_tile(parts: Parts) -> Type:
 
 
 def _local_array(parts: Parts) -> Type:
-    """`<8xi32>`."""
+    """`<8xi32>`, `<2x4xi32>`."""
     shape, dtype = extents(*parts.fields[0])
-    if len(shape) != 1 or not shape[0]:
-        raise BadType("tile-shape", "an array has one extent, from 1 on", 0, len(parts.body))
-    return ArrayType(ScalarType(dtype.name), shape[0])
+    known = tuple(n for n in shape if n)
+    if not known or len(known) < len(shape):
+        raise BadType("tile-shape", "the extents of an array count from 1", 0, len(parts.body))
+    return ArrayType(ScalarType(dtype.name), known)
 
 
 def _struct(parts: Parts) -> Type:
@@ -193,8 +194,9 @@ def _struct(parts: Parts) -> Type:
         kind = type_named(text)
         number = kind.element if isinstance(kind, ArrayType) else kind
         bits = number.element.bits if isinstance(number, ScalarType) else 0
-        if not isinstance(kind, StructType) and (bits < 8 or number in (INDEX, I1)):
-            help = "i8 to i64, f16, bf16, f32, an array of them, or another struct"
+        matrix = isinstance(kind, ArrayType) and kind.rank > 1
+        if not isinstance(kind, StructType) and (bits < 8 or matrix or number in (INDEX, I1)):
+            help = "i8 to i64, f16, bf16, f32, an array of them by one index, or another struct"
             raise BadType("unknown-type", f"a field is no {text}", at, at + len(text), help)
         found.append(kind)  # type: ignore[arg-type]
     return StructType(tuple(found))
@@ -203,7 +205,7 @@ def _struct(parts: Parts) -> Type:
 def _event_ids(parts: Parts) -> Type:
     """`<4>`."""
     text, at = parts.fields[0]
-    return ArrayType(INDEX, number(text, at, "a number of event ids"))
+    return ArrayType(INDEX, (number(text, at, "a number of event ids"),))
 
 
 def _view(name: str, partition: bool) -> Callable[[Parts], Type]:

@@ -87,7 +87,10 @@ def type_cpp(kind: Type) -> str:
         case ScalarType():
             return kind.dtype.cpp if kind.dtype else ("bool" if kind.name == "i1" else "int64_t")
         case ArrayType():
-            return f"std::array<{type_cpp(kind.element)}, {kind.count}>"
+            inner = type_cpp(kind.element)
+            for extent in kind.shape[::-1]:
+                inner = f"std::array<{inner}, {extent}>"
+            return inner
         case StructType():
             return f"std::tuple<{', '.join(map(type_cpp, kind.fields))}>"
         case GlobalType():
@@ -221,6 +224,9 @@ class Printer:
         fill: dict[str, object] = {}
         for operand in op.page.operands:
             fill[operand.name] = self._argument(op, operand)
+            if operand.many:
+                names = map(self.name, op.bound(operand.name))
+                fill[f"{operand.name}_subscripts"] = "".join(f"[{name}]" for name in names)
             for value in op.bound(operand.name):
                 fill |= _words_of(value.type, "minus", "-")
         for operand, result in zip(op.page.results(), op.results, strict=False):

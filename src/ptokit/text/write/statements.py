@@ -64,18 +64,34 @@ def _into(w: Writer, op: Op, sig: Signature) -> str:
     inside, after = (
         (asm.attrs_inside + attrs[1:], "") if asm.attrs_inside and attrs else ("", attrs)
     )
+    if asm.flag and op.attrs.get(asm.flag) is True and w.form == "dps":
+        inside = f" {asm.flag}{inside}"
     named = {} if w.version(op) < CLAUSES_SINCE else dict(asm.words)
     apart = [s for s in sig.ins if s.name in named and op.bound(s.name)]
     alone: list[Slot] = []
     if not named and w.form == "dps":  # before there were clauses
         names = [n for n, _ in asm.words]
         alone = [s for s in sig.ins if s.name in names and not s.required and op.bound(s.name)]
-    ins = _group(w, op, [s for s in sig.ins if s not in (*apart, *alone)], inside)
+    behind = [s for s in sig.ins if s.key in asm.behind]
+    ins = _group(w, op, [s for s in sig.ins if s not in (*apart, *alone, *behind)], inside)
     ins += "".join(f" {named[s.name]} {_group(w, op, [s])}" for s in apart)
     ins += "".join(f", {_group(w, op, [s])}" for s in alone) + (
         quoted_words(op, w) if w.form == "dps" else ""
     )
-    return f"ins({ins}) outs({_group(w, op, sig.outs)}){after}"
+    return f"ins({ins}) outs({_group(w, op, sig.outs)}){after}{_behind(w, op)}"
+
+
+def _behind(w: Writer, op: Op) -> str:
+    """` key = word key = %a : T`, in the order of the page's text."""
+    text = ""
+    attrs = {a.key: op.attrs[a.name] for a in op.page.attrs if a.name in op.attrs}
+    for key in op.page.asm.behind:
+        values = op.bound(key)
+        if values:
+            text += f" {key} = {w.use(values[0])} : {w.type(values[0].type)}"
+        elif key in attrs:
+            text += f" {key} = {attribute(attrs[key])}"
+    return text
 
 
 def quoted_words(op: Op, w: Writer) -> str:
@@ -357,6 +373,36 @@ def write_branch(w: Writer, op: Op) -> None:
     w.line(op, f"{w.mnemonic(op)} {', '.join(parts)}")
 
 
+def write_switch(w: Writer, op: Op) -> None:
+    """`op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`,."""
+    *_, passed = op.page.operands
+    flag = next(v for name, v in op.values() if name != passed.name)
+    values = op.bound(passed.name)
+    cases = op.attrs.get(op.page.attrs[0].name, ())
+    words = ("default", *map(str, cases if isinstance(cases, tuple) else ()))  # type: ignore[reportUnknownArgumentType]
+    ways: list[str] = []
+    for word, label in zip(words, op.successors, strict=True):
+        given, values = values[: w.arity[label]], values[w.arity[label] :]
+        ways.append(f"{word}: {label}({_listed(w, given)})" if given else f"{word}: {label}")
+    w.line(op, f"{w.mnemonic(op)} {w.use(flag)} : {w.type(flag.type)}, [{', '.join(ways)}]")
+
+
+def write_asserted(w: Writer, op: Op) -> None:
+    """`op %condition, "text"`."""
+    text = quoted(str(op.attrs[op.page.attrs[0].name]))
+    w.line(op, f"{w.mnemonic(op)} {w.use(op.bound(op.page.ins()[0].name)[0])}, {text}")
+
+
+def write_executed(w: Writer, op: Op) -> None:
+    """`%r = op -> (T) no_inline {`, and the region."""
+    types = ", ".join(w.type(v.type) for v in op.results)
+    words = "".join(f" {attr.key}" for attr in op.page.attrs if op.attrs.get(attr.name))
+    arrow = f" -> ({types})" if types else ""
+    w.open(op, f"{w.results(op)}{w.mnemonic(op)}{arrow}{words} {{")
+    w.block(op.regions[0])
+    w.close("}")
+
+
 def write_moved(w: Writer, op: Op) -> None:
     """`%q = op %p, %n : T -> T`."""
     pointer, by = (op.bound(s.name)[0] for s in signature(op.page).ins)
@@ -368,7 +414,7 @@ def write_element(w: Writer, op: Op) -> None:
     """`%x = op %a[%i] : T -> U`, or with values and their types in the page's order."""
     text = ""
     for name in op.page.asm.order:
-        use = w.use(op.bound(name)[0])
+        use = ", ".join(map(w.use, op.bound(name)))
         text += f"[{use}]" if name in op.page.asm.brackets else f"{', ' if text else ''}{use}"
     others = [op.bound(name)[0].type for name in with_types(op.page)[1:]]
     untyped = op.page.asm.untyped and {*others, *(r.type for r in op.results)} <= {INDEX}
@@ -469,6 +515,9 @@ WRITERS: dict[str, Write] = {
     "field": write_field,
     "call": write_call,
     "branch": write_branch,
+    "switch": write_switch,
+    "asserted": write_asserted,
+    "executed": write_executed,
     "while": write_while,
     "condition": write_condition,
     "section": write_section,

@@ -103,10 +103,17 @@ class Writer:
         self.indent += 1
 
     def block(self, block: Block) -> None:
-        """The ops of a region."""
+        """The ops of a region, with its further blocks."""
+        around = self.arity
+        if block.following:
+            self.arity = {other.label: len(other.args) for other in block.following}
         for op in block.ops:
             self.op(op)
         self.remarks(block.trailing)
+        for other in block.following:
+            self.label(other)
+            self.block(other)
+        self.arity = around
 
     def op(self, op: AnyOp) -> None:
         if isinstance(op, OpaqueOp):

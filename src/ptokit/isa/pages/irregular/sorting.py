@@ -5,6 +5,7 @@ from ptokit.isa.lang.page import *
 RECORD, BLOCK = 8, 32  # bytes; records that are sorted together
 ROW, PART = "!pto.tile_buf<vec, 1x256xf32>", "!pto.tile_buf<vec, 1x64xf32>"
 COUNTS = "!pto.tile_buf<vec, 1x16xu16, valid=1x4>"
+LISTS = {"dst": ROW, "executed": COUNTS, "src0": PART, "src1": PART}
 
 
 def codes(x: Array) -> Array:
@@ -140,7 +141,7 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
         dst.lines(u64)[0, :total] = merged.reshaped(1, total)
 
 
-class TMrgSortLists(Merge, form="lists", name="tmrgsort", disputes=("X22",)):
+class MergeLists(Merge, abstract=True, disputes=("X22",)):
     """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
 
     As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
@@ -148,30 +149,21 @@ class TMrgSortLists(Merge, form="lists", name="tmrgsort", disputes=("X22",)):
 
     dst = Merge.dst
     executed = Out(Tile, doc="how many records of each list are taken, 16 bits")
-    tmp = Scratch(Tile, doc="as large as all sources together")
     src0 = In(Tile, doc="a sorted list")
     src1 = In(Tile, doc="a sorted list")
     src2 = In(Tile, None, doc="a sorted list")
     src3 = In(Tile, None, doc="a sorted list")
     exhausted = Attr(bool, False)
-    asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"), attrs_inside=" ")
-    example = {"dst": ROW, "executed": COUNTS, "tmp": ROW, "src0": PART, "src1": PART}
-    two = src0.cols + src1.cols
+    asm = Asm(attrs_inside=" ")
+    example = LISTS
     rules = (
-        one_row(dst, tmp, src0, src1),
-        when(src2.given, also(dst, src2), named("shape", tmp.cols >= two + src2.cols)),
-        when(
-            src3.given,
-            named("operand-count", src2.given),
-            also(dst, src3),
-            named("shape", tmp.cols >= two + src2.cols + src3.cols),
-        ),
-        named("shape", tmp.cols >= two, help="tmp has room for all sources"),
+        one_row(dst, src0, src1),
+        when(src2.given, also(dst, src2)),
+        when(src3.given, named("operand-count", src2.given), also(dst, src3)),
         named("element-type", executed.dtype.isin(i16, u16), help="numbers of 16 bits"),
         named("shape", both(executed.valid.rows == 1, executed.valid.cols == 4), help="1x4"),
         named("layout", executed.layout == ND),
     )
-    recorded = {f"merge{n}{how}": {} for n in (2, 3, 4) for how in ("", "_exhausted")}
 
     @staticmethod
     def run(
@@ -198,3 +190,42 @@ class TMrgSortLists(Merge, form="lists", name="tmrgsort", disputes=("X22",)):
         dst.lines(u64).put((0, slice(0, count)), merged, inside)
         executed[0, :4] = 0
         executed[0, : len(sources)] = taken.cast(executed.dtype)
+
+
+class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
+    """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
+
+    As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
+    """
+
+    dst, executed = MergeLists.dst, MergeLists.executed
+    tmp = Scratch(Tile, doc="as large as all sources together")
+    src0, src1, src2 = MergeLists.src0, MergeLists.src1, MergeLists.src2
+    src3 = MergeLists.src3
+    asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"))
+    example = {**LISTS, "tmp": ROW}
+    two = src0.cols + src1.cols
+    rules = (
+        MergeLists.rules,
+        also(dst, tmp),
+        when(src2.given, named("shape", tmp.cols >= two + src2.cols)),
+        when(src3.given, named("shape", tmp.cols >= two + src2.cols + src3.cols)),
+        named("shape", tmp.cols >= two, help="tmp has room for all sources"),
+    )
+    recorded = {f"merge{n}{how}": {} for n in (2, 3, 4) for how in ("", "_exhausted")}
+
+
+class TMrgSortPlanned(MergeLists, form="lists without tmp", name="tmrgsort"):
+    """The same where the compiler finds the scratch: it cannot at level 3."""
+
+    no_tmp = Attr(bool, cpp=False)
+    example = (
+        f"pto.tmrgsort ins(%src0, %src1 no_tmp : {PART}, {PART}) "
+        f"outs(%dst, %executed : {ROW}, {COUNTS})"
+    )
+    asm = Asm(flag="no_tmp")
+    rules = (
+        MergeLists.rules,
+        named("attribute", no_tmp == Const(True), help="give tmp, or say no_tmp"),
+        at(LEVEL3, HARDWARE, named("level", Field("machine").level != Const(3), help="give tmp")),
+    )

@@ -124,7 +124,12 @@ def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
     return named("shape", either(column, line), help="one for each row of src0")
 
 
-class TGatherCompare(Instr, name="tgather", form="compare", pipe=V, disputes=("C17", "C39", "C40")):
+COMPARE_CPP = """\
+TGATHER<decltype({dst}), decltype({src0}), decltype({k_value}), decltype({cdst})\
+[, decltype({tmp})], CmpMode::{cmp}>({dst}, {src0}, {k_value}, {cdst}[, {tmp}][, {offset}]);"""
+
+
+class CompareGather(Instr, abstract=True, pipe=V, disputes=("C17", "C39", "C40")):
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
     dst[i, n] = offset + i * src0.cols + j for the n-th match j of row i; cdst[i] = the number of
@@ -133,34 +138,45 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V, disputes=("C
 
     dst = Out(Tile, doc="receives the indices of the matches, row by row")
     src0 = In(Tile, doc="the elements to compare")
-    k_value = In(Tile, doc="one threshold for each row")
     cdst = Out(Tile, doc="receives the number of matches of each row")
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
-    offset = In(Index, 0, doc="the index of the first element")
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
-
-    example = {
-        "dst": VEC_I32,
-        "k_value": COUNT.replace("xi32", "xu32"),
-        "cdst": COUNT,
-        "tmp": "!pto.tile_buf<vec, 16x64xu32>",
-        "cmp": CmpMode.GT,
-    }
     equal = either(src0.dtype != i32, cmp == CmpMode.EQ)
-    scratch = tmp.numel + src0.numel * dst.size + src0.rows * src0.size
     rules = (
         named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
         named("element-type", dst.dtype.isin(i32, u32), cdst.dtype.isin(i32, u32)),
         on((CPU, A5), named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16))),
-        one_each(k_value, src0),
         one_each(cdst, src0),
         named("shape", dst.valid.rows >= src0.valid.rows, dst.valid.cols >= src0.valid.cols),
-        each_in_vec(dst, src0, k_value, cdst),
+        each_in_vec(dst, src0, cdst),
         on(
             A2A3,
-            named("element-type", src0.dtype.isin(f32, f16, i32), k_value.dtype.isin(i32, u32)),
+            named("element-type", src0.dtype.isin(f32, f16, i32)),
             named("attribute", equal, help="i32 compares eq"),
             named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
+        ),
+    )
+
+
+FOUND = {"dst": VEC_I32, "cdst": COUNT, "tmp": "!pto.tile_buf<vec, 16x64xu32>", "cmp": CmpMode.GT}
+
+
+class TGatherCompare(CompareGather, name="tgather", form="compare"):
+    __doc__ = CompareGather.__doc__
+
+    dst, src0 = CompareGather.dst, CompareGather.src0
+    k_value = In(Tile, doc="one threshold for each row")
+    cdst, tmp, cmp = CompareGather.cdst, CompareGather.tmp, CompareGather.cmp
+    offset = In(Index, 0, doc="the index of the first element")
+    example = {**FOUND, "k_value": COUNT.replace("xi32", "xu32")}
+    scratch = tmp.numel + src0.numel * dst.size + src0.rows * src0.size
+    rules = (
+        CompareGather.rules,
+        one_each(k_value, src0),
+        each_in_vec(k_value),
+        on(
+            A2A3,
+            named("element-type", k_value.dtype.isin(i32, u32)),
             named("shape", tmp.numel * tmp.size >= scratch, help="bitmap, indices, thresholds"),
         ),
         on(A5, named("element-type", k_value.dtype.isin(u16, u32))),
@@ -170,17 +186,42 @@ class TGatherCompare(Instr, name="tgather", form="compare", pipe=V, disputes=("C
     def run(
         dst: Cells, src0: Cells, k_value: Cells, cdst: Cells, offset: int, cmp: CmpMode
     ) -> None:
-        rows, cols = src0.valid
-        x, k = src0[:rows, :cols], column(k_value, rows).cast(src0.dtype)
-        row, col = dst.iota(rows, cols)
-        match = x > k if cmp is CmpMode.GT else x.equals(k)
-        found, count = (row * src0.cols + col + offset).cast(dst.dtype).compacted(match)
-        dst.put((slice(0, rows), slice(0, cols)), found, col < count.cast(i64))
-        counts = count.cast(cdst.dtype)
-        if cdst.valid.cols == 1:
-            cdst[:rows, 0] = counts
-        else:
-            cdst[0, :rows] = counts.T
+        limit = column(k_value, src0.valid.rows).cast(src0.dtype)
+        list_matches(dst, src0, limit, cdst, offset, cmp)
+
+
+class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a number"):
+    """tgather that compares every element with one number, as the assembler's text has it."""
+
+    asm = Asm(cpp_text=COMPARE_CPP)
+    dst, src0 = CompareGather.dst, CompareGather.src0
+    k_value = In(Scalar, doc="the threshold of all rows; it takes src0's type")
+    cdst, tmp, cmp = CompareGather.cdst, CompareGather.tmp, CompareGather.cmp
+    offset = Attr(int, 0, bits=32)
+    example = {**FOUND, "k_value": 0.5}
+
+    @staticmethod
+    def run(
+        dst: Cells, src0: Cells, k_value: Number, cdst: Cells, offset: int, cmp: CmpMode
+    ) -> None:
+        list_matches(dst, src0, src0[src0.valid].number(k_value), cdst, offset, cmp)
+
+
+def list_matches(
+    dst: Cells, src0: Cells, limit: Array, cdst: Cells, offset: int, cmp: CmpMode
+) -> None:
+    """The indices of what is greater than, or equal to, a limit in each row, and how many."""
+    rows, cols = src0.valid
+    x = src0[:rows, :cols]
+    row, col = dst.iota(rows, cols)
+    match = x > limit if cmp is CmpMode.GT else x.equals(limit)
+    found, count = (row * src0.cols + col + offset).cast(dst.dtype).compacted(match)
+    dst.put((slice(0, rows), slice(0, cols)), found, col < count.cast(i64))
+    counts = count.cast(cdst.dtype)
+    if cdst.valid.cols == 1:
+        cdst[:rows, 0] = counts
+    else:
+        cdst[0, :rows] = counts.T
 
 
 def column(tile: Cells, rows: int) -> Array:

@@ -1,0 +1,181 @@
+"""Text of later assemblers and of compilers before them: read, judged, printed back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from tests.text.test_real_files import reads_back
+
+T, IDS = "!pto.tile_buf<vec, 16x64xf32>", "!pto.tile_buf<vec, 16x64xi32>"
+N, ROW = "!pto.tile_buf<vec, 1x16xi32>", "!pto.tile_buf<vec, 1x64xf32>"
+LONG, COUNTS = "!pto.tile_buf<vec, 1x192xf32>", "vector<4xi16>"
+V, D = "!pto.partition_tensor_view<8x8xf32>", "!pto.tile_buf<vec, 8x8xf32>"
+LOAD = f"pto.tload ins(%v : {V}) outs(%d : {D})"
+COMPARED = f"outs(%i, %n : {IDS}, {N}) {{cmpMode = #pto<cmp gt>, offset = 7 : i32}}"
+MERGED = f"outs(%o, %e : {LONG}, {COUNTS})"
+A = "!pto.local_array<2x3xi32>"
+STATEMENTS = {
+    # the text, and a part of what is printed of it
+    f"pto.tgather ins(%t, %x, %i : {T}, f32, {IDS}) {COMPARED}": "offset = 7 : i32",
+    f"pto.tgather ins(%t, %x : {T}, f32) {COMPARED}": "ins(%t, %x : ",
+    f"pto.tmrgsort ins(%r, %r no_tmp {{exhausted = true}} : {ROW}, {ROW}) {MERGED}":
+    "%r, %r no_tmp {exhausted = true} :",
+    f"pto.tmrgsort ins(%r, %r, %r no_tmp : {ROW}, {ROW}, {ROW}) {MERGED}": "%r, %r, %r no_tmp :",
+    f"{LOAD} {{cache_policy = #pto.load_cache_policy<l2_bypass>}}":
+    "{cache_policy = #pto.load_cache_policy<l2_bypass>}",
+    f"{LOAD} {{cache_policy = #pto.load_cache_policy<l2_bypass>}} offset = %a : i64":
+    "<l2_bypass>} offset = %a : i64",
+    f"{LOAD} pad_mode = #pto.padmode<PadValue> pad_value = %x : f32 left_padding_num = %c : index "
+    "init_out_buffer = true right_padding_num = %c : index":
+    "pad_mode = #pto.padmode<PadValue> pad_value = %x : f32 left_padding_num = %c : index "
+    "init_out_buffer = true right_padding_num = %c : index",
+    f"%u = pto.alloc_tile addr = %a : {D}, i64": "%u = pto.alloc_tile addr = %a : ",
+    f"pto.local_array_set %k[%c, %c], %m : {A}, i32": f"%k[%c, %c], %m : {A}, i32",
+    f"%u = pto.local_array_get %k[%c, %c] : {A} -> i32": f"%k[%c, %c] : {A} -> i32",
+    'cf.assert %b, "no \\"more\\" rows"': 'cf.assert %b, "no \\"more\\" rows"',
+}  # fmt: skip
+ARGUMENTS = (
+    f"%t: {T}, %x: f32, %i: {IDS}, %n: {N}, %r: {ROW}, %o: {LONG}, %v: {V}, %d: {D}, %a: i64, "
+    "%c: index, %m: i32, %b: i1"
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_it_is_read_judged_and_printed_back(statement: str) -> None:
+    text = (
+        f"func.func @f({ARGUMENTS}) {{\n  %k = pto.declare_local_array -> {A}\n"
+        f"  %e = arith.constant dense<0> : {COUNTS}\n  {statement}\n  return\n}}\n"
+    )
+    reads_back(text)
+    assert STATEMENTS[statement] in pto.loads(text).text("dps")
+    assert not any(d.is_error for d in pto.loads(text).check("cpu"))
+
+
+def test_what_a_load_pads_with_is_said_by_its_tile() -> None:
+    text = f"func.func @f({ARGUMENTS}) {{\n  {LOAD} pad_value = %x : f32\n  return\n}}\n"
+    (found,) = pto.loads(text).check("a5")
+    assert (found.slug, found.is_error) == ("attribute", False)
+
+
+def test_types_behind_that_of_a_tile_are_those_of_its_operands() -> None:
+    text = f"func.func @f(%a: i64) {{\n  %t = pto.alloc_tile addr = %a : {D}, i32\n  return\n}}\n"
+    with pytest.raises(pto.PtoError, match="i64") as caught:
+        pto.loads(text)
+    assert caught.value.diagnostics[0].slug == "type-mismatch"
+
+
+@pytest.mark.parametrize(
+    ("index", "slug"), [("[%c]", "operand-count"), ("[%c, %three]", "operand-value")]
+)
+def test_an_element_of_a_matrix_has_two_indices(index: str, slug: str) -> None:
+    text = (
+        "%c = arith.constant 1 : index\n%three = arith.constant 3 : index\n"
+        f"%k = pto.declare_local_array -> {A}\n"
+        f"%x = pto.local_array_get %k{index} : {A} -> i32\n"
+    )
+    (found,) = [d for d in pto.loads(text).check("cpu") if d.is_error]
+    assert found.slug == slug
+
+
+FOREIGN = {
+    "pto.castptr %a : i64 -> !pto.ptr<f32, ub>": "!pto.ptr<f32, vec>",
+    "pto.castptr %a : i64 -> !pto.ptr<bf16, l1>": "!pto.ptr<bf16, mat>",
+    "builtin.unrealized_conversion_cast %a : i64 to index": "index",
+}
+
+
+@pytest.mark.parametrize("statement", FOREIGN)
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_text_of_the_level_below_is_kept_and_not_run(statement: str, engine: str) -> None:
+    text = f"func.func @f(%a: i64) {{\n  %p = {statement}\n  return\n}}\n"
+    program = pto.loads(text)
+    assert str(program.module.funcs[0].body.ops[0].results[0].type) == FOREIGN[statement]
+    assert f"%p = {statement}" in program.text("dps")
+    assert [(d.slug, d.is_error) for d in program.check("a5")] == [("foreign-op", False)]
+    with pytest.raises(pto.PtoError) as caught:
+        program.run(a=0, engine=engine)
+    assert caught.value.diagnostics[0].slug == "foreign-op"
+
+
+REGION = """\
+func.func @f(%n: i32, %c: i1, %g: !pto.ptr<i32>) {
+  %zero = arith.constant 0 : index
+  %two = arith.constant 2 : i32
+  %r = scf.execute_region -> (i32) {
+    // first
+    cf.cond_br %c, ^one, ^end(%n : i32)
+  ^one: // with a value
+    %twice = arith.addi %n, %n : i32
+    cf.switch %n : i32, [default: ^end(%twice : i32), 1: ^three, -2: ^end(%two : i32)]
+  ^end(%m: i32):
+    scf.yield %m : i32
+  ^three:
+    scf.if %c {
+      cf.br ^end
+    ^end:
+      pto.store_scalar %n, %g[%zero] : !pto.ptr<i32>, i32
+      scf.yield
+    }
+    scf.yield %two : i32
+    // last
+  }
+  pto.store_scalar %r, %g[%zero] : !pto.ptr<i32>, i32
+  return
+}
+"""
+
+
+def test_blocks_of_regions_are_printed_back() -> None:
+    reads_back(REGION)
+    assert pto.loads(REGION).text("dps") == REGION
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("n", "c", "wanted"), [(1, 0, 1), (1, 1, 2), (-2, 1, 2), (-2, 0, -2), (5, 1, 10), (0, 1, 0)]
+)
+def test_blocks_of_regions_run(n: int, c: int, wanted: int, engine: str) -> None:
+    found = pto.loads(REGION).run(n=n, c=c, g=np.zeros(1, np.int32), engine=engine)
+    assert found["g"].tolist() == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ("cf.br ^end\n    ^end:", "cf.br ^three\n    ^end:", "undefined-name"),
+        ("%c, ^one, ^end(%n : i32)", "%c, ^one, ^end", "operand-count"),
+        ("scf.yield %m : i32", "scf.yield", "operand-count"),
+        ("scf.yield %m : i32", "scf.yield %twice : i32", "undefined-name"),
+        ("1: ^three", "1: ^four", "undefined-name"),
+        ("default: ^end", "other: ^end", "syntax-error"),
+        ("-2: ^end", "2.5: ^end", "syntax-error"),
+    ],
+)
+def test_blocks_of_regions_are_checked(old: str, new: str, slug: str) -> None:
+    assert old in REGION
+    with pytest.raises(pto.PtoError) as caught:
+        pto.loads(REGION.replace(old, new))
+    assert slug in {d.slug for d in caught.value.diagnostics}
+
+
+def test_a_switch_in_generic_form_is_kept() -> None:
+    text = (
+        "func.func @f(%n: i32) {\n"
+        '  "cf.switch"(%n)[^a, ^a] <{case_values = dense<1> : tensor<1xi32>, '
+        "case_operand_segments = array<i32: 0>, operandSegmentSizes = array<i32: 1, 0, 0>}> "
+        ": (i32) -> ()\n^a:\n  return\n}\n"
+    )
+    assert '"cf.switch"(%n)[^a, ^a]' in pto.loads(text).text("dps")
+
+
+def test_an_assertion_that_fails_ends_the_run() -> None:
+    text = 'func.func @f(%n: i1) {\n  cf.assert %n, "n"\n  return\n}\n'
+    for engine in ("reference", "native"):
+        pto.loads(text).run(n=1, engine=engine)
+        with pytest.raises(pto.PtoError) as caught:
+            pto.loads(text).run(n=0, engine=engine)
+        assert caught.value.diagnostics[0].slug == "trapped"
+    constant = text.replace("(%n: i1) {", "() {\n  %n = arith.constant false")
+    assert [d.slug for d in pto.loads(constant).check("a5")] == ["trapped"]
