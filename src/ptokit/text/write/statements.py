@@ -18,6 +18,19 @@ from ptokit.text.read.brackets import with_types
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
+from ptokit.text.write.control_out import (
+    write_asserted,
+    write_branch,
+    write_call,
+    write_condition,
+    write_executed,
+    write_for,
+    write_if,
+    write_section,
+    write_switch,
+    write_while,
+    write_yield,
+)
 from ptokit.text.write.writer import Writer
 
 Write: TypeAlias = "Callable[[Writer, Op], None]"
@@ -216,54 +229,6 @@ def write_cast(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)}{attributes(op, w)} : {types}")
 
 
-def write_yield(w: Writer, op: Op) -> None:
-    """`op %a, %b : T, U`, or with brackets."""
-    values = [v for _, v in op.values()]
-    if op.page.asm.brackets:
-        names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
-        w.line(op, f"{w.mnemonic(op)}({names}) : ({types}) -> ()")
-        return
-    text = f" {_listed(w, values)}" if values else ""
-    w.line(op, f"{w.mnemonic(op)}{text}")
-
-
-def _listed(w: Writer, values: Sequence[Value]) -> str:
-    return f"{', '.join(map(w.use, values))} : {', '.join(w.type(v.type) for v in values)}"
-
-
-def write_for(w: Writer, op: Op) -> None:
-    """A loop with its region."""
-    *bounds, carried = signature(op.page).ins
-    body = op.regions[0]
-    induction, *args = body.args
-    low, high, step = (w.operand(op.bound(s.name)[0], s) for s in bounds)
-    text = f"{w.results(op)}{w.mnemonic(op)} %{induction.name} = {low} to {high} step {step}"
-    inits = op.bound(carried.name)
-    if inits:
-        pairs = (f"%{a.name} = {w.use(v)}" for a, v in zip(args, inits, strict=True))
-        types = ", ".join(w.type(v.type) for v in op.results)
-        text += f" iter_args({', '.join(pairs)}) -> ({types})"
-    if w.type(induction.type) != "index":
-        text += f" : {w.type(induction.type)}"
-    w.open(op, f"{text} {{")
-    w.block(body)
-    w.close("}")
-
-
-def write_if(w: Writer, op: Op) -> None:
-    """A branch with its regions."""
-    condition = op.bound(signature(op.page).ins[0].name)[0]
-    types = ", ".join(w.type(v.type) for v in op.results)
-    arrow = f" -> ({types})" if types else ""
-    w.open(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(condition)}{arrow} {{")
-    w.block(op.regions[0])
-    for region in op.regions[1:]:
-        w.close("} else {")
-        w.indent += 1
-        w.block(region)
-    w.close("}")
-
-
 def _list(w: Writer, op: Op) -> tuple[str, str]:
     """`(%a, word(%b, %c) : T, U, V)` or `(key = %a : T)`, and clauses behind all else."""
     page, parts, types, behind = op.page, list[str](), list[str](), ""
@@ -315,92 +280,6 @@ def write_worded(w: Writer, op: Op) -> None:
     words = (f"{a.key} = {attribute(op.attrs[a.name])}" for a in op.page.attrs if a.required)
     text = f"{w.mnemonic(op)}{operands or '()'}"
     w.line(op, f"{text} {', '.join(words)}{attributes(op)}")
-
-
-def write_section(w: Writer, op: Op) -> None:
-    """An op with one region: numbers before it, attributes and the types of results behind."""
-    numbers = ", ".join(str(op.attrs[a.name]) for a in op.page.attrs if a.required)
-    types = ", ".join(w.type(v.type) for v in op.results)
-    w.open(op, f"{w.results(op)}{w.mnemonic(op)}{f'<<<{numbers}>>>' if numbers else ''} {{")
-    w.block(op.regions[0])
-    w.close(f"}}{attributes(op)}{f' : {types}' if types else ''}")
-
-
-def write_while(w: Writer, op: Op) -> None:
-    """A loop with its two regions."""
-    before, after = op.regions
-    inits = op.bound(signature(op.page).ins[0].name)
-    pairs = ", ".join(f"%{a.name} = {w.use(v)}" for a, v in zip(before.args, inits, strict=True))
-    taken = ", ".join(w.type(a.type) for a in before.args)
-    given = ", ".join(w.type(r.type) for r in op.results)
-    head = f"{w.results(op)}{w.mnemonic(op)}{f' ({pairs})' if pairs else ''}"
-    w.open(op, f"{head} : ({taken}) -> ({given}) {{")
-    w.block(before)
-    w.close("} do {")
-    if after.args:
-        w.put(f"^bb0({', '.join(f'%{a.name}: {w.type(a.type)}' for a in after.args)}):")
-    w.indent += 1
-    w.block(after)
-    w.close("}")
-
-
-def write_condition(w: Writer, op: Op) -> None:
-    """`op(%more) %a, %b : T, U`."""
-    first, rest = signature(op.page).ins
-    values = op.bound(rest.name)
-    text = f" {_listed(w, values)}" if values else ""
-    w.line(op, f"{w.mnemonic(op)}({w.use(op.bound(first.name)[0])}){text}")
-
-
-def write_call(w: Writer, op: Op) -> None:
-    """`%r = op @name(%a, %b) : (T, U) -> V`."""
-    values = op.bound(op.page.operands[0].name)
-    names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
-    given = ", ".join(w.type(r.type) for r in op.results)
-    arrow = given if len(op.results) == 1 else f"({given})"
-    callee = op.attrs[op.page.attrs[0].name]
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} @{callee}({names}) : ({types}) -> {arrow}")
-
-
-def write_branch(w: Writer, op: Op) -> None:
-    """`op %c, ^bb1(%a : T), ^bb2`."""
-    *chosen, passed = op.page.operands
-    parts = [w.use(op.bound(operand.name)[0]) for operand in chosen]
-    values = op.bound(passed.name)
-    for label in op.successors:
-        given, values = values[: w.arity[label]], values[w.arity[label] :]
-        parts.append(f"{label}({_listed(w, given)})" if given else label)
-    w.line(op, f"{w.mnemonic(op)} {', '.join(parts)}")
-
-
-def write_switch(w: Writer, op: Op) -> None:
-    """`op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`,."""
-    *_, passed = op.page.operands
-    flag = next(v for name, v in op.values() if name != passed.name)
-    values = op.bound(passed.name)
-    cases = op.attrs.get(op.page.attrs[0].name, ())
-    words = ("default", *map(str, cases if isinstance(cases, tuple) else ()))  # type: ignore[reportUnknownArgumentType]
-    ways: list[str] = []
-    for word, label in zip(words, op.successors, strict=True):
-        given, values = values[: w.arity[label]], values[w.arity[label] :]
-        ways.append(f"{word}: {label}({_listed(w, given)})" if given else f"{word}: {label}")
-    w.line(op, f"{w.mnemonic(op)} {w.use(flag)} : {w.type(flag.type)}, [{', '.join(ways)}]")
-
-
-def write_asserted(w: Writer, op: Op) -> None:
-    """`op %condition, "text"`."""
-    text = quoted(str(op.attrs[op.page.attrs[0].name]))
-    w.line(op, f"{w.mnemonic(op)} {w.use(op.bound(op.page.ins()[0].name)[0])}, {text}")
-
-
-def write_executed(w: Writer, op: Op) -> None:
-    """`%r = op -> (T) no_inline {`, and the region."""
-    types = ", ".join(w.type(v.type) for v in op.results)
-    words = "".join(f" {attr.key}" for attr in op.page.attrs if op.attrs.get(attr.name))
-    arrow = f" -> ({types})" if types else ""
-    w.open(op, f"{w.results(op)}{w.mnemonic(op)}{arrow}{words} {{")
-    w.block(op.regions[0])
-    w.close("}")
 
 
 def write_moved(w: Writer, op: Op) -> None:
