@@ -19,15 +19,15 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 620,  # the calls that a place is inside of, the nearest words; levels; scopes
     "isa/formula": 660,  # levels; lists whose members are alike
-    "isa/model": 2_050,  # readings by name; kinds of cores, handles of pipes, structs
+    "isa/model": 2_080,  # readings by name; kinds of cores, handles of pipes, structs; arrays by extents
     "isa/lang": 1_600,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 870,
     "isa": 120,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
-    "isa/pages": 9_700,  # all tile instructions of the manual; other cores and ranks; structs
-    "ir": 640,  # the builder too; graphs of blocks, kernels
+    "isa/pages": 9_860,  # all tile instructions of the manual; other cores and ranks; structs
+    "ir": 650,  # the builder too; graphs of blocks, kernels
     "text/types": 800,  # memrefs, multi-tiles, memories of pointers, structs
-    "text/read": 4_340,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks
+    "text/read": 4_400,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks of regions
     "text/write": 1_300,  # values that regions pass on, in C++; shapes of pipes, fields
     "text": 20,
     "sim": 2_200,  # windows are placed once, memories used again; merges, addresses
@@ -36,7 +36,7 @@ HOUSE = {
     "sim/reference": 600,  # what of arrays is viewed; traces, breakpoints
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_320,  # sessions run again
-    "passes": 2_050,  # blocks become regions
+    "passes": 2_120,  # blocks become regions, cases two-way branches
     "api": 2_800,  # raw files, arguments by position, comparisons
     "tools": 2_400,  # a file per command; arguments, comparison, traces, breakpoints
     "": 160,

@@ -22,7 +22,7 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
 # the rest of the ISA; a command line with a file per command; other cores, levels; blocks
-LARGEST_PACKAGE = 43_000
+LARGEST_PACKAGE = 43_450
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -286,7 +286,7 @@ def instructions() -> dict[str, list[type[Instr]]]:
     """Every instruction that moves or computes data, by its Python name: its forms."""
     forms: dict[str, list[type[Instr]]] = {}
     for page in pages():
-        if page.executes and page.asm.dialect == "pto":
+        if page.executes:
             forms.setdefault(page.python(), []).append(page)
     return forms
 

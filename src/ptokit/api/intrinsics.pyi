@@ -230,7 +230,6 @@ __all__ = [
     "tcolexpandmin",
     "tcolexpandexpdif",
     "fence_barrier_all",
-    "assert",
     "tcvt",
     "get_buf",
     "rls_buf",
@@ -533,12 +532,6 @@ def tcolexpandexpdif(
 ) -> None: ...
 def fence_barrier_all(
     scope: FenceScopeWord,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-def assert(
-    condition: int,
-    message: str,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...

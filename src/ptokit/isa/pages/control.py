@@ -254,7 +254,7 @@ class Switch(Branch):
     cases = Attr(tuple, ())
 
 
-class Assert(Instr, asm=Asm(dialect="cf", shape="asserted"), pipe=S):
+class Assert(Instr, asm=Asm(dialect="cf", shape="asserted"), traits=(BY_SCALAR,), pipe=S):
     """End the run here unless `condition` is 1; the text says what is wrong."""
 
     asm = Asm(cpp_text="if (!{condition}) trap();")
