@@ -100,6 +100,27 @@ BLOCKS = Program(
 say("Br", BLOCKS)
 say("CondBr", BLOCKS)
 say("ScfCondition", HALVED)
+SWITCHED = Program(
+    program(
+        f"%out: {T}, %n: i32",
+        f"""
+  %even = arith.cmpi ne, %n, %one : i32
+  cf.assert %even, "n is not 1"
+  %i = scf.execute_region -> (i32) {{
+    cf.switch %n : i32, [default: ^end(%one : i32), -3: ^more(%n : i32), 5: ^end(%two : i32)]
+  ^more(%m: i32):
+    pto.tadds ins(%out, %two : {T}, i32) outs(%out : {T})
+    cf.br ^end(%m : i32)
+  ^end(%found: i32):
+    scf.yield %found : i32
+  }}
+  {ADD_K}""",
+    ),
+    {"out": [[2 - 3] * 8]},
+    {"out": ZEROS, "n": -3},
+)
+for page in ("Switch", "Assert", "ExecuteRegion"):
+    say(page, SWITCHED)
 say(
     "FuncCall",
     Program(

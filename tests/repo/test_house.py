@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 620,  # the calls that a place is inside of, the nearest words; levels; scopes
     "isa/formula": 660,  # levels; lists whose members are alike
-    "isa/model": 2_080,  # readings by name; kinds of cores, handles of pipes, structs; arrays by extents
+    "isa/model": 2_080,  # readings by name; kinds of cores, handles of pipes, structs, arrays
     "isa/lang": 1_600,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 870,
     "isa": 120,  # the index
@@ -27,7 +27,7 @@ HOUSE = {
     "isa/pages": 9_860,  # all tile instructions of the manual; other cores and ranks; structs
     "ir": 650,  # the builder too; graphs of blocks, kernels
     "text/types": 800,  # memrefs, multi-tiles, memories of pointers, structs
-    "text/read": 4_400,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks of regions
+    "text/read": 4_400,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks
     "text/write": 1_300,  # values that regions pass on, in C++; shapes of pipes, fields
     "text": 20,
     "sim": 2_200,  # windows are placed once, memories used again; merges, addresses

@@ -254,10 +254,10 @@ class Switch(Branch):
     cases = Attr(tuple, ())
 
 
-class Assert(Instr, asm=Asm(dialect="cf", shape="asserted"), traits=(BY_SCALAR,), pipe=S):
+class Assert(Instr, traits=(BY_SCALAR,), pipe=S):
     """End the run here unless `condition` is 1; the text says what is wrong."""
 
-    asm = Asm(cpp_text="if (!{condition}) trap();")
+    asm = Asm(dialect="cf", shape="asserted", cpp_text="if (!{condition}) trap();")
     example = """\
 func.func @example(%n: index) {
   %limit = arith.constant 4 : index

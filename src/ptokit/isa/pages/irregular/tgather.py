@@ -124,11 +124,6 @@ def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
     return named("shape", either(column, line), help="one for each row of src0")
 
 
-COMPARE_CPP = """\
-TGATHER<decltype({dst}), decltype({src0}), decltype({k_value}), decltype({cdst})\
-[, decltype({tmp})], CmpMode::{cmp}>({dst}, {src0}, {k_value}, {cdst}[, {tmp}][, {offset}]);"""
-
-
 class CompareGather(Instr, abstract=True, pipe=V, disputes=("C17", "C39", "C40")):
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
@@ -193,7 +188,6 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
 class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a number"):
     """tgather that compares every element with one number, as the assembler's text has it."""
 
-    asm = Asm(cpp_text=COMPARE_CPP)
     dst, src0 = CompareGather.dst, CompareGather.src0
     k_value = In(Scalar, doc="the threshold of all rows; it takes src0's type")
     cdst, tmp, cmp = CompareGather.cdst, CompareGather.tmp, CompareGather.cmp
