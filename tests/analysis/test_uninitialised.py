@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import ptokit as pto
@@ -61,3 +62,41 @@ def test_a_number_of_an_elided_type_is_not_folded() -> None:
     """The type of a cast's result says how it wraps."""
     text = "%a = arith.constant 7 : i32\n%b = arith.index_cast %a : i32 to dtype\n"
     assert {d.slug for d in pto.loads(text).check("all")} <= {"type-elided"}
+
+
+SUM = "pto.tadd ins(%a, %b : {T}, {T}) outs(%c : {T})".replace(
+    "{T}", "!pto.tile_buf<vec, 8x64xf32>"
+)
+STORED = "pto.tstore ins(%c : !pto.tile_buf<vec, 8x64xf32>) outs(%v : !pto.tensor_view<8x64xf32>)"
+
+
+def summed(*lines: str, args: str) -> pto.Program:
+    tiles = (
+        f"%{name} = pto.alloc_tile : !pto.tile_buf<vec, 8x64xf32>"
+        for name in "abc"
+        if f"%{name}:" not in args
+    )
+    lines = (f"func.func @f({args}) {{", *tiles, *lines, "return", "}")
+    return pto.loads("\n".join(lines))
+
+
+VIEW = "%v: !pto.tensor_view<8x64xf32>"
+FILLED = f"{VIEW}, %a: !pto.tile_buf<vec, 8x64xf32>, %b: !pto.tile_buf<vec, 8x64xf32>"
+
+
+def test_an_excerpt_is_undecided_and_does_not_run() -> None:
+    """X62: nothing writes its inputs, as in text that tests a compiler; the run meets them."""
+    program = summed(SUM, STORED, args=VIEW)
+    verdicts = program.verdicts("all")
+    assert {str(v.word.value) for v in verdicts} == {"undecided"}
+    assert {(d.slug, d.is_error) for v in verdicts for d in v.diagnostics} == {
+        ("uninitialised-read", False)
+    }
+    with pytest.raises(pto.PtoError, match="uninitialised-read"):
+        program.run(v=np.zeros((8, 64), np.float32))
+
+
+def test_what_is_written_too_late_is_an_error() -> None:
+    found = summed(STORED, SUM, args=FILLED).check("all")
+    assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", True)}
+    assert not summed(SUM, STORED, args=FILLED).check("all")

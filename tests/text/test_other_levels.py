@@ -1,5 +1,8 @@
 """Text that a compiler has begun to lower, or that its later versions print: read, judged, kept."""
 
+from contextlib import suppress
+from typing import Any
+
 import pytest
 
 import ptokit as pto
@@ -116,3 +119,28 @@ def test_a_private_function_without_a_body_may_name_its_arguments() -> None:
     assert [f.declared for f in reads_back(text).funcs] == [True, False]
     with pytest.raises(pto.PtoError, match="the body of the function"):
         pto.loads(text.replace(" private", ""))
+
+
+OF_F64 = {
+    "a number made": "%a = arith.constant 7 : i32\n%n = arith.sitofp %a : i32 to f64\n",
+    "a wider number": "%a = arith.constant 7.0 : f32\n%n = arith.extf %a : f32 to f64\n",
+    "generic form": '%a = arith.constant 7.0 : f32\n%n = "arith.extf"(%a) : (f32) -> f64\n',
+    "an argument": "func.func @f(%i: memref<16x32xf64>) {\n  return\n}\n",
+    "no element type": "func.func @f(%i: memref<f32 16x32xf32>) {\n  return\n}\n",
+}
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("case", OF_F64)
+def test_types_of_another_level_are_never_computed_with(case: str, engine: str) -> None:
+    program = pto.loads(OF_F64[case])
+    assert {d.slug for d in program.check("all")} <= {"foreign-op"}
+    given: dict[str, Any] = {"i": 3} if "@f" in OF_F64[case] else {}
+    with suppress(pto.PtoError):  # not executed: no fault of ours
+        program.run(engine=engine, **given)
+
+
+def test_a_word_is_no_operand() -> None:
+    text = "%t = pto.alloc_tile valid_row = x32 : !pto.tile_buf<vec, 16x32xf32>"
+    with pytest.raises(pto.PtoError, match="valid_row is an operand"):
+        pto.loads(text)

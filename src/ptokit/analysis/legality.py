@@ -38,8 +38,9 @@ class Verdict:
     """What `check` says of a program on one target.
 
     `word`: refused if there is an error; else undecided if something in it is not known (an op or
-    a type that was allowed to be unknown, a rule that waits for a number of the running program);
-    else legal. `reason` says why in a line, empty if legal. `left` are the rules left to the run.
+    a type that was allowed to be unknown, a rule that waits for a number of the running program, a
+    tile that nothing in its function writes); else legal. `reason` says why in a line, empty if
+    legal. `left` are the rules left to the run.
     """
 
     target: str
@@ -134,7 +135,8 @@ def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, s
         return Outcome.REFUSED, _count(errors, "error")
     unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS | OPAQUE and not d.rule]
     elided = [d.message for d in found if d.slug == "type-elided"]
-    reasons = [*unknown[:1], *elided[:1]]
+    blank = [d.message for d in found if d.slug == "uninitialised-read"]
+    reasons = [*unknown[:1], *elided[:1], *blank[:1]]
     if left:
         reasons.append(f"{_count(len(left), 'rule')} left to the run, {left[0].why}")
     return (Outcome.UNDECIDED if reasons else Outcome.LEGAL), "; ".join(reasons)

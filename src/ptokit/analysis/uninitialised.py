@@ -2,9 +2,12 @@
 
 A read is suspect where no instruction before it in the text writes a value that may name the same
 bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
-is an error if the first iteration of every loop around it gets there on every path, and if the
+is reported if the first iteration of every loop around it gets there on every path, and if the
 instruction's body, run on blank memory, says so: scratch operands are named and not read. A part
 of a tile that was never written while another was is left to the run.
+
+It is an error, but in an excerpt: where a function reads tiles that nothing in it writes, whoever
+runs it has to fill them, and what it reads first is a warning (dispute X62).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from ptokit.analysis.checker import Turn
 from ptokit.analysis.known import Facts
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import GUARDED, Left, same_value
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
@@ -26,6 +29,7 @@ from ptokit.isa.lang.traits import ALIASES, BY_SCALAR, CALLS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
+EXCERPT = "nothing in this function writes some of the tiles that it reads: a run ends here"
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
@@ -42,7 +46,16 @@ def uninitialised(
         return [], []
     walk = FirstTurns(func, facts, suspects, storage, trial)
     walk.search(func)
-    return walk.found, walk.left
+    if walk.said <= _ever_written(func, storage):
+        return walk.found, walk.left
+    return [replace(d, severity=Severity.WARNING, help=EXCERPT) for d in walk.found], walk.left
+
+
+def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
+    """The storage that some instruction writes, wherever it stands."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    writing = (op for op in ops if op.page.executes and ALIASES not in op.page.traits)
+    return {storage.of(value) for op in writing for _, value in _written(op)}
 
 
 def _suspects(

@@ -173,7 +173,8 @@ CATALOGUE: dict[str, Entry] = {
         "a tile is read before it is written",
         "On-chip memory has no defined content until a program writes it. ptokit tracks every "
         "byte and reports the first element that was never written. `check` reports a tile of "
-        "which nothing was written on any way to the instruction, if it surely runs.",
+        "which nothing was written on any way to the instruction, if it surely runs: an error, but "
+        "a warning in an excerpt, a function that reads tiles which nothing in it writes.",
     ),
     "global-out-of-bounds": Entry(
         "a view reaches past its array",

@@ -64,7 +64,9 @@ class Bound:
         given, kind = self.arrays.get(arg.name), arg.type
         if isinstance(kind, PtrType):
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
-        return _tensor(arg, given, kind) if isinstance(kind, GlobalType) else self.numbers[arg]
+        if isinstance(kind, GlobalType):
+            return _tensor(arg, given, kind)
+        return self.numbers.get(arg)  # nothing reads one of a type that no page takes
 
     def renew(self, env: Env) -> None:
         """These arrays behind handles that `shared` made of others of the same types."""

@@ -36,7 +36,7 @@ def whole_boxes(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
 class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """New storage, at an address that is given or that ptokit chooses."""
 
-    disputes = ("X51", "X52")
+    disputes = ("X51", "X52", "X62")
 
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")

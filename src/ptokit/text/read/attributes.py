@@ -178,6 +178,9 @@ def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
         attr = attribute_of(page, item.key)
         if attr is None:
             require_no_slip(cursor, page, item)
+            if any(item.key == operand.name for operand in page.operands):
+                message = f"{page.mnemonic()}: {item.key} is an operand, not an attribute"
+                raise cursor.wrong("unknown-attribute", message, item.at, "give it a value: %name")
             found |= generic([item])
             op.spans[item.key] = cursor.span(item.at, item.end)
             continue

@@ -10,7 +10,7 @@ from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import BRANCHES
-from ptokit.isa.model.types import I1
+from ptokit.isa.model.types import I1, OpaqueType
 from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import with_successors
@@ -180,5 +180,7 @@ def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     types = [kind for kind, _ in call.results or []]
     if results:
         expect_results(p, op.page, len(types), results)
+    if any(isinstance(kind, OpaqueType) for kind in types):
+        raise UnknownOperandType
     op.results = [p.names.define(n, k, i) for (n, i), k in zip(results, types, strict=False)]
     return op

@@ -203,6 +203,8 @@ def finish(
             message = f"{page.mnemonic()} {wanted}, not {value.type}"
             raise p.wrong("type-mismatch", message, at)
     expect_results(p, page, len(types), results) if results else None
+    if any(isinstance(kind, OpaqueType) for kind in types):
+        raise UnknownOperandType
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=False)]
     if not results:
         op.results = [p.names.anonymous(kind) for kind in types]

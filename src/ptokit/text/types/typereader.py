@@ -107,7 +107,10 @@ def in_global_memory(kind: Type) -> Type:
     """A memref that says no memory, as an argument of a function: one of global memory."""
     text = kind.spelling if isinstance(kind, OpaqueType) else ""
     buffer = BUFFER.match(text.removesuffix(">") + ", #pto.address_space<gm>>")
-    found = _memref(buffer) if text.startswith("memref<") and buffer is not None else None
+    try:
+        found = _memref(buffer) if text.startswith("memref<") and buffer is not None else None
+    except BadType:  # its elements are foreign too
+        return kind
     return kind if found is None else replace(found, written=text)
 
 
