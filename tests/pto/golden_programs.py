@@ -67,6 +67,7 @@ def windows(random: Random) -> tuple[Arrays, Arrays]:
     y[4:5, 8:13] *= 10
     y[4:6, 16:24] *= -1
     y[1:2, 5:8] = 10
+    y[4:6, 5:13] *= 2
     return {"x": x, "n": 5}, {"x": y}
 
 

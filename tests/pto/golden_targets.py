@@ -157,3 +157,45 @@ def fix_pipe_moves(random: Random) -> tuple[Arrays, Arrays]:
     moved = np.clip(np.rint(acc * scales), -128, 127)
     given = {"acc": acc, "f": f, "c": np.zeros((32, 32), np.int8)}
     return given, dict.fromkeys("abcd", moved)
+
+
+@golden(refused=dict.fromkeys(("cpu", "a2a3"), "not-on-target"), stops="not-executed")
+def threads(_: Random) -> tuple[Arrays, Arrays]:
+    return {"x": np.zeros(4, f32)}, {}
+
+
+@golden(stops="not-executed")
+def signals_by_number(_: Random) -> tuple[Arrays, Arrays]:
+    return {"id": 5}, {}
+
+
+@golden(stops="not-executed")
+def entries(_: Random) -> tuple[Arrays, Arrays]:
+    return {"memory": np.zeros((16, 16), f32)}, {}
+
+
+@golden(refused={"a2a3": "not-on-target"})
+def block_scaled_rows(random: Random) -> tuple[Arrays, Arrays]:
+    x, w = numbers(random, 16, 64).astype(e4m3), numbers(random, 64, 32).astype(e4m3)
+    of_x, of_w = (2.0 ** random.integers(-2, 3, s) for s in ((16, 2), (2, 32)))
+    bias = numbers(random, 1, 32)
+    wide = np.repeat(of_x, 32, 1) * x.astype(f64) @ (np.repeat(of_w, 32, 0) * w.astype(f64))
+    given: Arrays = {"x": x, "of_x": of_x.astype(powers), "w": w, "of_w": of_w.astype(powers)}
+    given |= {"row": x[:1], "of_row": of_x[:1].astype(powers), "bias": bias}
+    wanted = {"y": wide + bias, "one": wide[:1], "two": 2 * wide[:1], "more": wide[:1] + bias}
+    return given, wanted
+
+
+@golden(refused=dict.fromkeys(("a2a3", "a5"), "not-on-target"))
+def hifloat4(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 16, 64).astype(ml_dtypes.bfloat16)
+    a, b = (random.integers(-7, 8, (64, 64)).astype(f32) / 4 for _ in range(2))
+    one, two = ((48 + n << 2) for n in (0, 1))  # codes of 1 and 2
+    of_a, of_b = np.zeros((64, 4), np.uint8), np.zeros((4, 64), np.uint8)
+    of_a[:, 0], of_b[0] = two, one
+    most = [np.abs(x.astype(f32)).reshape(-1, n).max(1) for n in (4, 8)]
+    largest = np.zeros(512, f32)
+    largest[:384] = np.concatenate(most)
+    given: Arrays = {"x": x, "a": a, "of_a": of_a, "b": b, "of_b": of_b}
+    given["max"] = np.zeros((16, 32), ml_dtypes.bfloat16)
+    return given, {"max": largest.reshape(16, 32), "y": 2 * a @ b}
