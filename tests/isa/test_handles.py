@@ -117,3 +117,24 @@ def test_a_tile_is_selected(index: int, result: list[int], engine: str) -> None:
     assert loaded.check("all") == []
     done = loaded.execute({"g": np.zeros(32, np.int32), "i": index}, engine=engine)
     assert np.asarray(done.outputs["g"])[:2].tolist() == result
+
+
+@pytest.mark.parametrize(
+    ("line", "targets"),
+    [
+        ("%x = pto.load_scalar %g[%i] : !pto.ptr<i32> -> f32", "cpu a2a3 a5"),
+        ("%x = pto.load_scalar %g[%i] : !pto.ptr<i32> -> index", "cpu a2a3 a5"),
+        ("pto.store_scalar %i, %g[%i] : !pto.ptr<i32>, index", "cpu a2a3 a5"),
+        (f"%x = pto.tgetval ins(%t, %i : {T}, index) outs : f32", "a2a3 a5"),
+        (f"%x = pto.tgetval ins(%t, %i : {T}, index) outs : i32", ""),
+    ],
+)
+def test_a_number_has_the_type_of_the_elements(line: str, targets: str) -> None:
+    text = f"""\
+func.func @f(%g: !pto.ptr<i32>, %i: index, %t: {T}) {{
+  {line}
+  return
+}}
+"""
+    found = {t: [d.slug for d in pto.loads(text).check(t)] for t in ("cpu", "a2a3", "a5")}
+    assert found == {t: ["element-type"] * (t in targets.split()) for t in found}

@@ -91,6 +91,7 @@ SPELLINGS: list[tuple[str, Type]] = [
         tile_type(LEFT, i8, 16, 16, layout=ZZ),
     ),
     ("!pto.tile<16x16xf16>", VEC16),
+    ("!pto.tile_buf<vec, 16x16xf16, rows=16, cols=16, loc=vec, dtype=f16>", VEC16),
     ("!pto.tile<f16, 16, 16>", VEC16),
     ("!pto.tile_buf<vec, 16x16xf16>", VEC16),
     (
@@ -159,6 +160,7 @@ BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vec, 16x16xf16, pda=1>", "unknown-word", "pda", "did you mean pad?"),
     ("!pto.tile_buf<vec, 16x16xf16, pad=7>", "unknown-word", "7", None),
     ("!pto.tile_buf<vec, 16x16xf16, pad=1, pad=1>", "syntax-error", "pad=1", None),
+    ("!pto.tile_buf<vec, 16x16xf16, rows=8>", "syntax-error", "16", None),
     ("!pto.tile_buf<vec, 16x16xf16, fractal=x>", "syntax-error", "x", None),
     (f"!pto.tile_buf<vec, 16x{1 << 63}xf16>", "syntax-error", "", None),
     ("!pto.tile_buf<loc=vec, dtype=f16, rows=-4, cols=4>", "syntax-error", "-4", None),

@@ -98,8 +98,8 @@ class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=MOVED):
 
 def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
     """The rules of an element."""
-    one_width = "the number has the width of the pointer's elements"
-    same = named("element-type", kind.element.bits == ptr.dtype.bits, help=one_width)
+    one_type = "the number has the type of the pointer's elements"
+    same = named("element-type", kind.name == ptr.dtype.name, help=one_type)
     return (same, begun(ptr, offset))
 
 

@@ -32,6 +32,7 @@ CUSTOM = 1 << 32
 INFERRED = (Loc.RIGHT, ACC)  # memories with one layout, on every target: text may leave it out
 POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
 DYNAMIC = ("?", "-1")
+AGAIN = ("loc", "dtype", "rows", "cols")  # what both spellings give, and one text may: the same
 
 
 def tile_of(parts: Parts) -> TileType:
@@ -93,7 +94,7 @@ def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
 
 
 class _Fields:
-    """The fields by key: (text, offset), each at most once."""
+    """The fields by key: (text, offset), each once, or again the same."""
 
     def __init__(self, parts: Parts) -> None:
         self.values: dict[str, tuple[str, int]] = {}
@@ -110,8 +111,10 @@ class _Fields:
 
     def put(self, key: str, text: str, at: int, start: int | None = None) -> None:
         if key in self.values:
+            if key in AGAIN and self.values[key][0] == text:
+                return
             start = at if start is None else start
-            message = f"{key} is given twice"
+            message = f"{key} is given twice: {self.values[key][0]} and {text}"
             raise BadType("syntax-error", message, start, at + max(len(text), 1))
         self.values[key] = (text, at)
 

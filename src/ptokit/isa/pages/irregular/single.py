@@ -38,7 +38,12 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
     result = Result(Scalar)
     src = In(Tile, doc="the tile")
     offset = In(Index, doc="which element of its storage")
-    rules = element_of(src, offset)
+    kind = TypeOf(result)
+    one_type = "on hardware the number has the type of the tile's elements"
+    rules = (
+        *element_of(src, offset),
+        on(HARDWARE, named("element-type", kind.name == src.dtype.name, help=one_type)),
+    )
     recorded = {"plain": {"result": "val"}}
 
     @staticmethod
