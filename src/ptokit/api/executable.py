@@ -131,10 +131,15 @@ class Executable:
     ) -> Run:
         """`run`, with counts; `observers` look on."""
         limits = RunLimits(max_instructions, timeout)
+        bound, function = self.prepared(arrays)
+        outputs, count = function.run(bound, limits, observers)
+        return Run(outputs, dict(count), bound.dtypes)
+
+    def prepared(self, arrays: Mapping[str, Any]) -> tuple[Bound, PreparedFunction]:
+        """The function with these arguments, and made ready; PtoError if it is not legal."""
         given = self._given(arrays)
         bound, function = self._ready(given)
-        outputs, count = function.run(bound.on(given), limits, observers)
-        return Run(outputs, dict(count), bound.dtypes)
+        return bound.on(given), function
 
     def bound(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The function with these arguments, legal on the target; PtoError if it is not."""

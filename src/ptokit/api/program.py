@@ -116,6 +116,7 @@ class Program:
         engine: str | None = None,
         max_instructions: int | None = None,
         timeout: float | None = None,
+        cluster: object = None,
         **arrays: Any,  # Any: as above
     ) -> dict[str, AnyArray]:
         """Run a function on arrays and numbers, by position or by name; returns its outputs.
@@ -124,10 +125,15 @@ class Program:
         function that many times, on one global memory and a core for each. `engine`: "reference",
         which defines what comes out, or "native", compiled. PtoError if the program is illegal on
         the target, goes wrong while it runs, or has not ended after `max_instructions` (see
-        `sim.limits.RunLimits` for what counts) or about `timeout` seconds.
+        `sim.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
+        `dask.distributed.Client`, whose workers run the blocks.
         """
         made = self._executable(target, func, fixpipe, blocks, engine, None)
-        return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
+        if cluster is None:
+            return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
+        from ptokit.api.cluster import launched
+
+        return launched(cluster, made, given, arrays, max_instructions, timeout).outputs
 
     def execute(
         self,
@@ -142,12 +148,17 @@ class Program:
         timeout: float | None = None,
         types: Mapping[str, Type] | None = None,
         observers: Sequence[Observer] = (),
+        cluster: object = None,
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name.
 
         `observers` look on while it runs, see `sim.observer`.
         """
         made = self._executable(target, func, fixpipe, blocks, engine, types)
+        if cluster is not None:
+            from ptokit.api.cluster import launched
+
+            return launched(cluster, made, (), arrays, max_instructions, timeout, observers)
         return made.execute(
             arrays, max_instructions=max_instructions, timeout=timeout, observers=observers
         )

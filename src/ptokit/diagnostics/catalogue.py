@@ -329,6 +329,13 @@ CATALOGUE: dict[str, Entry] = {
         "Check its name and your permissions; an argument is a number or a .npy file of numbers, "
         "as numpy.save writes it.",
     ),
+    "cluster": Entry(
+        "the cluster cannot run this",
+        "A launch runs on the workers of a Dask cluster: `dask scheduler` says the address for "
+        "`--scheduler`, `dask worker ADDRESS` starts a worker. dask.distributed comes with "
+        "`pip install 'ptokit[cluster]'`. Every worker needs the same version of ptokit. One that "
+        "dies is replaced by another; after several have died of the same blocks the run ends.",
+    ),
     "unwritable-file": Entry(
         "the file cannot be written",
         "No output has changed. Check the folder and your permissions; a file without write "

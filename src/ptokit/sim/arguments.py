@@ -60,6 +60,18 @@ class Bound:
         """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
         return {arg: self._global(arg) for arg in self.func.args if arg not in self.tiles}
 
+    @cached_property
+    def inputs(self) -> Env:
+        """`shared`, made once."""
+        return self.shared()
+
+    def apart(self) -> Env:
+        """As `shared`, for some blocks that run apart from the others.
+
+        Arrays that may be written are blank and as large; the others are the same at each call.
+        """
+        return {a: _blank(h) if a in self.written else h for a, h in self.inputs.items()}
+
     def _global(self, arg: Value) -> Any:  # Any: as in Env
         given, kind = self.arrays.get(arg.name), arg.type
         if isinstance(kind, PtrType):
@@ -125,6 +137,15 @@ class Bound:
             elif isinstance(handle, Pointer | GlobalView):
                 found[value.name] = _array(handle, self.arrays.get(value.name))
         return found
+
+
+def _blank(handle: Pointer | GlobalView) -> Pointer | GlobalView:
+    """The same place in an array as large of which nothing is written."""
+    memory = Memory.blank(handle.memory.name, handle.memory.size)
+    memory.growable = handle.memory.growable
+    if isinstance(handle, Pointer):
+        return replace(handle, memory=memory)
+    return GlobalView(handle.type, memory, handle.origin)
 
 
 def _memory(arg: Value, given: Any, dtype: Any) -> Memory:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,9 @@ from ptokit.sim.tile import ConvTile, GlobalView, Tile
 Case = Mapping[str, Any]  # Any: JSON
 Bytes = NDArray[np.uint8]
 Handle = Tile | GlobalView | ConvTile
+Portion: TypeAlias = tuple[Sequence[Case], Mapping[str, Bytes]]
+PORTION = 64  # cases
+_printing = Lock()  # what a case prints is taken from standard output, which threads share
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,11 @@ class Tally:
     disputed: Counter[Disputed] = field(default_factory=Counter[Disputed])
     unknown: Counter[str] = field(default_factory=Counter[str])
 
+    def add(self, other: Tally) -> None:
+        """What another replay found, too."""
+        for mine, its in zip(vars(self).values(), vars(other).values(), strict=True):
+            mine += its
+
     @property
     def passed(self) -> int:
         return self.passes.total()
@@ -79,14 +88,42 @@ class Tally:
         return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
 
 
-def replay(directory: Path, engine: str | None = None) -> Tally:
-    """Replay every case of a directory of recorded vectors on an engine."""
-    tally, runner = Tally(), engine_named(engine)
+def replay(directory: Path, engine: str | None = None, cluster: object = None) -> Tally:
+    """Replay every case of a directory of recorded vectors on an engine.
+
+    `cluster`: a `dask.distributed.Client`, whose workers share the cases.
+    """
+    engine_named(engine)
+    if cluster is None:
+        tallies = (_replayed(engine, portion) for portion in _portions(directory))
+    else:
+        from ptokit.api.workers import spread
+
+        tallies = spread(cluster, _replayed, engine, [*_portions(directory)])
+    total = Tally()
+    for tally in tallies:
+        total.add(tally)
+    return total
+
+
+def _portions(directory: Path) -> Iterator[Portion]:
+    """The cases, some at a time."""
     for listing in sorted(directory.glob("*.json")):
         cases: list[Case] = json.loads(listing.read_text(encoding="utf-8"))
         with np.load(listing.with_suffix(".npz")) as arrays:
-            for case in cases:
-                _replay_case(case, arrays, tally, runner)
+            for first in range(0, len(cases), PORTION):
+                some = cases[first : first + PORTION]
+                ids = {case["id"] for case in some}
+                names = [name for name in arrays.files if name.rpartition("/")[0] in ids]
+                yield some, {name: arrays[name] for name in names}
+
+
+def _replayed(engine: str | None, portion: Portion) -> Tally:
+    cases, arrays = portion
+    tally = Tally()
+    with _printing:
+        for case in cases:
+            _replay_case(case, arrays, tally, engine_named(engine))
     return tally
 
 

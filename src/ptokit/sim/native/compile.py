@@ -50,7 +50,7 @@ class CompiledFunction:
         self.planned = plan(Interference(bound.func), self.known)
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
-        self.made: dict[tuple[bool, cache.Processor], Made | NotNative] = {}
+        self.made: dict[tuple[bool, cache.Processor, bool], Made | NotNative] = {}
         self.repeats = not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, cache.Processor], list[Session]] = {}  # those that ended
@@ -93,9 +93,9 @@ class CompiledFunction:
             session.arrays[name].grow(size, shape)
         return session
 
-    def session(self, bound: Bound, limits: RunLimits) -> Session:
-        """The code with these arguments; NotNative if there is none."""
-        job, kind = self.job(bound), _kind(limits)
+    def session(self, bound: Bound, limits: RunLimits, *, apart: bool = False) -> Session:
+        """The code with these arguments; NotNative if there is none. `apart`: see `Bound.apart`."""
+        job, kind = self.job(bound, apart=apart), (*_kind(limits), apart)
         if kind not in self.made:
             job.limited = limits.most is not None
             self.made[kind] = job.compiled(self.func.body)
@@ -104,13 +104,15 @@ class CompiledFunction:
             raise NotNative(*made.args)
         return job.session(made, self.things, limits)
 
-    def job(self, bound: Bound) -> Job:
+    def job(self, bound: Bound, *, apart: bool = False) -> Job:
         """What there is to compile, with handles on these arguments."""
         core = Core(self.target, self.fixpipe, 0, self.blocks)
-        real = bound.shared()
+        real = bound.apart() if apart else bound.shared()
         if self.blocks == 1:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)
-        return Job(core, self.known, self.numbers, self.planned, real, self.shown, self._generate)
+        how = core, self.known, self.numbers, self.planned, real, self.shown, self._generate
+        marked = frozenset(f"%{arg.name}" for arg in bound.written) if apart else frozenset[str]()
+        return Job(*how, marked=marked)
 
     def _generate(self, compiler: Compiler, env: Env) -> None:
         compiler.function(self.func, env)
@@ -176,6 +178,7 @@ class Job:
     shown: Sequence[Value]  # looked at after the run
     generate: Callable[[Compiler, Env], None]
     limited: bool = False  # see `Compiler`
+    marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     def compiled(self, body: Block) -> Made | NotNative:
         """From the cache, or made now; or why not."""
@@ -184,7 +187,7 @@ class Job:
             compiler, text = self.settled()
             return text, pickle.dumps(compiler.plan())
 
-        key = f"{self.limited}\n{described(body, self.core, self.real)}"
+        key = f"{self.limited} {sorted(self.marked)}\n{described(body, self.core, self.real)}"
         try:
             code, kept = cache.compiled(key, make, cache.this_processor())
         except NotNative as reason:
@@ -201,7 +204,7 @@ class Job:
 
     def settled(self) -> tuple[Compiler, str]:
         """Compiled again with more memories tracked until every read is safe."""
-        tracked: set[str] = set()
+        tracked = set(self.marked)
         for _ in range(MOST_TRIES):
             compiler = self._compiler(tracked)
             env = {value: self._argument(compiler, value) for value in self.real}

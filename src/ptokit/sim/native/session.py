@@ -74,11 +74,19 @@ class Session:
         self.crew.clear()
         self.failed.clear()
 
-    def run(self, blocks: int, *, alone: bool = False) -> tuple[Env, Counter[str]]:
-        """Run all blocks; the error of the lowest block that failed. `alone`: on one thread."""
+    def run(
+        self, blocks: int, *, alone: bool = False, span: range | None = None
+    ) -> tuple[Env, Counter[str]]:
+        """Run all blocks; the error of the lowest block that failed. `alone`: on one thread.
+
+        `span`: only these of them, in order on one thread.
+        """
         growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
         alone |= self.plan.serial or self.limits.most is not None
-        if alone or blocks == 1:
+        if span is not None:
+            workers = [Worker(self, self.core, span.start, span.stop, blocks)]
+            workers[0].run()
+        elif alone or blocks == 1:
             workers = [self._alone(blocks)]
             workers[0].run()
         elif growing:  # the first block tells how large they are; nothing may move afterwards

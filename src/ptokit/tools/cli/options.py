@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,9 @@ ENGINE = click.option(
     *("--engine", "engine"),
     metavar="NAME",
     help="reference, which defines results, or native, compiled.  [default: native]",
+)
+SCHEDULER = click.option(
+    "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT."
 )
 KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
 
@@ -39,6 +43,15 @@ READING = click.option(
 def with_readings(target: str, *readings: str) -> str:
     """The name of the target under readings."""
     return f"{target}:{','.join(readings)}" if readings else target
+
+
+def cluster_at(scheduler: str | None) -> AbstractContextManager[Any]:  # Any: a Client
+    """The cluster that a call asks for, or None."""
+    if scheduler is None:
+        return nullcontext()
+    from ptokit.api.workers import connected
+
+    return connected(scheduler)
 
 
 def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed

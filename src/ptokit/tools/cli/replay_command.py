@@ -8,19 +8,21 @@ from pathlib import Path
 import click
 
 from ptokit.tools.cli.failures import program_errors
-from ptokit.tools.cli.options import ENGINE
+from ptokit.tools.cli.options import ENGINE, SCHEDULER, cluster_at
 
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @ENGINE
+@SCHEDULER
 @click.option("--disputed", is_flag=True, help="Say of skipped cases what ptokit answers, and why.")
 @program_errors
-def replay(directory: Path, engine: str | None, disputed: bool) -> None:
+def replay(directory: Path, engine: str | None, scheduler: str | None, disputed: bool) -> None:
     """Replay the recorded vectors in DIRECTORY; status 1 if a case fails."""
     from ptokit.tools.replay import replay as replay_all
 
-    tally = replay_all(directory, engine)
+    with cluster_at(scheduler) as cluster:
+        tally = replay_all(directory, engine, cluster)
     if not tally.passed + tally.skipped + len(tally.failures):
         raise click.UsageError(f"no recorded cases (NAME.json, NAME.npz) in {directory}")
     for name, count in tally.unknown.items():

@@ -15,6 +15,8 @@ from ptokit.tools.cli.options import (
     ENGINE,
     KERNEL,
     READING,
+    SCHEDULER,
+    cluster_at,
     read_program,
     target_option,
     with_readings,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of random values.")
 @ENGINE
+@SCHEDULER
 @click.option(
     "--max-instructions", type=int, metavar="N", help="End the run where it executes more."
 )
@@ -107,6 +110,7 @@ class RunCall:
     blocks: int
     seed: int
     engine: str | None
+    scheduler: str | None
     max_instructions: int | None
     timeout: float | None
     trace: str | None
@@ -135,8 +139,8 @@ class RunCall:
 
         start = time.perf_counter()
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
-        with looking(self, self.func) as observers:
-            how |= {"engine": self.engine, "observers": observers}
+        with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
+            how |= {"engine": self.engine, "observers": observers, "cluster": cluster}
             result = program.execute(given, **how, **limits)
         self._finish(result, time.perf_counter() - start)
 
@@ -164,6 +168,8 @@ class RunCall:
             )
         if self.breaks and str(self.kernel) == "-":
             usage("--break reads commands from standard input: give the kernel as a file")
+        if self.scheduler is not None:
+            self._require_grid(bool(stepwise))
         if self.show_code is None:
             return
         if self.engine not in (None, "native"):
@@ -171,6 +177,15 @@ class RunCall:
             usage(f"--show-code shows what the engine native generates; {generates}")
         if self.outputs or self.report or self.expect or stepwise:
             usage("--show-code runs nothing: leave out -o, --report, --expect, --trace and --break")
+
+    def _require_grid(self, stepwise: bool) -> None:
+        """What a cluster runs."""
+        if self.blocks == 1:
+            usage("--scheduler shares the blocks of a launch out: give --blocks N")
+        if self.engine not in (None, "native"):
+            usage(f"--scheduler runs the engine native, not {self.engine}: leave one of them out")
+        if stepwise:
+            usage("--trace, --trace-values and --break look at one process: leave out --scheduler")
 
     def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
         types = {name: type_of(text) for name, text in pairs(self.types, "--type ").items()}

@@ -1,0 +1,245 @@
+"""A launch on a Dask cluster: ranges of blocks run apart, their writes are put together in order.
+
+Blocks that one process keeps in order, and programs that print or only the reference can run, run
+whole on one worker. So bytes, counts and diagnostics are those of one process.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from itertools import pairwise
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ptokit.api.bind import named
+from ptokit.api.executable import AnyArray, Executable, Recent, Run
+from ptokit.api.settings import DEFAULT_ENGINE, PreparedFunction
+from ptokit.api.workers import Attended, Client, Workers, require_workers, threads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.sim.arguments import Bound, Outcome
+from ptokit.sim.limits import RunLimits
+from ptokit.sim.memory import WRITTEN
+from ptokit.sim.observer import Observer
+from ptokit.sim.patches import Patch
+
+if TYPE_CHECKING:
+    from ptokit.sim.native.blockrange import RangeResult, Sizes
+
+RANGES = 4  # for each thread of the cluster: one that lags, or dies, costs little
+_executables = Recent[Executable]()  # a worker's
+_printing = Lock()  # a worker's: text that a run prints is taken from its standard output
+
+Task: TypeAlias = "tuple[range, Sizes | None]"  # blocks, and how large the first one made outputs
+
+
+def launched(
+    cluster: object,
+    made: Executable,
+    given: Sequence[Any],  # Any: arrays and numbers
+    arrays: Mapping[str, Any],  # Any: as above
+    max_instructions: int | None,
+    timeout: float | None,
+    observers: Sequence[Observer] = (),
+) -> Run:
+    """`Executable.execute` on the workers of a cluster, a `dask.distributed.Client`."""
+    limits = RunLimits(max_instructions, timeout)
+    if made.options.engine not in (None, DEFAULT_ENGINE):
+        raise ValueError(
+            f"a cluster runs the engine {DEFAULT_ENGINE}, not {made.options.engine}: "
+            "leave out the engine or the cluster"
+        )
+    if any(observer.stepwise for observer in observers):
+        raise ValueError("nobody can look at every instruction of a cluster: leave it out")
+    client = require_workers(cluster)
+    bound, function = made.prepared(named(made.func, given, arrays))
+    outputs, count = Launch(client, made, bound, limits, observers).run(function)
+    return Run(outputs, dict(count), bound.dtypes)
+
+
+class Blank(NamedTuple):
+    """An array of which only the extents and the type matter."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]  # Any: a user's
+
+
+class Work:
+    """What every worker gets, once: the function, its arguments, its limits."""
+
+    def __init__(
+        self, made: bytes, arrays: Mapping[str, Any], most: int | None, ends: Ending
+    ) -> None:
+        self.made, self.arrays, self.most, self.ends = made, arrays, most, ends
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Work, (self.made, self.arrays, self.most, self.ends)
+
+    @cached_property
+    def ready(self) -> tuple[Bound, Any]:  # Any: what an engine prepares
+        """The function made ready, once for each worker and kind of arguments."""
+        made: Executable = _executables.get(self.made, lambda: pickle.loads(self.made))
+        arrays = self.arrays.items()
+        return made.prepared({n: np.zeros(*a) if isinstance(a, Blank) else a for n, a in arrays})
+
+    def limits(self) -> RunLimits:
+        """Those of the launch; a run ends too when nobody waits for it any more."""
+        limits = Attended(self.most, self.ends.seconds)
+        if self.ends.time is not None:
+            limits.deadline = time.monotonic() + self.ends.time - time.time()
+        return limits
+
+
+class Ending(NamedTuple):
+    """How long a launch may take, and when that will be over."""
+
+    seconds: float | None
+    time: float | None
+
+
+@dataclass(frozen=True)
+class WholeRun:
+    """What a run of all blocks did: of arrays that were given the changes, of others all."""
+
+    printed: str
+    outputs: Mapping[str, Patch | AnyArray] | PtoError
+    count: Counter[str]
+
+
+class Launch:
+    """One launch: `done` blocks have ended."""
+
+    def __init__(
+        self,
+        client: Client,
+        made: Executable,
+        bound: Bound,
+        limits: RunLimits,
+        observers: Sequence[Observer],
+    ) -> None:
+        self.client, self.made, self.bound, self.limits = client, made, bound, limits
+        self.blocks, self.done = made.options.blocks, 0
+        for observer in observers:
+            observer.begins(lambda: self.done)
+
+    def run(self, function: PreparedFunction) -> Outcome:
+        """Outputs and counts."""
+        from ptokit.sim.native.blockrange import divisible
+
+        found = self._apart() if divisible(function, self.bound, self.limits) else None
+        return self._whole() if found is None else found
+
+    def _apart(self) -> Outcome | None:
+        """By ranges of blocks; None where they have to run together."""
+        from ptokit.sim.native.blockrange import RangeResult
+
+        handles = (getattr(handle, "memory", None) for handle in self.bound.inputs.values())
+        growing = any(memory is not None and memory.growable for memory in handles)
+        parts: list[RangeResult] = []
+        sizes: Sizes | None = None
+        with Workers(self.client, self._work(blank=True)) as workers:
+            for first, last in pairwise((0, 1, self.blocks) if growing else (0, self.blocks)):
+                tasks = [(span, sizes) for span in self._ranges(first, last)]
+                found = workers.call(_run_range, tasks, self._counted, _is_problem)
+                problem = found[-1]
+                if problem is None or (isinstance(problem, PtoError) and first):
+                    return None
+                if isinstance(problem, PtoError):
+                    raise problem from None
+                parts += [part for part in found if isinstance(part, RangeResult)]
+                sizes = problem.grown
+        return self._together(parts)
+
+    def _ranges(self, first: int, last: int) -> list[range]:
+        count = min(last - first, RANGES * threads(self.client))
+        edges = [first + (last - first) * n // count for n in range(count + 1)]
+        return [range(*edge) for edge in pairwise(edges)]
+
+    def _counted(self, task: Task) -> None:
+        self.done += len(task[0])
+
+    def _together(self, parts: Sequence[RangeResult]) -> Outcome:
+        """The arrays, with what the blocks wrote in ascending order."""
+        env, count = self.bound.inputs, Counter[str]()
+        for part in parts:
+            count.update(part.count)
+            for arg in self.bound.written:
+                memory = env[arg].memory
+                if arg.name in part.grown:
+                    memory.grow(*part.grown[arg.name])
+                part.written[arg.name].onto(memory.data)
+        return self.bound.outputs(env), count
+
+    def _whole(self) -> Outcome:
+        """All blocks on one worker."""
+        self.done = 0
+        with Workers(self.client, self._work(blank=False)) as workers:
+            [found] = workers.call(_run_whole, [None])
+        print(found.printed, end="")
+        if isinstance(found.outputs, PtoError):
+            raise found.outputs from None
+        outputs = self.bound.outputs(self.bound.shared())
+        for name, made in found.outputs.items():
+            if isinstance(made, Patch):
+                made.onto(outputs[name].reshape(-1).view(np.uint8))
+            else:
+                outputs[name] = made
+        return outputs, found.count
+
+    def _work(self, *, blank: bool) -> Work:
+        """`blank`: no worker needs to know what is in arrays that the program writes."""
+        arrays = dict(self.bound.arrays)
+        for arg in self.bound.written if blank else ():
+            if arrays.get(arg.name) is not None:
+                array: AnyArray = np.asarray(arrays[arg.name])
+                arrays[arg.name] = Blank(array.shape, array.dtype)
+        left = self.limits.deadline
+        ends = None if left is None else time.time() + left - time.monotonic()
+        how = self.limits.most, Ending(self.limits.seconds, ends)
+        return Work(pickle.dumps(self.made), arrays, *how)
+
+
+def _is_problem(found: object) -> bool:
+    return found is None or isinstance(found, PtoError)
+
+
+def _run_range(work: Work, task: Task) -> RangeResult | PtoError | None:
+    """On a worker: what these blocks wrote, or what is wrong; None where they must run together."""
+    from ptokit.sim.native.blockrange import run_range
+    from ptokit.sim.record.code import NotNative
+
+    try:
+        bound, function = work.ready
+        return run_range(function, bound, work.limits(), *task)
+    except NotNative:
+        return None
+    except PtoError as problem:
+        return problem
+
+
+def _run_whole(work: Work, _: None) -> WholeRun:
+    """On a worker: what all blocks did."""
+    bound, function = work.ready
+    with _printing, redirect_stdout(StringIO()) as printed:
+        try:
+            after, count = function.run(bound, work.limits())
+        except PtoError as problem:
+            return WholeRun(printed.getvalue(), problem, Counter())
+    before = bound.outputs(bound.shared())
+    changes = {name: _change(before.get(name), array) for name, array in after.items()}
+    return WholeRun(printed.getvalue(), changes, count)
+
+
+def _change(before: AnyArray | None, after: AnyArray) -> Patch | AnyArray:
+    if before is None or (before.shape, before.dtype) != (after.shape, after.dtype):
+        return after
+    old, new = (np.ascontiguousarray(a).reshape(-1).view(np.uint8) for a in (before, after))
+    return Patch.of(new, (old != new) * np.uint8(WRITTEN))

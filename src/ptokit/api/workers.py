@@ -1,0 +1,271 @@
+"""Calls on the workers of a Dask cluster: each is made again if its worker dies."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future as Placing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from importlib.metadata import version
+from queue import Empty, SimpleQueue
+from socket import create_connection
+from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.sim.limits import RunLimits
+
+PATIENCE = 30.0  # seconds without any worker
+CONNECT = 10.0  # seconds until a scheduler has answered
+LOOK = 1.0  # seconds between looks at who is there
+TRIES = 4  # workers that may die of one call
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
+Client: TypeAlias = Any  # Any: distributed has types for a part of what it offers
+
+
+def problem(seen: str, help: str) -> PtoError:
+    """What is wrong with a cluster."""
+    return call_error("cluster", "the cluster cannot run this", seen=seen, help=help)
+
+
+def dask() -> Any:  # Any: a module that few have installed
+    """`dask.distributed`; PtoError if it is not installed."""
+    try:
+        return import_module("distributed")
+    except ModuleNotFoundError:
+        install = "pip install 'ptokit[cluster]'"
+        raise problem("dask.distributed is not installed", install) from None
+
+
+def _require_listener(address: str) -> None:
+    """OSError or ValueError unless somebody listens there: Dask itself would go on trying."""
+    url = urlsplit(address)
+    if url.scheme not in ("tcp", "tls") or not url.hostname or not url.port:
+        raise ValueError(address)
+    create_connection((url.hostname, url.port), CONNECT).close()
+
+
+@contextmanager
+def connected(address: str) -> Generator[Client]:
+    """A client of the scheduler at this address, as tcp://HOST:PORT."""
+    kind = dask().Client
+    client = kind.__new__(kind)
+    try:
+        _require_listener(address)
+        client.__init__(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError):
+        client.status = "closed"  # else it tries to end, and says so, when it is collected
+        seen = f"no scheduler answers at {address}"
+        raise problem(seen, "start one with `dask scheduler`; it says tcp://HOST:PORT") from None
+    with client:
+        yield client
+
+
+def require_workers(cluster: object) -> Client:
+    """The client of a cluster, once it has workers that run this version of ptokit."""
+    client: Client = cluster
+    if not isinstance(cluster, dask().Client) or client.asynchronous:
+        raise TypeError(
+            f"cluster is {cluster!r}: it is a dask.distributed.Client, not asynchronous"
+        )
+    try:
+        client.wait_for_workers(1, PATIENCE)
+    except TimeoutError:
+        raise _nobody(client) from None
+    mine = version("ptokit")
+    every = _patiently(client, lambda: client.get_versions(packages=["ptokit"]))
+    workers: dict[str, Any] = every["workers"]
+    for address, known in sorted(workers.items()):
+        its = known["packages"]["ptokit"]
+        if its != mine:
+            seen = f"the worker {address} has {f'ptokit {its}' if its else 'no ptokit'}"
+            raise problem(f"{seen}, here it is {mine}", f"install ptokit {mine} for the workers")
+    return client
+
+
+def _patiently(client: Client, ask: Callable[[], Any]) -> Any:  # Any: Dask's
+    """What all workers are asked for or given: again if one dies meanwhile."""
+    late = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return ask()
+        except OSError:  # a limit of time too
+            if time.monotonic() > late:
+                raise _nobody(client) from None
+            time.sleep(LOOK / 10)
+
+
+def _nobody(client: Client) -> PtoError:
+    address = client.scheduler.address
+    help = f"start some with `dask worker {address}`"
+    return problem(f"there is no worker at {address} for {PATIENCE:g} seconds", help)
+
+
+def threads(client: Client) -> int:
+    """How many threads the workers have."""
+    return sum(client.nthreads().values()) or 1
+
+
+class Abandoned(Exception):
+    """Nobody waits for what this run gives."""
+
+
+class Attended(RunLimits):
+    """Limits of a run in a worker's task: it ends too once the task is cancelled."""
+
+    def __init__(self, instructions: int | None, seconds: float | None) -> None:
+        super().__init__(instructions, seconds)
+        worker = dask().get_worker()
+        self._tasks, self._key = worker.state.tasks, worker.get_current_task()
+
+    def late(self) -> bool:
+        if self._key not in self._tasks or self._tasks[self._key].state == "cancelled":
+            raise Abandoned
+        return super().late()
+
+
+class Sent(NamedTuple):
+    """One that was sent, and where `shared` was then."""
+
+    future: Any  # Any: a Future
+    shared: Any
+
+
+class Workers(Generic[S]):
+    """The workers of a cluster, while each of them holds `shared`."""
+
+    def __init__(self, client: Client, shared: S) -> None:
+        self.client, self._shared = client, shared
+        self._data: Any = None  # Any: the Future of `shared`
+        self._open: dict[int, Sent] = {}
+        self._thread = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Whatever ended it, nothing stays behind."""
+        self._cancel(0)
+        self._drop(filter(None, [self._data]))
+        self._thread.shutdown(wait=False)
+
+    def call(
+        self,
+        function: Callable[[S, T], R],
+        items: Sequence[T],
+        ended: Callable[[T], None] = lambda item: None,
+        last: Callable[[R], bool] = lambda result: False,
+    ) -> list[R]:
+        """`function(shared, item)` for each item, in their order up to the first `last` result.
+
+        Each item that is done is told to `ended`.
+        """
+        found: dict[int, R] = {}
+        told: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        deaths, wanted = Counter[int](), len(items)
+        while missing := [n for n in range(wanted) if n not in found]:
+            for number in missing:
+                if number not in self._open:
+                    self._send(number, function, items[number], told)
+            number, future = self._told(told)
+            if number not in self._open or self._open[number].future is not future:
+                continue
+            try:
+                found[number] = self._result(number)
+            except dask().CancelledError:
+                deaths[number] += 1
+                if deaths[number] == TRIES:
+                    raise _died() from None
+                continue
+            ended(items[number])
+            if last(found[number]):
+                wanted = number + 1
+                self._cancel(wanted)
+        return [found[n] for n in range(wanted)]
+
+    def _send(
+        self, number: int, function: Callable[[S, T], R], item: T, told: SimpleQueue[Any]
+    ) -> None:
+        if self._data is None:
+            self._data = self._placed()
+        future: Any = self.client.submit(function, self._data, item, pure=False)
+        self._open[number] = Sent(future, self._data)
+
+        def tell(_: object) -> None:
+            told.put((number, future))
+
+        future.add_done_callback(tell)
+
+    def _placed(self) -> Any:  # Any: a Future
+        """`shared` on all workers. An interrupt does not stop it half way: it is dropped then."""
+        pending = self._thread.submit(self._scattered)
+        try:
+            return pending.result()
+        except BaseException:
+            pending.add_done_callback(self._unwanted)
+            raise
+
+    def _unwanted(self, done: Placing[Any]) -> None:  # Any: a Future of Dask
+        if done.exception() is None:
+            self._drop([done.result()])
+
+    def _scattered(self) -> Any:  # Any: a Future
+        """`shared` on all workers."""
+        how = {"broadcast": True, "hash": False, "timeout": PATIENCE}
+        [data] = _patiently(self.client, lambda: self.client.scatter([self._shared], **how))
+        return data
+
+    def _result(self, number: int) -> Any:  # Any: of the function
+        call = self._open.pop(number)
+        try:
+            return call.future.result()
+        except dask().CancelledError:
+            if self._data is call.shared:  # it was lost with the last worker that had it
+                self._data = None
+            raise
+        except dask().KilledWorker:
+            raise _died() from None
+        except Exception:
+            require_workers(self.client)  # one may have come that has no ptokit
+            raise
+
+    def _told(self, told: SimpleQueue[tuple[int, Any]]) -> tuple[int, Any]:
+        """The next call that ended, while there is anybody to wait for."""
+        seen = time.monotonic()
+        while True:
+            try:
+                return told.get(timeout=LOOK)
+            except Empty:
+                if self.client.nthreads():
+                    seen = time.monotonic()
+                elif time.monotonic() > seen + PATIENCE:
+                    raise _nobody(self.client) from None
+
+    def _cancel(self, first: int) -> None:
+        numbers = [n for n in self._open if n >= first]
+        self._drop(self._open.pop(n).future for n in numbers)
+
+    def _drop(self, futures: Iterable[Any]) -> None:  # Any: Futures
+        dropped = [*futures]
+        with suppress(Exception):  # where nobody answers, nothing is left
+            if dropped:
+                self.client.cancel(dropped, force=True)
+
+
+def _died() -> PtoError:
+    seen = f"{TRIES} workers died, one after the other, of the same call"
+    return problem(seen, "their logs may say why: often their memory is full")
+
+
+def spread(
+    cluster: object, function: Callable[[S, T], R], shared: S, items: Sequence[T]
+) -> list[R]:
+    """`function(shared, item)` for each item, on the workers of a cluster."""
+    with Workers(require_workers(cluster), shared) as workers:
+        return workers.call(function, items)

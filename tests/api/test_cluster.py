@@ -1,0 +1,252 @@
+"""Launches on a Dask cluster of processes give what one process gives, whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from threading import Timer
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import ptokit as pto
+from fuzz.scale import sampled
+from native.test_block_ranges import APART, text
+from native.test_blocks_in_order import MEETINGS, PART, RELU, ROWS, T, load, program, store
+from ptokit.api import workers
+from ptokit.tools import cli
+
+distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+Cluster: TypeAlias = Any  # Any: distributed has types for a part of what it offers
+Client: TypeAlias = Any  # Any: as above
+
+LONG = f"""\
+  %many = arith.constant COUNT : index
+{load("here")}  scf.for %i = %c0 to %many step %c1 {{
+{RELU}  }}
+{store("over")}"""
+WRONG = (
+    (  # from block 3 on the place is outside
+        "  %e = arith.muli %r, %c16 : index\n  %w = arith.muli %e, %c1 : index\n"
+        f"  %bad = pto.partition_view %vy, offsets = [%w, %c0], sizes = [%c8, %c16] : "
+        f"!pto.tensor_view<?x?xf32> -> {PART}\n"
+    )
+    + load("here")
+    + store("bad")
+)
+PRINTS = load("here") + f"  pto.tprint ins(%t : {T})\n"
+IN_ORDER = ("each reads what the one before wrote", "they add to places that overlap")
+PROGRAMS = {
+    **{name: text(body) for name, body in APART.items()},
+    **{name: program(MEETINGS[name]) for name in IN_ORDER},
+    "one writes beyond the array": text(WRONG),
+    "they print": program(PRINTS),
+}
+HOW = (  # arrays that are given, and options
+    ("xy", {"blocks": 16}),
+    ("x", {"blocks": 3}),
+    ("x", {"blocks": 16, "max_instructions": 9}),
+)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    how = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**how, silence_logs=50) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster: Cluster) -> Iterator[Client]:
+    with distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+def told(text: str, given: str = "xy", **how: Any) -> object:  # Any: options
+    """All that a run gives: bytes, counts, or what is wrong."""
+    x = np.random.default_rng(1).integers(-3, 3, (ROWS, 16)).astype(np.float32)
+    arrays = {"x": x, "y": np.ones_like(x)}
+    try:
+        done = pto.loads(text, "k.pto").execute({name: arrays[name] for name in given}, **how)
+    except pto.PtoError as problem:
+        return str(problem)
+    return {n: a.tobytes() for n, a in done.outputs.items()}, done.instructions
+
+
+def tasks(dask_scheduler: Any) -> dict[str, str]:  # Any: Dask's
+    return {str(key): str(task.state) for key, task in dask_scheduler.tasks.items()}
+
+
+def running(dask_worker: Any) -> int:  # Any: Dask's
+    return int(dask_worker.state.executing_count)
+
+
+def require_nothing_left(client: Client) -> None:
+    """Soon no worker works any more, and the scheduler knows of nothing."""
+    left: object = None
+    for _ in range(60):
+        known, busy = client.run_on_scheduler(tasks), client.run(running)
+        left = known, busy
+        if not known and not any(busy.values()):
+            return
+        time.sleep(0.05)
+    raise AssertionError(left)
+
+
+@pytest.mark.parametrize("count", sampled([2, 1, 3, 4], 4))
+def test_any_number_of_workers_gives_the_same(
+    cluster: Cluster, client: Client, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reference runs blocks in order; so where they meet in part the last one stays."""
+    cluster.scale(count)
+    client.wait_for_workers(count, 30)
+    for name, body in PROGRAMS.items():
+        for given, how in HOW:
+            expected = told(body, given, **how, engine="reference")
+            printed = sorted(capsys.readouterr().out.splitlines())
+            assert told(body, given, **how, cluster=client) == expected, (name, how)
+            assert sorted(capsys.readouterr().out.splitlines()) == printed, (name, how)
+    require_nothing_left(client)
+
+
+def test_an_output_that_a_later_block_makes_larger(client: Client) -> None:
+    """One process runs such a launch again on one thread, a cluster on one worker."""
+    part = text(load("here") + store("over")).replace("shape = [%rows,", "shape = [%e,")
+    grows = part.replace("%s = arith", "%e = arith.muli %r, %c8 : index\n  %s = arith", 1)
+    expected = told(grows, "x", blocks=4, engine="reference")
+    assert told(grows, "x", blocks=4, cluster=client) == expected
+
+
+def long(iterations: int) -> str:
+    return text(LONG.replace("COUNT", str(iterations)))
+
+
+def after(seconds: float, act: Callable[[], object]) -> None:
+    Timer(seconds, act).start()
+
+
+def test_a_worker_that_dies_is_replaced(client: Client) -> None:
+    """The only one: with it goes what it was given."""
+    pids = client.run(os.getpid)
+    expected = told(long(400_000), blocks=8)
+    after(0.5, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids.values()])
+    assert told(long(400_000), blocks=8, cluster=client) == expected
+    assert pids.values() != client.run(os.getpid).values()
+    require_nothing_left(client)
+
+
+def test_an_interrupt_ends_the_work(client: Client) -> None:
+    after(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        told(long(10**12), blocks=8, cluster=client)
+    require_nothing_left(client)
+
+
+def test_a_limit_of_time(client: Client) -> None:
+    found = told(long(10**12), blocks=8, cluster=client, timeout=0.3)
+    assert "the run ends here, after 0.3 seconds" in str(found)
+    require_nothing_left(client)
+
+
+# the command line
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Moves that were recorded, one of them wrongly."""
+    folder = tmp_path_factory.mktemp("vectors")
+    tile = {"loc": "vec", "dtype": "f32", "rows": 8, "cols": 8, "valid": [8, 8]}
+    tile |= {"layout": "nd", "fractal": 512, "pad": "null"}
+    bytes_ = np.arange(256, dtype=np.uint8)
+    cases: list[dict[str, Any]] = []  # Any: JSON
+    arrays: dict[str, Any] = {}  # Any: arrays
+    for number in range(130):
+        operands = {"dst": tile, "src": tile}
+        case = {"id": f"c{number}", "op": "tmov", "form": "plain", "operands": operands}
+        cases.append({**case, "scalars": {}, "attrs": {}, "outs": ["dst"]})
+        after = bytes_[::-1] if number == 100 else bytes_
+        names = {"src": bytes_, "dst": bytes_ * 0, "dst.after": after, "src.after": bytes_}
+        arrays |= {f"c{number}/{name}": array for name, array in names.items()}
+    (folder / "tmov.json").write_text(json.dumps(cases), encoding="utf-8")
+    np.savez(folder / "tmov.npz", **arrays)
+    return folder
+
+
+def test_cases_are_replayed_on_a_cluster(client: Client, vectors: Path) -> None:
+    alone = ptokit("replay", vectors)
+    shared = ptokit("replay", vectors, "--scheduler", client.scheduler.address)
+    assert alone.output.splitlines()[-1] == "129 passed, 1 failed, 0 skipped"
+    assert (shared.output, shared.exit_code) == (alone.output, 1)
+
+
+def ptokit(*words: object) -> Result:
+    return CliRunner().invoke(cli.main, [str(w) for w in words])
+
+
+def test_the_command_shows_progress(client: Client, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.pto"
+    kernel.write_text(text(APART["they share nothing"]))
+    x = np.ones((ROWS, 16), np.float32)
+    np.save(tmp_path / "x.npy", x)
+    how = ("--blocks", 8, "-o", f"y={tmp_path / 'y.npy'}", "--progress")
+    where = ("--scheduler", client.scheduler.address)
+    done = ptokit("run", kernel, f"x={tmp_path / 'x.npy'}", *how, *where)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "8 of 8 blocks")
+    found = np.load(tmp_path / "y.npy").reshape(ROWS, 16)
+    assert np.array_equal(found[:64], x[:64])
+    assert not found[64:].any()
+
+
+NEEDS: dict[tuple[object, ...], str] = {  # what a tired user types -> what the message says
+    (): "give --blocks N",
+    ("--blocks", 4, "--engine", "reference"): "runs the engine native, not reference",
+    ("--blocks", 4, "--trace", "-"): "look at one process",
+    ("--blocks", 4, "--scheduler", "localhost"): "no scheduler answers at localhost",
+}
+
+
+@pytest.mark.parametrize("words", NEEDS)
+def test_wrong_words(words: tuple[object, ...], tmp_path: Path) -> None:
+    (tmp_path / "k.pto").write_text(text(APART["they share nothing"]))
+    np.save(tmp_path / "x.npy", np.ones((ROWS, 16), np.float32))
+    where = () if "--scheduler" in words else ("--scheduler", "tcp://127.0.0.1:1")
+    done = ptokit("run", tmp_path / "k.pto", f"x={tmp_path / 'x.npy'}", *where, *words)
+    assert done.exit_code == 2
+    assert NEEDS[words] in done.output
+
+
+def test_something_else_than_a_client(client: Client) -> None:
+    with pytest.raises(TypeError, match=r"it is a dask\.distributed\.Client"):
+        told(PROGRAMS["they print"], blocks=4, cluster="tcp://127.0.0.1:8786")
+    with pytest.raises(ValueError, match="runs the engine native, not reference"):
+        told(PROGRAMS["they print"], blocks=4, cluster=client, engine="reference")
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'ptokit[cluster]'" in str(told(PROGRAMS["they print"], cluster="x"))
+
+
+def test_workers_have_another_version(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def newer(name: str) -> str:
+        return "9.9"
+
+    monkeypatch.setattr(workers, "version", newer)
+    found = str(told(PROGRAMS["they print"], blocks=4, cluster=client))
+    assert f"has ptokit {version('ptokit')}, here it is 9.9" in found
+
+
+def test_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "PATIENCE", 0.2)
+    how = {"n_workers": 0, "processes": False, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**how) as empty, distributed.Client(empty) as nobody:
+        found = str(told(PROGRAMS["they print"], blocks=4, cluster=nobody))
+    assert "there is no worker at" in found
