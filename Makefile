@@ -25,6 +25,7 @@ test-all: lint
 	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2
 
 # Random and mutated programs, FACTOR times as many as in `make test`; FUZZ names some of them.
+# FUZZ_SCHEDULER=tcp://HOST:PORT runs the random kernels on a Dask cluster.
 FUZZ ?= tests/fuzz
 fuzz: $(VENV)/dev
 	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2 $(FUZZ)

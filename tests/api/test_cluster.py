@@ -53,7 +53,6 @@ PROGRAMS = {
 HOW = (  # arrays that are given, and options
     ("xy", {"blocks": 16}),
     ("x", {"blocks": 3}),
-    ("x", {"blocks": 16, "max_instructions": 9}),
 )
 
 
@@ -123,6 +122,13 @@ def test_an_output_that_a_later_block_makes_larger(client: Client) -> None:
     grows = part.replace("%s = arith", "%e = arith.muli %r, %c8 : index\n  %s = arith", 1)
     expected = told(grows, "x", blocks=4, engine="reference")
     assert told(grows, "x", blocks=4, cluster=client) == expected
+
+
+def test_a_limit_of_instructions(client: Client) -> None:
+    """It counts those of all blocks, so one worker runs them."""
+    body = PROGRAMS["they meet in part"]
+    how: dict[str, Any] = {"blocks": 16, "max_instructions": 9}  # Any: options
+    assert told(body, **how, cluster=client) == told(body, **how, engine="reference")
 
 
 def long(iterations: int) -> str:

@@ -14,16 +14,20 @@ from pathlib import Path
 import pytest
 from kernels import kernel
 
+from fuzz.onworkers import searched_on
 from fuzz.scale import FACTOR, scaled
 
 KERNELS = scaled(4)
 PARTS = min(2, FACTOR)  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent
+SCHEDULER = os.environ.get("FUZZ_SCHEDULER")
 
 
 def searched(first: int, count: int) -> subprocess.CompletedProcess[str]:
-    """The seeds from `first` on, run by a process."""
+    """The seeds from `first` on, run by a process, or by those of a cluster."""
+    if SCHEDULER:
+        return subprocess.CompletedProcess([], *searched_on(SCHEDULER, first, count))
     path = os.pathsep.join(sys.path)
     return subprocess.run(
         [sys.executable, str(HERE / "kernels.py"), str(first), str(count)],
