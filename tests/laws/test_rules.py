@@ -17,7 +17,7 @@ from witness import HARDEST, Pair, refusals, search, witnesses
 from fuzz.scale import scaled
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.formula.rules import Rule, doubtful, idle, when
+from ptokit.isa.formula.rules import Rule, when
 from ptokit.isa.index import pages
 from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import In, Instr, Out
@@ -81,9 +81,7 @@ def faults(page: type[Instr], target: str) -> Iterator[str]:
 
 
 def _bad(space: Space, pair: Pair, state: State) -> Iterator[str]:
-    env = space.env(state)  # of operands without elements fewer rules ask something
-    broken = [rule for rule, _ in doubtful([pair.rule], env)] if idle(env) else [pair.rule]
-    yield from (f"{pair.rule}: bad, but {c}" for c in complaints(space, state, broken))
+    yield from (f"{pair.rule}: bad, but {c}" for c in complaints(space, state, [pair.rule]))
 
 
 def _lacking(page: type[Instr], target: str, lacking: list[Rule]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from space import Knob, Space, State, illegal, limits, unwieldy
 
 from fuzz.scale import sampled, scaled
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Expr, fields
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.rules import Rule, doubtful, idle
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import NOT_ON_TARGET, Instr
 from ptokit.isa.model.targets import TARGETS, Target
@@ -26,6 +26,7 @@ from ptokit.isa.model.types import Kind
 
 SIDES = ("rows", "cols")
 CHOICES = ("fractal", "rank", "count")  # numbers that are one of a few
+EMPTYING = ("vrows", "vcols", "rank", "given", *(f"n{i}" for i in range(6)))  # to no elements
 STEPS, STARTS = 50, 8
 
 
@@ -87,6 +88,12 @@ def kept(space: Space, rule: Rule) -> Constraint:
     return Constraint(knobs_of(space, *exprs), _safely(cost), exprs)
 
 
+def busy(space: Space) -> Constraint:
+    """Some tile or view has elements, so the operation has something to do."""
+    extents = tuple(k for k in space.domains if k[1] in EMPTYING)
+    return Constraint(extents, _safely(lambda env: float(idle(env))))
+
+
 def legal_types(space: Space) -> Iterator[Constraint]:
     """Tile types meet T1 to T7; last, what is given up first: all fits into the memories."""
     words = ("loc", "dtype", "rows", "cols", "vrows", "vcols", "layout", "fractal", "given")
@@ -135,7 +142,13 @@ class Search:
         if rule in self.hints:
             starts.insert(0, self.hints[rule])
         large = any(limits(rule.formula))
-        return self._search(aim, keep, f"bad {rule}", starts, (), large=large)
+        found = self._search(aim, keep, f"bad {rule}", starts, (), large=large)
+        if found is None or any(doubtful([rule], self.space.env(found))):
+            return found  # else its tiles are empty: rules about valid regions do not matter then
+        aim.append(busy(self.space))
+        states = (near, *self.pool, self.space.start)
+        starts = self._closest(aim, [s for s in states if not idle(self.space.env(s))])
+        return self._search(aim, keep, f"bad {rule}, busy", starts, (), large=large)
 
     def matching(self, aim: list[Constraint], label: str, fixed: State) -> State | None:
         """A state that meets every rule and these constraints, with these knobs as given."""

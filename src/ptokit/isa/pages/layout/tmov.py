@@ -76,7 +76,7 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
         ),
         path(
             *(MAT, SCALING, FIX, same_type(dst, src)),
-            when(mx, both(src.layout == dst.layout, src.layout.isin(ZZ, NN))),
+            on((CPU, A5), when(mx, both(src.layout == dst.layout, src.layout.isin(ZZ, NN)))),
             when(~mx, src.dtype.isin(u64, i64, f16, bf16, f32)),
             when(src.dtype.isin(u64, i64), named("shape", table), src.cols % 16 == 0),
             warns(named("element-type", ~src.dtype.isin(f16, bf16, f32), help=WORDS)),
@@ -86,7 +86,6 @@ class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
         path(
             *(VEC, VEC, V),
             on_a2a3(src, dst),
-            both(src.valid.rows > 0, src.valid.cols > 0),
             on(
                 A5,
                 dst.dtype.isin(*MOVE_VEC_A5),
