@@ -216,6 +216,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
     example = f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {VEC_F32}"
     form = "window with sizes"
     boxes = "a window of a boxed tile is made of whole boxes"
+    on_box = row % src.box.rows == 0
     lines = (
         "the assembler takes only constants that start on a box; in nz the lines of boxes follow"
     )
@@ -241,12 +242,12 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
             src.boxed == Const(True),
             named(
                 "offset-misaligned",
-                either(row % src.box.rows == 0, src.layout == NZ),
                 col % src.box.cols == 0,
                 both(sizes.first % src.box.rows == 0, sizes.last % src.box.cols == 0),
                 help=boxes,
             ),
-            warns(named("offset-misaligned", row % src.box.rows == 0, help=lines)),
+            when(src.layout != NZ, named("offset-misaligned", on_box, help=boxes)),
+            when(src.layout == NZ, warns(named("offset-misaligned", on_box, help=lines))),
         ),
     )
 

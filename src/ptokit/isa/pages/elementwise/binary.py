@@ -5,6 +5,8 @@ from ptokit.isa.pages.elementwise.families import *
 from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
+ROOM = both(TMP.valid.cols >= DST.valid.cols, TMP.numel >= DST.cols * 2)
+STRIDES = DST.cols + (DST.cols + 63) // 64 * 2
 STRIDE = "tmp has a column for each of dst's, and two more for each 64 of them"
 POWERS = (*SMALL, *FLOATS)
 MASK = "a row for each of dst's and one more, a bit for each element"
@@ -64,10 +66,8 @@ class TRem(
             A2A3,
             one_type(DST, TMP),
             named("shape", TMP.valid.rows >= 2, help="two rows"),
-            named("shape", TMP.valid.cols >= DST.valid.cols, TMP.numel >= DST.cols * 2),
-            warns(
-                named("shape", TMP.valid.cols >= DST.cols + (DST.cols + 63) // 64 * 2, help=STRIDE)
-            ),
+            named("shape", ROOM),
+            when(ROOM, warns(named("shape", TMP.valid.cols >= STRIDES, help=STRIDE))),
         ),
     ),
 ):
