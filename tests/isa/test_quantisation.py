@@ -43,3 +43,53 @@ def test_each_two_rows_of_exponents_are_one(engine: str) -> None:
     wanted = np.stack((rows[::2], rows[1::2]), -1).reshape(2, 40)
     assert np.array_equal(paired.pop("exp"), wanted)
     assert all(np.array_equal(plain[n], paired[n]) for n in ("dst", "max", "scaling"))
+
+
+REORDER = """
+func.func @f(%src: !pto.tile_buf<vec, {src}>, %dst: !pto.tile_buf<vec, {dst}, slayout=row_major>) {{
+  %tmp = pto.alloc_tile : !pto.tile_buf<vec, 1x256xui8>
+  pto.tmov ins(%src, %tmp : !pto.tile_buf<vec, {src}>, !pto.tile_buf<vec, 1x256xui8>)
+    outs(%dst : !pto.tile_buf<vec, {dst}, slayout=row_major>)
+    {{grpAxis = #pto<mx_group_axis axis{axis}>}}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("axis", "src", "dst"),
+    [
+        (0, (2, 64), (1, 128)),
+        (0, (4, 32), (4, 32)),
+        (1, (32, 32), (32, 32)),
+        (1, (1, 1024), (32, 32)),
+    ],
+)
+def test_scales_fill_plain_storage(
+    axis: int, src: tuple[int, int], dst: tuple[int, int], engine: str
+) -> None:
+    shapes = {n: f"{r}x{c}xui8" for n, (r, c) in {"src": src, "dst": dst}.items()}
+    program = pto.loads(REORDER.format(axis=axis, **shapes))
+    assert not program.check("a5")
+    codes = np.random.default_rng(2).integers(0, 256, src).astype(np.uint8)
+    given = {"src": codes, "dst": np.zeros(dst, np.uint8)}
+    found = np.asarray(program.execute(given, target="a5", engine=engine).outputs["dst"])
+    matrix = codes.reshape(dst) if axis else codes.T
+    boxes = matrix.reshape(len(matrix) // 16, 16, -1, 2).transpose(0, 2, 1, 3)
+    assert np.array_equal(found.ravel(), boxes.ravel())
+
+
+@pytest.mark.parametrize(
+    ("axis", "src", "dst"),
+    [
+        (0, "3x32xui8", "3x32xui8"),
+        (0, "2x24xui8", "2x24xui8"),
+        (0, "2x64xui8", "1x64xui8"),
+        (1, "32x32xui8, valid=32x3", "32x32xui8, valid=32x3"),
+        (1, "20x32xui8", "20x32xui8"),
+    ],
+)
+def test_scales_need_pairs_and_room(axis: int, src: str, dst: str) -> None:
+    found = pto.loads(REORDER.format(axis=axis, src=src, dst=dst)).check("a5")
+    assert "shape" in {d.slug for d in found}

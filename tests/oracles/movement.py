@@ -8,7 +8,7 @@ import numpy as np
 
 from oracles.fix_pipe import plainly, scaled
 from oracles.formats import Array, bits_of, storage_type, typed
-from oracles.registry import Refused, Result, Seen, Undefined, meaning
+from oracles.registry import InStorage, Refused, Result, Seen, Undefined, meaning
 from oracles.storage import elements, lines, offsets
 
 NORMAL = "NORMAL_RELU"
@@ -111,9 +111,18 @@ def move_by_column(dst: Seen, src: Seen, fp: Seen, relu: str, target: str, fixpi
 
 
 @meaning("TMovScale")
-def scales(dst: Seen, src: Seen, axis: str) -> Array:
-    """3.2 f: rows, or with axis 0 columns, become rows; zeros up to whole boxes of 16."""
+def scales(dst: Seen, src: Seen, axis: str) -> Array | InStorage:
+    """3.2 f: rows, or with axis 0 columns, become rows; zeros up to whole boxes of 16.
+
+    Another fractal than 32: its golden data fill storage box by box, each of 16 rows and 2 columns.
+    """
     data = src.values if axis == "ALONG" else src.values.T
+    if dst.kind.fractal != 32:
+        codes = src.codes[: src.valid[0], : src.valid[1]]
+        codes = codes.reshape(dst.valid) if axis == "ALONG" else codes.T
+        whole = np.pad(codes, ((0, -len(codes) % 16), (0, 0)))
+        boxes = whole.reshape(len(whole) // 16, 16, -1, 2).transpose(0, 2, 1, 3)
+        return InStorage(typed(boxes.reshape(-1), dst.dtype))
     rows, cols = data.shape
     out = dst.all.copy()
     out[: min(-(-rows // 16) * 16, len(out)), :cols] = typed(np.zeros((1, 1), int), dst.dtype)

@@ -167,15 +167,27 @@ class TMovFp(
         dst[src.valid] = narrowed(src[src.valid], dst.dtype, params, relu, fixpipe, by_column=True)
 
 
+def elements_of(tile: Operand) -> Expr:
+    """How many elements are valid."""
+    return tile.valid.rows * tile.valid.cols
+
+
+def whole_boxes(dst: Operand) -> Expr:
+    """How many elements there are with rows up to a multiple of 16."""
+    return (dst.valid.rows + 15) // 16 * 16 * dst.valid.cols
+
+
 class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, A5)):
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
     With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
-    groups along its rows and is transposed on the way.
+    groups along its rows and is transposed on the way. A dst of another fractal is plain storage:
+    it is filled from its first byte on, as if it were a tile of fractal 32 with as many columns
+    as there are groups.
     """
 
     specials = NAN_MOVES
-    dst = Out(Tile, loc=VEC, doc="the scales, zz with fractal 32")
+    dst = Out(Tile, loc=VEC, doc="the scales, zz")
     src = In(Tile, loc=VEC, doc="the exponents")
     tmp = Scratch(Tile, loc=VEC, doc="of hardware")
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
@@ -188,17 +200,31 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     rules = (
         on(HARDWARE, named("attribute", dst.dtype.isin(*SCALES), help="u8, hif8 or f8e8m0")),
         both(dst.dtype == src.dtype, tmp.dtype == src.dtype),
-        both(dst.layout == ZZ, dst.fractal == 32),
+        dst.layout == ZZ,
         named(
             "layout", either(src.layout == ND, src.layout == DN), help="store the source unboxed"
         ),
         when(
-            axis == GroupAxis.ALONG,
+            both(dst.fractal == 32, axis == GroupAxis.ALONG),
             named("shape", both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols)),
         ),
         when(
-            axis == GroupAxis.DOWN,
+            both(dst.fractal == 32, axis == GroupAxis.DOWN),
             named("shape", both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols)),
+        ),
+        when(
+            dst.fractal != 32,
+            named("shape", elements_of(dst) == elements_of(src), help="as many in dst as in src"),
+        ),
+        when(
+            both(dst.fractal != 32, axis == GroupAxis.ALONG),
+            named("shape", dst.valid.cols % 2 == 0, help="groups go in pairs"),
+            named("shape", whole_boxes(dst) <= dst.numel, help="room for whole boxes of 16 rows"),
+        ),
+        when(
+            both(dst.fractal != 32, axis == GroupAxis.DOWN),
+            named("shape", src.valid.rows % 2 == 0, help="groups go in pairs"),
+            named("shape", src.valid.cols % 16 == 0, help="whole boxes of 16"),
         ),
     )
     disputes = ("C32",)
@@ -209,5 +235,13 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         x = src[:rows, :cols]
         if axis is GroupAxis.DOWN:
             x, rows, cols = x.T, cols, rows
+        if dst.box.cols != 2:
+            rows, cols = (rows, cols) if axis is GroupAxis.DOWN else dst.valid
+            height = -(-rows // 16) * 16
+            line = x.bitcast(u8).reshaped(rows, cols).padded(height, 0, 0).bitcast(dst.dtype)
+            r, c = dst.iota(height, cols)
+            box = (r >> 4) * (cols // 2) + (c >> 1)
+            dst.flat().scatter(box * 32 + (r & 15) * 2 + (c & 1), line)
+            return
         dst[:rows, :cols] = x
         dst[rows : least(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)
