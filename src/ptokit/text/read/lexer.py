@@ -21,38 +21,39 @@ from typing import NamedTuple
 from ptokit.diagnostics.source import Source, Span
 
 # what may stand between angle brackets: anything but them and values; `->` is no bracket
-INNER = r"[^<>%]*+(?:(?<=-)>[^<>%]*+)*+"
+INNER = r"(?:[^<>%]++|(?<=-)>)*+"
 THIRD = rf"<{INNER}>"
 SECOND = rf"<{INNER}(?:{THIRD}{INNER})*+>"
 ANGLES = rf"<{INNER}(?:{SECOND}{INNER})*+>"
 WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
-ATTRIBUTE = rf"\#(?:(?:pto|[a-z]\w*\.\w+)(?:\.\w+)*+{ANGLES}|loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"
+NAMED = r"\#(?:pto|[a-z]\w*\.\w+)(?:\.\w+)*+"  # an attribute, up to its bracket
+BARE = r"\#(?:loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"  # one without brackets
+BUILTIN = "memref|vector|tensor|array|dense|tuple|complex|strided|affine_map|opaque"
 
 WHOLE_TOKEN = rf"""
     (?:\A|[\ \t\r]*+\n)\s*+\#(?!pto(?:\.\w+)*+<)[^\n]*+  # a whole line: `# text`
     | \s*+ (?:
         %[\w$.]++(?:-[\w$.]++)*+(?:\#[0-9]++)?
-      | (?:memref|vector|tensor|array|dense|tuple|complex|strided|affine_map|opaque){ANGLES}
-      | {WORD}
+      | (?:{BUILTIN}|!{WORD}|{NAMED}){ANGLES}
+      | [!.]?{WORD}
       | [,(){{}}\[\]=:;+*?]
-      | !{WORD}(?:{ANGLES})?
       | ->
       | -?(?:0[xX][0-9a-fA-F]++|[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?)
       | "(?:[^"\\\n]|\\.)*+"
-      | @(?:[\w$.-]++|"[^"\n]*+")
+      | [@^][\w$.-]++
+      | @"[^"\n]*+"
       | //[^\n]*+
-      | {ATTRIBUTE}
+      | {BARE}
       | ALIAS
       | \#[^\n]*+
-      | \.\.\. | \.(?:{WORD})
-      | \^[\w$.-]++
+      | \.\.\.
       | .
       | \Z
     )"""
 # `#nd = #pto.layout<nd>`: a line that gives an attribute a name
 ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
-IS_ATTRIBUTE = re.compile(ATTRIBUTE)
+IS_ATTRIBUTE = re.compile(rf"{NAMED}{ANGLES}|{BARE}")
 
 
 class Comment(NamedTuple):
