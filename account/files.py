@@ -7,7 +7,7 @@ from pathlib import Path
 
 from account.isa import isa_page
 from account.seeds import seeds_page
-from account.stubs import stub
+from account.stubs import stub, value_stub
 from ptokit.isa.index import SPELLINGS, spelling_table
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +17,7 @@ def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     return {
         ROOT / "src" / "ptokit" / "api" / "intrinsics.pyi": stub(),
+        ROOT / "src" / "ptokit" / "api" / "kernel" / "valuenames.pyi": value_stub(),
         ROOT / "docs" / "seeds.md": seeds_page(),
         ROOT / "docs" / "isa.md": isa_page(),
         SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",

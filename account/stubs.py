@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator
 
 from ptokit.api.eager import instructions, public_signature
+from ptokit.api.kernel.valueforms import listed, sources, value_names
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES, READDRESSES
@@ -37,6 +38,46 @@ def stub() -> str:
     lines += [f"def {name}(tile: Tile, address: int) -> None: ..." for name in moved]
     lines += [f"def {name}(dst: Tile, src: Tile) -> None: ..." for name in derived]
     return "\n".join(lines) + "\n"
+
+
+VALUES = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
+
+from typing import overload
+
+from ptokit.api.hostarrays import ConvTile, Tensor, Tile
+from ptokit.api.intrinsics import (
+'''
+NUMBERS_TOO = ("max", "min")  # also of two numbers
+
+
+def value_stub() -> str:
+    """The text of valuenames.pyi."""
+    names = "".join(f'    "{name}",\n' for name in listed())
+    shown = (page for name in listed() for page in value_names()[name])
+    words = {a.kind.__name__ for page in shown for a in page.attrs if issubclass(a.kind, Word)}
+    imported = "".join(f"    {word}Word,\n" for word in sorted(words))
+    lines = [f"{VALUES}{imported})\n", f"__all__ = [\n{names}]\n"]
+    for name in listed():
+        forms = {_kinds(page): page for page in reversed(value_names()[name])}
+        texts = [_value(name, page) for page in reversed(forms.values())]
+        texts += [f"def {name}(a: int, b: int, /) -> int: ..."] if name in NUMBERS_TOO else []
+        for text in texts:
+            lines += ["@overload"] if len(texts) > 1 else []
+            lines.append(text)
+    return "\n".join(lines) + "\n"
+
+
+def _kinds(page: type[Instr]) -> tuple[str, ...]:
+    return tuple(_annotation(o) for o in sources(page) if o.required)
+
+
+def _value(name: str, page: type[Instr]) -> str:
+    fields = sources(page)
+    first = [f"{o.name}: {_annotation(o)}" for o in fields if o.required]
+    others = [*(o for o in fields if not o.required), *page.attrs]
+    named = [f"{f.name}: {_annotation(f)} = ..." for f in others]
+    lines = "".join(f"    {p},\n" for p in (*first, "*", *named, "out: Tile | None = ..."))
+    return f"def {name}(\n{lines}) -> Tile: ..."
 
 
 def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:

@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from ptokit.api.events import Event
     from ptokit.api.hostarrays import ConvTile, Tensor, Tile, UnwrittenWarning
     from ptokit.api.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
+    from ptokit.api.kernel import valuenames
+    from ptokit.api.kernel.hostside import In, InOut, KernelWarning, Out, spec
+    from ptokit.api.kernel.kernel import Kernel, inline, kernel
+    from ptokit.api.kernel.surface import (
+        block,
+        cdiv,
+        copy,
+        full,
+        grid,
+        matmul,
+        range,
+        store,
+        target_name,
+        where,
+    )
+    from ptokit.api.kernel.valuenames import *  # noqa: F403 - listed in valuenames.__all__
     from ptokit.api.program import Program, load, loads
     from ptokit.api.settings import target
     from ptokit.api.tensors import (
@@ -21,8 +37,10 @@ if TYPE_CHECKING:
         tile_acc,
         tile_left,
         tile_left_scale,
+        tile_mat,
         tile_right,
         tile_right_scale,
+        tile_vec,
     )
     from ptokit.diagnostics.diagnostic import CallError, Diagnostic, PtoError
     from ptokit.isa.model.dtypes import (
@@ -56,14 +74,22 @@ if TYPE_CHECKING:
         "Diagnostic",
         "Event",
         "FixPipe",
+        "In",
+        "InOut",
+        "Kernel",
+        "KernelWarning",
+        "Out",
         "Program",
         "PtoError",
         "Tensor",
         "Tile",
         "UnwrittenWarning",
         "bf16",
+        "block",
+        "cdiv",
         "compare",
         "conv_tile",
+        "copy",
         "f4e1m2x2",
         "f4e2m1x2",
         "f8e4m3",
@@ -71,31 +97,45 @@ if TYPE_CHECKING:
         "f8e8m0",
         "f16",
         "f32",
+        "full",
+        "grid",
         "hif8",
         "i4",
         "i8",
         "i16",
         "i32",
         "i64",
+        "inline",
+        "kernel",
         "load",
         "loads",
+        "matmul",
+        "range",
+        "spec",
+        "store",
         "target",
+        "target_name",
         "tensor",
         "tile",
         "tile_acc",
         "tile_left",
         "tile_left_scale",
+        "tile_mat",
         "tile_right",
         "tile_right_scale",
+        "tile_vec",
         "u8",
         "u16",
         "u32",
         "u64",
+        "where",
     ]
     __all__ += intrinsics.__all__
+    __all__ += valuenames.__all__
 else:
     from importlib import import_module
     from importlib.util import find_spec
+    from types import ModuleType
 
     HOMES = {
         "diagnostics.diagnostic": "CallError Diagnostic PtoError",
@@ -107,24 +147,41 @@ else:
         "api.program": "Program load loads",
         "api.settings": "target",
         "api.hostarrays": "ConvTile Tensor Tile UnwrittenWarning",
-        "api.tensors": "conv_tile tensor tile tile_acc tile_left tile_left_scale "
-        "tile_right tile_right_scale",
+        "api.tensors": "conv_tile tensor tile tile_acc tile_left tile_left_scale tile_mat "
+        "tile_right tile_right_scale tile_vec",
+        "api.kernel.hostside": "In InOut KernelWarning Out spec",
+        "api.kernel.kernel": "Kernel inline kernel",
+        "api.kernel.surface": "block cdiv copy full grid matmul range store target_name where",
     }
     HOME = {name: home for home, names in HOMES.items() for name in names.split()}
+
+    # what is made of the pages
+    DERIVED = ("api.intrinsics", "api.kernel.valuenames")
+
+    def _module(home: str) -> ModuleType:
+        return import_module(f"ptokit.{home}")
+
+    def _home(name: str) -> str:
+        """Where a name that is made of the pages lives."""
+        found = (home for home in DERIVED if hasattr(_module(home), name))
+        return next(found, DERIVED[0])
+
+    def _derived() -> list[str]:
+        return [name for home in DERIVED for name in _module(home).__all__]
 
     def __getattr__(name: str) -> object:
         """The public name, or the instruction, called `name`."""
         if name == "__all__":
-            found = [*HOME, *import_module("ptokit.api.intrinsics").__all__]
+            found = [*HOME, *_derived()]
         elif name.startswith("_"):
             raise AttributeError(f"module 'ptokit' has no attribute {name!r}")
         elif name not in HOME and find_spec(f"ptokit.{name}"):
             return import_module(f"ptokit.{name}")
         else:
-            home = import_module(f"ptokit.{HOME.get(name, 'api.intrinsics')}")
-            found = getattr(home, name)
+            home = HOME.get(name) or _home(name)
+            found = getattr(_module(home), name)
         globals()[name] = found
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *HOME, *import_module("ptokit.api.intrinsics").__all__})
+        return sorted({*globals(), *HOME, *_derived()})

@@ -27,6 +27,7 @@ def bind(
     arrays: Mapping[str, Any],  # Any: arrays and numbers
     target: Target,
     types: Mapping[str, Type],
+    slots: bool = False,
 ) -> Bound:
     """Bind arguments by name; PtoError names the first that is missing, unknown or does not fit."""
     func = deepcopy(func)
@@ -41,11 +42,14 @@ def bind(
         func.args.remove(arg)
         func.body.ops.insert(0, Op(page, results=[arg], spans={"": arg.span} if arg.span else {}))
     numbers = dict(_numbers(func, arrays))
+    open = {v.name for v, n in numbers.items() if slots and isinstance(n, int)}
+    numbers = {v: n for v, n in numbers.items() if v.name not in open}
     complete(func, target, arrays, numbers, types)
     _require(func, arrays)
     _require_types(func)
     converted = func_to_dps(func)
-    return Bound(converted, arrays, _by_name(converted, numbers), written(converted))
+    free = tuple(v for v in converted.args if v.name in open)
+    return Bound(converted, arrays, _by_name(converted, numbers), written(converted), free)
 
 
 def named(

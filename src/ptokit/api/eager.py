@@ -16,7 +16,7 @@ from ptokit.analysis.placement import memory_errors
 from ptokit.analysis.violation import violation
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
-from ptokit.api.settings import current_core
+from ptokit.api.settings import current_core, recording
 from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
@@ -84,7 +84,7 @@ def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: wh
     if isinstance(value, wanted or HostArray) and operand.kind in (*HANDLES, Kind.ANY):
         return value.handle
     if wanted is not None:
-        raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {_shown(value)}")
+        raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {shown(value)}")
     return value if operand.kind is Kind.ANY else _number(operand, value, name)
 
 
@@ -109,10 +109,10 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
         if real and hasattr(value, "__float__") and getattr(value, "shape", ()) == ():
             return float(value)  # NumPy's other floats
         what = "a number" if real else "an integer"
-        raise TypeError(f"{name}: {operand.name} is {what}, not {_shown(value)}") from None
+        raise TypeError(f"{name}: {operand.name} is {what}, not {shown(value)}") from None
 
 
-def _shown(value: Any) -> str:  # Any: what a user passed
+def shown(value: Any) -> str:  # Any: what a user passed
     """A wrong argument in few words."""
     text = repr(value)
     short = len(text) < 40 and "\n" not in text
@@ -121,6 +121,10 @@ def _shown(value: Any) -> str:  # Any: what a user passed
 
 def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words
     """Check the rules of the current target and run the body."""
+    recorder = recording.get()
+    if recorder is not None:
+        recorder.instruction(page, given)
+        return
     core = current_core()
     operands: dict[str, Any] = {}
     key: list[object] = [page, id(core.target)]
@@ -189,7 +193,7 @@ def _ready(
 def _make(
     page: type[Instr], target: Target, operands: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Made:  # Any: as above
-    attrs = {a.name: _word(a, given[a.name]) for a in page.attrs}
+    attrs = {a.name: choice(a, given[a.name]) for a in page.attrs}
     op, _ = instance(page, operands, {k: v for k, v in attrs.items() if v is not None})
     static = environment(page, {k: _static(v) for k, v in operands.items()}, attrs, target)
     rules = (rule for rule, _ in doubtful(page.rules_on(target), static))
@@ -221,7 +225,8 @@ def _homeless(operands: Mapping[str, Any], target: Target) -> Iterator[Diagnosti
             yield from memory_errors(value.type, target, name, caller())
 
 
-def _word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration
+def choice(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration
+    """What a user chose for an attribute, as the attribute has it."""
     if value is None or not issubclass(attr.kind, Word):
         return value
     return word(attr.kind, value, attr.name)

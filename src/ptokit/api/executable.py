@@ -72,11 +72,12 @@ class Options:
     fixpipe: FixPipe
     blocks: int
     types: tuple[tuple[str, Type], ...] = ()
+    slots: bool = False  # numbers are no part of the code
 
     @property
     def key(self) -> tuple[object, ...]:
         """Options with equal keys are equal: a target is known by its identity."""
-        return id(self.target), self.engine, self.fixpipe, self.blocks, self.types
+        return id(self.target), self.engine, self.fixpipe, self.blocks, self.types, self.slots
 
 
 class _Prepared(NamedTuple):
@@ -165,7 +166,8 @@ class Executable:
         return viewed(bound, one, options.target, options.fixpipe, options.blocks)
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
-        kinds = [(name, _kind(value)) for name, value in given.items()]
+        slots = self.options.slots
+        kinds = [(name, _kind(value, slots)) for name, value in given.items()]
         if any(kind is None for _, kind in kinds):
             return self._prepare(given)
         return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
@@ -177,7 +179,8 @@ class Executable:
 
     def _bound(self, given: Mapping[str, Any]) -> Bound:
         options = self.options
-        bound = bind(self.func, given, options.target, dict(options.types))
+        types = dict(options.types)
+        bound = bind(self.func, given, options.target, types, options.slots)
         _require_grid(bound, options.blocks)
         _require_one_kind(bound.func)
         problems = check_func(bound.func, options.target, bound.numbers)
@@ -186,12 +189,14 @@ class Executable:
         return bound
 
 
-def _kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
+def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a user has
     """What of an argument decides how a function runs; None if only binding can tell.
 
     Of an array type and extents, of a number, which becomes part of the code, also the value.
     """
     kind: object = given.__class__
+    if slots and isinstance(given, int):
+        return (kind,)
     if given is None or isinstance(given, int):
         return kind, given
     if isinstance(given, float):

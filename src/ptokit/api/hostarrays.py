@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ptokit.diagnostics.callsite import depth
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.words import Loc
 from ptokit.numerics.host import rounded, values_of
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Memory
@@ -23,6 +25,7 @@ from ptokit.sim.memory import Memory
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, handles.ConvTile)
 Key: TypeAlias = Any  # whatever NumPy takes as an index
+Operand: TypeAlias = "Tile | float"
 
 CPU = (1, 0)  # DLPack's device type and number
 OWN = "its own memory"
@@ -167,7 +170,79 @@ class _Stored(HostArray[Handle]):
         return f"0x{self.handle.elements.address:x} of {memory.name}"
 
 
-class Tile(_Stored[handles.Tile]):
+def _forms() -> Any:  # Any: the module of value forms, which stands above this one
+    return import_module("ptokit.api.kernel.valueforms")
+
+
+class Operators:
+    """Python's operators on tiles: each is one instruction, whose page says which operator it is.
+
+    The other operand is a tile, a column, a row, or a number. `.T` of a row or a column is a view.
+    """
+
+    def __add__(self, other: Operand) -> Tile:
+        return _forms().operate("add", self, other)
+
+    def __radd__(self, other: float) -> Tile:
+        return _forms().operate("add", other, self)
+
+    def __sub__(self, other: Operand) -> Tile:
+        return _forms().operate("sub", self, other)
+
+    def __rsub__(self, other: float) -> Tile:
+        return _forms().operate("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Tile:
+        return _forms().operate("mul", self, other)
+
+    def __rmul__(self, other: float) -> Tile:
+        return _forms().operate("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Tile:
+        return _forms().operate("truediv", self, other)
+
+    def __rtruediv__(self, other: float) -> Tile:
+        return _forms().operate("truediv", other, self)
+
+    def __and__(self, other: Operand) -> Tile:
+        return _forms().operate("and", self, other)
+
+    def __or__(self, other: Operand) -> Tile:
+        return _forms().operate("or", self, other)
+
+    def __xor__(self, other: Operand) -> Tile:
+        return _forms().operate("xor", self, other)
+
+    def __lshift__(self, other: Operand) -> Tile:
+        return _forms().operate("lshift", self, other)
+
+    def __rshift__(self, other: Operand) -> Tile:
+        return _forms().operate("rshift", self, other)
+
+    def __neg__(self) -> Tile:
+        return _forms().operate("neg", self)
+
+    def __invert__(self) -> Tile:
+        return _forms().operate("invert", self)
+
+    def __abs__(self) -> Tile:
+        return _forms().operate("abs", self)
+
+    @property
+    def T(self) -> Tile:
+        """A row as the column of the same bytes, a column as the row."""
+        return _forms().turned(self)
+
+    def to(self, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the move
+        """The same elements in another memory."""
+        return _forms().moved(self, loc, **how)
+
+    def cast(self, dtype: DType | str | DTypeLike, **how: Any) -> Tile:  # Any: rounding
+        """The elements in another type."""
+        return _forms().cast(self, dtype, **how)
+
+
+class Tile(Operators, _Stored[handles.Tile]):
     """A tile with bytes of its own. Make one with `ptokit.tile` or an alias like `tile_left`.
 
     It is an array of its valid region: `numpy.asarray(tile)`, `tile[0, 0]`, DLPack. What pickles or

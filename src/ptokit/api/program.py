@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.legality import Verdict, merged, verdicts
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
     from ptokit.analysis.known import Facts
     from ptokit.api.executable import Executable, Recent, Run
+    from ptokit.api.hostarrays import Tile
+    from ptokit.api.kernel.hostside import In
+    from ptokit.isa.model.layouts import Layout
+    from ptokit.isa.model.tiles import CustomPad
+    from ptokit.isa.model.words import Loc, PadValue
     from ptokit.sim.observer import Observer
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -171,13 +177,16 @@ class Program:
         fixpipe: str | FixPipe = "cpu",
         blocks: int = 1,
         engine: str | None = None,
+        slots: bool = False,
     ) -> Executable:
         """The function for a target and an engine, as something that runs again and again.
+
+        With `slots` numbers are no part of its code: one compilation serves all their values.
 
         Options are as for `run`, which itself keeps the last few of these. A program is not changed
         once it has run.
         """
-        return self._executable(target, func, fixpipe, blocks, engine, None)
+        return self._executable(target, func, fixpipe, blocks, engine, None, slots)
 
     def _executable(
         self,
@@ -187,12 +196,13 @@ class Program:
         blocks: int,
         engine: str | None,
         types: Mapping[str, Type] | None,
+        slots: bool = False,
     ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
         from ptokit.api.executable import Executable, Options
 
-        options = Options(chosen, engine, reading(fixpipe), blocks, stated)
+        options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots)
         key = func, *options.key
         return self._executables.get(key, lambda: Executable(self.func(func), options))
 
@@ -272,8 +282,25 @@ def loads(text: str, name: str = "<text>") -> Program:
     return Program(read(text, name))
 
 
-def load(path: str | Path) -> Program:
-    """Read a program from a file; PtoError if the file or its text cannot be read."""
+@overload
+def load(path: str | Path, /) -> Program: ...
+@overload
+def load(
+    part: In,
+    loc: Loc | str = ...,
+    /,
+    *,
+    layout: Layout | str | None = ...,
+    pad: PadValue | CustomPad | str | None = ...,
+) -> Tile: ...
+def load(path: Any, *where: Any, **how: Any) -> Any:
+    """Read a program from a file; PtoError if the file or its text cannot be read.
+
+    In a kernel: a new tile with a part of an argument, in `loc` ("vec"), rounded up to whole boxes
+    and lines; `layout` and `pad` of its type where they are not the usual ones.
+    """
+    if not isinstance(path, str | Path):
+        return import_module("ptokit.api.kernel.surface").loaded(path, *where, **how)
     return loads(decoded(read_text_bytes(path), str(path)), str(path))
 
 

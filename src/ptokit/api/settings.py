@@ -16,6 +16,8 @@ from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
 if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
+    from ptokit.isa.lang.instr import Instr
+    from ptokit.isa.model.tiles import TileType
     from ptokit.sim.arguments import Bound, Outcome
     from ptokit.sim.execute import Core
     from ptokit.sim.limits import RunLimits
@@ -27,6 +29,21 @@ DEFAULT_ENGINE = "native"
 FIXPIPES = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 
 _core: ContextVar[Core] = ContextVar("core")
+
+
+class KernelRecorder(Protocol):
+    """What records a kernel: eager functions ask it instead of executing."""
+
+    def instruction(self, page: type[Instr], given: Mapping[str, Any]) -> None:
+        """Record an instruction on what the user passed. Any: tiles, arrays, numbers, words."""
+        ...
+
+    def tile(self, kind: TileType, valid: tuple[Any, Any]) -> Any:  # Any: numbers; a tile
+        """Record a new tile."""
+        ...
+
+
+recording: ContextVar[KernelRecorder | None] = ContextVar("recording", default=None)
 
 
 @cache
@@ -120,6 +137,8 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     """
     from ptokit.sim.execute import Core
 
+    if recording.get() is not None:
+        raise ValueError("a kernel is recorded for all targets: choose one where it is called")
     core = Core(target_named(name), reading(fixpipe))
     token = _core.set(core)
     try:

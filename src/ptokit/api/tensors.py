@@ -12,19 +12,22 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ptokit.analysis.checker import tile_type_errors
 from ptokit.analysis.violation import broken
 from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, host_array, tensor_of
-from ptokit.api.settings import current_core, current_target
+from ptokit.api.settings import current_core, current_target, recording
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.dtypes import DTYPES, DType, dtype_named
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import ADDRESS_RULES
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.usual import usual_layout
 from ptokit.isa.model.words import (
     ACC,
     LEFT,
+    MAT,
     RIGHT,
     SCALE_LEFT,
     SCALE_RIGHT,
+    VEC,
     CompactMode,
     ConvLayout,
     GlobalLayout,
@@ -89,7 +92,9 @@ def tile(
     one layout of that location, as in `.pto` text (`ptokit explain a5`).
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
-    rows, cols = operator.index(rows), operator.index(cols)
+    recorder = recording.get()
+    if recorder is None:
+        rows, cols = operator.index(rows), operator.index(cols)
     kind = TileType(
         word(Loc, loc, "location"),
         dtype_of(dtype),
@@ -101,7 +106,11 @@ def tile(
         pad_value,
         word(CompactMode, compact, "compact mode"),
     )
-    return _made(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
+    if recorder is not None:
+        if data is not None:
+            raise TypeError("a kernel's tiles have no data: load them from an argument")
+        return recorder.tile(kind, valid or (rows, cols))
+    return new(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
 
 
 def _require(kind: TileType | ConvTileType) -> None:
@@ -110,7 +119,8 @@ def _require(kind: TileType | ConvTileType) -> None:
         raise PtoError(problem)
 
 
-def _made(kind: TileType, data: Data | None) -> Tile:
+def new(kind: TileType, data: Data | None = None) -> Tile:
+    """A new tile of this type, as `tile` makes it."""
     _require(kind)
     if kind.nbytes > LARGEST:
         raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
@@ -146,7 +156,9 @@ def _alias(loc: Loc, name: str) -> TileMaker:
         valid: tuple[int, int] | None = None,
         data: Data | None = None,
     ) -> Tile:
-        layout, fractal = current_target().alias(loc)
+        layout, fractal = usual_layout(loc, rows, cols)
+        if recording.get() is None and loc in ALIASES:
+            layout, fractal = current_target().alias(loc)
         return tile(loc, dtype, rows, cols, layout=layout, fractal=fractal, valid=valid, data=data)
 
     make.__name__ = make.__qualname__ = name
@@ -154,6 +166,8 @@ def _alias(loc: Loc, name: str) -> TileMaker:
     return make
 
 
+tile_vec = _alias(VEC, "tile_vec")
+tile_mat = _alias(MAT, "tile_mat")
 tile_left = _alias(LEFT, "tile_left")
 tile_right = _alias(RIGHT, "tile_right")
 tile_acc = _alias(ACC, "tile_acc")
@@ -191,6 +205,8 @@ def tensor(
     `shape` and `stride` (in elements) and `offset` choose a part; by default all of the array.
     `dtype` is needed where NumPy has no such type (raw codes in unsigned integers).
     """
+    if recording.get() is not None:
+        raise TypeError("a kernel takes its arrays as arguments: pass this one")
     if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise TypeError(f"a tensor views a NumPy array, not {array!r}")
     if not array.flags.c_contiguous or not array.flags.writeable:
@@ -284,6 +300,8 @@ __all__ = [
     "tile_acc",
     "tile_left",
     "tile_left_scale",
+    "tile_mat",
     "tile_right",
     "tile_right_scale",
+    "tile_vec",
 ]

@@ -82,6 +82,49 @@ CATALOGUE: dict[str, Entry] = {
         "function returns it. Threads of `pto.section.simt`, and those that a function with "
         "`pto.simt_entry` is for, start no threads.",
     ),
+    # kernels in Python
+    "run-time-number": Entry(
+        "the number is known only when the program runs",
+        "A kernel runs once and records itself. Numbers that it is given, extents named in lower "
+        "case and counters of pto.range are numbers of the program: they have + - * // %, "
+        "comparisons, & and |, pto.min, pto.max and pto.where, but no truth value and no place in "
+        "Python's range, and, or, not. Tiles have no content while they are recorded.",
+    ),
+    "rebound": Entry(
+        "a name is bound to something else inside a loop or branch of the program",
+        "The body of pto.range is recorded once, for all turns. A number that is rebound in it is "
+        "carried from turn to turn. A tile is storage: write into it with `out=`. The branches of "
+        "an `if` that the program decides bind a name that is read later to numbers, or not at "
+        "all. A helper has its names and branches seen when it is marked @pto.inline.",
+    ),
+    "out-of-scope": Entry(
+        "a value is used outside of the loop or branch that made it",
+        "Each turn of a loop makes its tiles anew, and they are gone after it. Make a tile before "
+        "the loop and write into it inside.",
+    ),
+    "left-loop": Entry(
+        "a loop of the program is left before its end",
+        "`break`, `continue` and `return` leave Python's loops. A loop of the program runs to its "
+        "bound; its body may be guarded by an `if`, and Python's range makes copies instead.",
+    ),
+    "unused-value": Entry(
+        "a result that nobody reads",
+        "A value form makes a new tile. Binding the name of another tile to it writes nothing: "
+        "`out=` writes.",
+    ),
+    "output-not-written": Entry(
+        "an output that nothing stores into",
+        "A parameter annotated pto.Out or pto.InOut is written by pto.store, on a block of it.",
+    ),
+    "debug-differs": Entry(
+        "engines, or the recorded and the debugged kernel, give different values",
+        "`kernel.verify` runs the function itself, and the program it records on each engine. They "
+        "differ where the body of a loop changes Python's own objects: recording runs it once.",
+    ),
+    "argument-shape": Entry(
+        "the extents of the arrays do not fit the kernel",
+        "`shapes` names the extents of each array; one name is one number.",
+    ),
     "operand-value": Entry(
         "an operand has a value that is not allowed",
         "The value of a scalar operand is outside the range the instruction defines.",

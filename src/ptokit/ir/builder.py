@@ -20,7 +20,7 @@ def new_op(
     *,
     results: Sequence[Value] = (),
     regions: Sequence[Block] = (),
-    spans: Mapping[str, Span] | None = None,
+    spans: dict[str, Span] | None = None,
 ) -> Op:
     """The op of `page` on these values; an operand without any is absent."""
     bound = {
@@ -30,7 +30,7 @@ def new_op(
     }
     lacking = [o.name for o in page.operands if _needed(o) and o.name not in bound]
     assert not lacking, f"{page.mnemonic()} without {lacking}"
-    return Op(page, bound, dict(attrs or {}), [*results], [*regions], dict(spans or {}))
+    return Op(page, bound, dict(attrs or {}), [*results], [*regions], spans or {})
 
 
 def _needed(operand: Operand) -> bool:

@@ -17,6 +17,7 @@ from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ALIASES, Shape, TileType
 from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type, kind_of_elided
+from ptokit.isa.model.usual import rounded_up
 from ptokit.isa.model.words import VEC, Loc
 from ptokit.numerics.host import is_of
 
@@ -39,11 +40,7 @@ def enclosing(
     kind = TileType(loc, dtype, rows, cols, Shape(rows, cols), layout, fractal)
     if model is not None and model.loc is loc:
         kind = replace(kind, layout=model.layout, fractal=model.fractal, pad=model.pad)
-    box = kind.box
-    line = max(32 // dtype.size, 1)
-    down = line if kind.layout.name == "DN" else (box.rows or 1)
-    across = line if kind.layout is ND else (box.cols or 1)
-    return replace(kind, rows=-(-rows // down) * down, cols=-(-cols // across) * across)
+    return rounded_up(kind)
 
 
 def complete(

@@ -7,7 +7,7 @@ Ways that end in different places say by numbers of one bit where control goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -291,7 +291,7 @@ class _Structuring:
         condition: Value | Inverted | bool,
         one: Side,
         other: Side,
-        spans: Mapping[str, Span],
+        spans: dict[str, Span],
         comments: Comments = NO_COMMENTS,
     ) -> Exits:
         """A branch with these sides, and where control goes after it."""

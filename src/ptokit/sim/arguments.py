@@ -40,6 +40,13 @@ class Local(Protocol):
         ...
 
 
+class SlotNumber(int):
+    """A number that compiled code finds in its frame: the code is the same whatever it is."""
+
+    def __repr__(self) -> str:
+        return "a slot"
+
+
 @dataclass(frozen=True)
 class Bound:
     """A function with complete types, ready to run on the values it was given."""
@@ -48,13 +55,22 @@ class Bound:
     arrays: Mapping[str, Any]  # Any: arrays and numbers
     numbers: dict[Value, Any]
     written: tuple[Value, ...]  # the arguments that some instruction may write
+    slots: tuple[Value, ...] = ()  # arguments that are numbers which no code depends on
 
     def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The same function on other arrays of the same types."""
-        other = Bound(self.func, arrays, self.numbers, self.written)
+        other = Bound(self.func, arrays, self.numbers, self.written, self.slots)
         kept = {"tiles": self.tiles, "dtypes": self.dtypes}
         other.__dict__.update(kept, candidate_outputs=self.candidate_outputs)
         return other
+
+    @property
+    def every_number(self) -> dict[Value, Any]:
+        """All arguments that are numbers, by their values."""
+        return {**self.numbers, **self._slots()}
+
+    def _slots(self) -> Env:
+        return {value: SlotNumber(self.arrays[value.name]) for value in self.slots}
 
     def shared(self) -> Env:
         """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
@@ -78,10 +94,11 @@ class Bound:
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
         if isinstance(kind, GlobalType):
             return _tensor(arg, given, kind)
-        return self.numbers.get(arg)  # nothing reads one of a type that no page takes
+        return self.every_number.get(arg)  # nothing reads one of a type that no page takes
 
     def renew(self, env: Env) -> None:
         """These arrays behind handles that `shared` made of others of the same types."""
+        env |= self._slots()
         for arg, handle in env.items():
             memory = getattr(handle, "memory", None)
             if memory is None or arg in self.tiles:

@@ -99,6 +99,8 @@ class Instr:
     # what a page may say besides its operands; every default is derived from the class
     name: ClassVar[str] = ""
     cpp: ClassVar[str] = ""
+    verb: ClassVar[str] = ""  # its name in Python kernels, where it gives a value: see `value_name`
+    symbol: ClassVar[str] = ""  # what it is to Python's operators: see `operation`
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
     targets: ClassVar[tuple[str, ...] | None] = None  # the only ones that have it; None: all
     rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
@@ -233,6 +235,17 @@ class Instr:
     def python(cls) -> str:
         """The name of the Python function."""
         return cls.name.replace(".", "_")
+
+    @classmethod
+    def value_name(cls) -> str:
+        """The name under which Python kernels get a value of it: `exp`, `rowmax`, `to`."""
+        return cls.verb or cls.python().removeprefix("t")
+
+    @classmethod
+    def operation(cls) -> str:
+        """A word of Python's `operator` module, min or max: that of `f`, if the page says none."""
+        function: object = getattr(cls, "f", None)
+        return cls.symbol or str(getattr(function, "__name__", "")).strip("_")
 
     @classmethod
     def summary(cls) -> str:

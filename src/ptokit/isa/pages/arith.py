@@ -170,7 +170,7 @@ class CeilDivSI(Division, f=quotient_up, asm=infix("/", UP)):
     """result = lhs / rhs, rounded up; overflow wraps as in divsi."""
 
 
-class FloorDivSI(Division, f=quotient_down, asm=infix("/", DOWN)):
+class FloorDivSI(Division, f=quotient_down, symbol="floordiv", asm=infix("/", DOWN)):
     """result = lhs / rhs, rounded down; overflow wraps as in divsi."""
 
 
@@ -194,11 +194,11 @@ class CeilDivUI(Unsigned, Division, f=unsigned_quotient_up, asm=infix("/", UNSIG
     """result = lhs / rhs on unsigned numbers, rounded up."""
 
 
-class MinSI(BinaryScalar, f=least, asm=infix("<", " ? {lhs} : {rhs}")):
+class MinSI(BinaryScalar, f=least, symbol="min", asm=infix("<", " ? {lhs} : {rhs}")):
     """The smaller of two signed values."""
 
 
-class MaxSI(BinaryScalar, f=most, asm=infix("<", " ? {rhs} : {lhs}")):
+class MaxSI(BinaryScalar, f=most, symbol="max", asm=infix("<", " ? {rhs} : {lhs}")):
     """The larger of two signed values."""
 
 
@@ -218,11 +218,11 @@ class MaxUI(BinaryScalar, f=unsigned_most, asm=infix("<", " ? {rhs} : {lhs}", UN
     """The larger of two unsigned values."""
 
 
-class AndI(BinaryScalar, f=bit_and, asm=infix("&")):
+class AndI(BinaryScalar, f=bit_and, symbol="and", asm=infix("&")):
     """Bitwise and."""
 
 
-class OrI(BinaryScalar, f=bit_or, asm=infix("|")):
+class OrI(BinaryScalar, f=bit_or, symbol="or", asm=infix("|")):
     """Bitwise or."""
 
 
@@ -317,7 +317,7 @@ class SignExtension(Cast, abstract=True, asm=in_cpp("({type})[{minus}]{value}"))
         return in_type(value * -1 if source.bits == 1 else value, result)
 
 
-class IndexCast(SignExtension, name="index_cast"):
+class IndexCast(SignExtension, name="index_cast", symbol="index"):
     """A signed integer as index, or an index as integer."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to index"

@@ -39,7 +39,7 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
     return (source, target) not in WRAPPING if mode is None else mode is SaturationMode.ON
 
 
-class TCvt(Instr, pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
+class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
     With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0

@@ -110,7 +110,7 @@ def accumulating(product: str, c: str, **factors: str) -> str:
 NAME ins(%acc, {uses} : {c}, {types}) outs(%acc : {c})"""
 
 
-class TMatMulAcc(Accumulation, name="tmatmul.acc", recorded_op="tmatmul"):
+class TMatMulAcc(Accumulation, name="tmatmul.acc", verb="accumulate", recorded_op="tmatmul"):
     """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
 
     example = accumulating("tmatmul", L0C_64, a=L0A, b=L0B)

@@ -10,7 +10,7 @@ INDICES = (i16, u16, i32, u32)
 class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E26",)):
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
+    step: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
@@ -22,7 +22,7 @@ class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E2
         (rows, cols), (height, width) = src0.valid, src1.valid
         left, right = src0[:rows, :cols], src1[:height, :width]
         down, across = least(rows, height), least(cols, width)
-        result = cls.f(src0[:down, :across], src1[:down, :across])
+        result = cls.step(src0[:down, :across], src1[:down, :across])
         dst[: dst.valid.rows, : dst.valid.cols] = 0
         dst[:rows, :cols] = left
         dst[:height, :width] = right
@@ -57,28 +57,28 @@ def partial(a5: DTypes) -> tuple[Ruled, ...]:
     )
 
 
-class TPartAdd(Partial, f=operator.add, rules=partial(VEC_A5)):
+class TPartAdd(Partial, step=operator.add, rules=partial(VEC_A5)):
     """dst[i, j] = src0[i, j] + src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
 
     Integers wrap.
     """
 
 
-class TPartMul(Partial, f=operator.mul, rules=partial(MUL_A5)):
+class TPartMul(Partial, step=operator.mul, rules=partial(MUL_A5)):
     """dst[i, j] = src0[i, j] * src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
 
     Integers wrap.
     """
 
 
-class TPartMax(Partial, f=Array.maximum, rules=partial(VEC_A5), disputes=("E2", "E26")):
+class TPartMax(Partial, step=Array.maximum, rules=partial(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's.
     """
 
 
-class TPartMin(Partial, f=Array.minimum, rules=partial(VEC_A5), disputes=("E2", "E26")):
+class TPartMin(Partial, step=Array.minimum, rules=partial(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's.

@@ -103,7 +103,7 @@ def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
     return (same, begun(ptr, offset))
 
 
-class LoadScalar(Element, name="load_scalar"):
+class LoadScalar(Element, name="load_scalar", verb="element"):
     """Element `offset` of the array behind `ptr`; beyond its end it is an error."""
 
     asm = Asm(

@@ -75,11 +75,15 @@ def ignoring(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Arr
     return lambda a, b: b.isnan().where(a, a.isnan().where(b, f(a, b)))
 
 
-class MinimumF(BinaryReal, f=propagating(lesser), asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})")):
+class MinimumF(
+    BinaryReal, f=propagating(lesser), symbol="min", asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})")
+):
     """The smaller of two floats, -0 before 0; NaN if either is."""
 
 
-class MaximumF(BinaryReal, f=propagating(greater), asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})")):
+class MaximumF(
+    BinaryReal, f=propagating(greater), symbol="max", asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})")
+):
     """The larger of two floats, -0 before 0; NaN if either is."""
 
 
@@ -237,11 +241,13 @@ class ExtF(FloatCast, example="%a = arith.constant 1.5 : f16\n%n = NAME %a : f16
     """A wider float of the same value."""
 
 
-class TruncF(FloatCast, example="%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"):
+class TruncF(FloatCast, symbol="float"):
     """A narrower float, rounded half to even."""
 
+    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"
 
-class FromSigned(Conversion, name="sitofp", asm=in_cpp("({type})[{minus}]{value}")):
+
+class FromSigned(Conversion, name="sitofp", symbol="float", asm=in_cpp("({type})[{minus}]{value}")):
     """A signed integer as float, rounded half to even."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"

@@ -17,7 +17,7 @@ class Resizable(Protocol):
     def resize(self, rows: int, cols: int) -> None: ...
 
 
-class SetValidShape(Instr, name="set_validshape", traits=(RESIZES,), pipe=S):
+class SetValidShape(Instr, name="set_validshape", verb="resize", traits=(RESIZES,), pipe=S):
     """From here on the valid region of this handle is `rows` x `cols`. No element changes.
 
     Other handles on the same bytes keep theirs. With 0 rows or columns instructions do nothing.

@@ -7,7 +7,7 @@ from ptokit.isa.pages.addresses import known_array
 STATED = "let the result's type state these extents, or ? for them"
 
 
-class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
+class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
     asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape}}}, {{{strides}}});")
@@ -42,7 +42,7 @@ class MakeTensorView(Instr, name="make_tensor_view", pipe=S):
         return ptr.view(result)
 
 
-class PartitionView(Instr, name="partition_view", pipe=S):
+class PartitionView(Instr, name="partition_view", verb="part", pipe=S):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
     asm = Asm(cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});")

@@ -16,7 +16,7 @@ from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, Env, Outcome
+from ptokit.sim.arguments import Bound, Env, Outcome, SlotNumber
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import traced
 from ptokit.sim.limits import RunLimits
@@ -51,7 +51,7 @@ class CompiledFunction:
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
         self.made: dict[tuple[bool, cache.Processor, bool], Made | NotNative] = {}
-        self.repeats = not any(map(_reads_numbers, bound.func.body.walk()))
+        self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, cache.Processor], list[Session]] = {}  # those that ended
 
@@ -243,6 +243,8 @@ class Job:
         """An argument as the compiled program sees it."""
         handle = self.real[value]
         memory = getattr(handle, "memory", None)
+        if isinstance(handle, SlotNumber):
+            return compiler.load(compiler.place(compiler.slot()))
         if not isinstance(memory, Memory):
             return handle
         space = next((s for s in compiler.spaces if s.real is memory), None)

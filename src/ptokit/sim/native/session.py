@@ -19,14 +19,24 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.sim import execute
-from ptokit.sim.arguments import Bound, Env
+from ptokit.sim.arguments import Bound, Env, SlotNumber
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native import cache as codes
-from ptokit.sim.native.plan import BLOCK, BLOCKS, LEFT, TICK, TOO_LARGE, Plan, Purpose, Request
+from ptokit.sim.native.plan import (
+    BLOCK,
+    BLOCKS,
+    FIRST_SLOT,
+    LEFT,
+    TICK,
+    TOO_LARGE,
+    Plan,
+    Purpose,
+    Request,
+)
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, execution, within
@@ -190,6 +200,8 @@ class Worker:
         self.frame[BLOCKS] = self.blocks
         self.frame[LEFT] = limits.most or 0
         self.frame[TICK] = limits.deadline is not None
+        slots = [n for n in self.session.real.values() if isinstance(n, SlotNumber)]
+        self.frame[FIRST_SLOT : FIRST_SLOT + len(slots)] = slots
         self._point()
 
     def _named(self) -> Iterator[tuple[str, Memory]]:

@@ -43,7 +43,7 @@ class InterpretedFunction:
         for index in range(self.blocks):
             core = Core(self.target, self.fixpipe, index, self.blocks)
             core.exposed = exposed
-            facts = Facts(core.target, dict(bound.numbers))
+            facts = Facts(core.target, bound.every_number)
             run = Interpreter(core, facts, self.planned, limits, observers)
             try:
                 env = self._run_block(bound, run, shared, count)

@@ -63,7 +63,7 @@ def viewed(
     try:
         for index in range(blocks):
             core = Core(target, fixpipe, index, blocks)
-            part = _ScalarPart(core, Facts(target, dict(bound.numbers)), places, limits)
+            part = _ScalarPart(core, Facts(target, bound.every_number), places, limits)
             local = bound.local(InterpretedMachine(core), places.addresses)
             part.block(bound.func.body)(env | local)
     except PtoError:  # the run itself says what is wrong, with arrays that have a size

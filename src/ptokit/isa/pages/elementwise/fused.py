@@ -87,7 +87,7 @@ def narrowed(dtype: DType) -> DType:
 class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
     """dst = f(src0, src1) where it is greater than 0, else 0, in a narrower type."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
+    step: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results: f16 of f32, i8 of f16 and i16")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
@@ -103,11 +103,11 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
-        result = positive(cls.f(src0[dst.valid], src1[dst.valid]))
+        result = positive(cls.step(src0[dst.valid], src1[dst.valid]))
         dst[dst.valid] = result.cast(dst.dtype, Rounding.RINT, saturate=True)
 
 
-class TAddReluConv(Converting, f=operator.add):
+class TAddReluConv(Converting, step=operator.add):
     """dst[i, j] = src0[i, j] + src1[i, j] where greater than 0, else 0, in dst's type.
 
     The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and what is too
@@ -115,7 +115,7 @@ class TAddReluConv(Converting, f=operator.add):
     """
 
 
-class TSubReluConv(Converting, f=operator.sub):
+class TSubReluConv(Converting, step=operator.sub):
     """dst[i, j] = src0[i, j] - src1[i, j] where greater than 0, else 0, in dst's type.
 
     The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and what

@@ -33,7 +33,10 @@ def without_sign(x: Array) -> Array:
 
 
 class TAbs(
-    Unary, f=without_sign, rules=pointwise(*PAIR, a2a3=(f16, f32), a5=(i8, i16, i32, f16, f32))
+    Unary,
+    f=without_sign,
+    symbol="abs",
+    rules=pointwise(*PAIR, a2a3=(f16, f32), a5=(i8, i16, i32, f16, f32)),
 ):
     """dst[i, j] = |src[i, j]|: floats, NaN too, lose the sign bit; the least integer stays."""
 
@@ -45,7 +48,7 @@ def opposite(x: Array) -> Array:
     return flip_sign(x) if x.dtype.is_float else 0 - x
 
 
-class TNeg(Unary, f=opposite, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED)):
+class TNeg(Unary, f=opposite, symbol="neg", rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED)):
     """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap."""
 
 
@@ -54,7 +57,12 @@ def complement(x: Array) -> Array:
     return x ^ -1 if x.dtype.signed else x ^ ((1 << x.dtype.bits) - 1)
 
 
-class TNot(Unary, f=complement, rules=pointwise(*PAIR, cpu=INTEGERS, a2a3=SMALL, a5=SMALL)):
+class TNot(
+    Unary,
+    f=complement,
+    symbol="invert",
+    rules=pointwise(*PAIR, cpu=INTEGERS, a2a3=SMALL, a5=SMALL),
+):
     """dst[i, j] = src[i, j] with every bit inverted."""
 
     example = dict.fromkeys(("dst", "src"), VEC_I32)

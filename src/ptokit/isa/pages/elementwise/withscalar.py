@@ -38,6 +38,7 @@ class TSDiv(
     name="tdivs",
     form="scalar_tile",
     f=lambda x, number: number / x,
+    symbol="truediv",
     rules=with_scalar(VEC_A2A3, DIVIDED),
 ):
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
@@ -157,7 +158,7 @@ class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS), disputes=("E
 class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY, specials=NAN_COMPUTED):
     """dst = (src0 + scalar, or less it) + src1, element by element."""
 
-    f: ClassVar[Callable[[Array, Number], Array]]
+    step: ClassVar[Callable[[Array, Number], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
@@ -168,18 +169,18 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY, spe
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
-        dst[dst.valid] = cls.f(src0[dst.valid], scalar) + src1[dst.valid]
+        dst[dst.valid] = cls.step(src0[dst.valid], scalar) + src1[dst.valid]
 
 
-class TAddSC(Between, f=operator.add):
+class TAddSC(Between, step=operator.add):
     """dst[i, j] = (src0[i, j] + scalar) + src1[i, j], rounded after each step; integers wrap."""
 
 
-class TSubSC(Between, f=operator.sub):
+class TSubSC(Between, step=operator.sub):
     """dst[i, j] = (src0[i, j] - scalar) + src1[i, j], rounded after each step; integers wrap."""
 
 
-class TExpandS(Instr, pipe=V, asm=Asm(deduced=True), specials=NAN_MOVES):
+class TExpandS(Instr, verb="full", pipe=V, asm=Asm(deduced=True), specials=NAN_MOVES):
     """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape."""
 
     dst = Out(Tile, doc="the tile to fill")

@@ -22,7 +22,7 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TMov(Instr, uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
+class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the

@@ -1,0 +1,1 @@
+"""Kernels in Python: a function runs once and records itself as a program."""

@@ -1,0 +1,164 @@
+"""Where in the user's Python something was recorded: cheap to keep, worked out when asked for."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import sys
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from ptokit.diagnostics.callsite import PACKAGE
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.diagnostics.source import Source, Span
+
+OURS = (PACKAGE, functools.__file__)  # cached properties are the library's frames
+
+
+class CallPlace(NamedTuple):
+    """An instruction of Python's, in the innermost frame outside of ptokit."""
+
+    code: CodeType
+    at: int
+
+    @property
+    def columns(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """First and last line, first and last column (in bytes)."""
+        return _positions(self.code)[self.at // 2]
+
+    def span(self) -> Span | None:
+        """The text of the expression; without columns its line; None without source."""
+        line, end, col, stop = self.columns
+        return span_of(self.code.co_filename, line, end, col, stop)
+
+
+def user_frame() -> FrameType:
+    """The innermost frame outside of ptokit."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] - the only way to a frame
+    while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def here() -> CallPlace:
+    """Where the user's Python is now."""
+    frame = user_frame()
+    return CallPlace(frame.f_code, frame.f_lasti)
+
+
+@cache
+def _positions(code: CodeType) -> list[Any]:  # Any: tuples of numbers and None
+    return list(code.co_positions())
+
+
+@cache
+def _lines(name: str, text: str) -> tuple[Source, list[int]]:
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    return Source(name, text), starts
+
+
+def span_of(
+    name: str, line: int | None, end: int | None, col: int | None, stop: int | None
+) -> Span | None:
+    """The part of a file between two places; columns count bytes, as Python has them."""
+    source, starts = _lines(name, "".join(linecache.getlines(name)))
+    if line is None or not 0 < line < len(starts):
+        return None
+    if col is None or stop is None or end is None:
+        text = source.line(line)
+        return Span(
+            source, starts[line - 1] + len(text) - len(text.lstrip()), starts[line - 1] + len(text)
+        )
+    first = starts[line - 1] + _characters(source.line(line), col)
+    return Span(source, first, starts[end - 1] + _characters(source.line(end), stop))
+
+
+def _characters(line: str, count: int) -> int:
+    """How many characters so many bytes of UTF-8 are."""
+    return count if line.isascii() else len(line.encode()[:count].decode(errors="ignore"))
+
+
+class CallSpans(dict[str, Span]):
+    """The spans of an op: of its call, and of the argument that gave an operand.
+
+    Worked out when asked for: a program that is right needs none.
+    """
+
+    def __init__(self, place: CallPlace, names: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.place, self.names = place, names
+
+    def __missing__(self, name: str) -> Span:
+        found = self._found(name)
+        if found is None:
+            raise KeyError(name)
+        self[name] = found
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return (name == "" or name in self.names) and self.get(str(name)) is not None
+
+    def get(self, name: str, default: Any = None) -> Any:  # Any: a span
+        """The span of an operand, by default that of the call."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return dict, (dict(self),)
+
+    def __deepcopy__(self, memo: object) -> CallSpans:
+        return self
+
+    def _found(self, name: str) -> Span | None:
+        whole = self.place.span()
+        if name == "" or whole is None:
+            return whole
+        argument = _argument(whole, name, self.names)
+        return argument or (whole if name in self.names else None)
+
+
+def _argument(whole: Span, name: str, names: tuple[str, ...]) -> Span | None:
+    """The argument of a call, by position or keyword; of an operator, one of its sides."""
+    text = whole.source.text[whole.start : whole.end]
+    try:
+        call = ast.parse(f"({text})", mode="eval").body
+    except SyntaxError:
+        return None
+    if isinstance(call, ast.BinOp):
+        given: dict[str, ast.expr] = dict(zip(names, (call.left, call.right), strict=False))
+    elif isinstance(call, ast.Call):
+        args = [*call.args]
+        method = len(args) < len(names) and isinstance(call.func, ast.Attribute)
+        if method and isinstance(call.func, ast.Attribute) and names[:1] == ("self",):
+            args.insert(0, call.func.value)
+        given = dict(zip(names, args, strict=False))
+        given |= {k.arg: k.value for k in call.keywords if k.arg}
+    else:
+        return None
+    part = given.get(name)
+    if part is None or part.end_lineno is None or part.end_col_offset is None:
+        return None
+    lines = f"({text})".splitlines(keepends=True)
+    start = _offset(lines, part.lineno, part.col_offset)
+    end = _offset(lines, part.end_lineno, part.end_col_offset)
+    return Span(whole.source, whole.start + start - 1, whole.start + end - 1)
+
+
+def _offset(lines: list[str], line: int, column: int) -> int:
+    return sum(map(len, lines[: line - 1])) + _characters(lines[line - 1], column)
+
+
+def refused(
+    slug: str, message: str, help: str | None = None, place: CallPlace | None = None
+) -> PtoError:
+    """What a kernel must not do, where it does it."""
+    return error(slug, message, (place or here()).span(), help=help)

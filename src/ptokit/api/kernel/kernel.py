@@ -1,0 +1,311 @@
+"""`@pto.kernel`: capture once for each kind of arguments, then run, print, check or debug."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from ptokit.api.executable import Executable
+from ptokit.api.kernel import hostside
+from ptokit.api.kernel.comparing import Outputs, verify
+from ptokit.api.kernel.hostside import LaunchArguments
+from ptokit.api.kernel.kernelarrays import ArrayBase, KernelArray
+from ptokit.api.kernel.recorder import Recorder
+from ptokit.api.kernel.rewriting import Rewritten, rewritten
+from ptokit.api.kernel.runtimenumbers import RunTimeNumber
+from ptokit.api.kernel.shapenames import Shapes, extents, parsed
+from ptokit.api.kernel.turns import finish
+from ptokit.api.kernel.watching import Watched, unused_values
+from ptokit.api.program import ENTRY, Program
+from ptokit.api.settings import ENGINES, current_target, recording, target_named
+from ptokit.api.settings import target as target_context
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.ir.module import Block, Func, Module
+from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
+
+P = ParamSpec("P")
+F = TypeVar("F", bound="Callable[..., Any]")
+KEPT = 128  # captures and prepared launches of one kernel
+FLOAT = ScalarType("f32")
+
+
+@dataclass(frozen=True)
+class LaunchOptions:
+    """How a kernel is launched; None: the current target, the default engine."""
+
+    target: str | None = None
+    engine: str | None = None
+    blocks: int = 1
+
+
+class Capture:
+    """A kernel recorded for one kind of arguments."""
+
+    def __init__(
+        self, program: Program, warnings: tuple[Diagnostic, ...], watched: Watched
+    ) -> None:
+        self.program, self.warnings, self.watched = program, warnings, watched
+        self.executables: dict[object, Executable] = {}
+
+    def executable(self, options: LaunchOptions) -> Executable:
+        """The machine that runs it; run-time numbers are no part of its code."""
+        target = options.target or current_target()
+        key = target if isinstance(target, str) else id(target), options.engine, options.blocks
+        found = self.executables.get(key)
+        if found is None:
+            made = self.program.compile(
+                target=options.target, engine=options.engine, blocks=options.blocks, slots=True
+            )
+            found = self.executables[key] = made
+        return found
+
+
+class Kernel(Generic[P]):
+    """A function that describes a kernel. Calling it runs the kernel on arrays, in place.
+
+    Positional parameters are data: arrays, and numbers that one program serves all values of.
+    Keyword-only ones are values of Python's while it is recorded.
+    """
+
+    def __init__(self, function: Callable[P, None], shapes: str | None = None) -> None:
+        self.function = function
+        update_wrapper(self, function)
+        self.options = LaunchOptions()
+        every = self.signature.parameters.values()
+        self.data = tuple(p.name for p in every if p.kind is not p.KEYWORD_ONLY)
+        self.static = tuple(p.name for p in every if p.kind is p.KEYWORD_ONLY)
+        self.shapes: Shapes | None = None if shapes is None else parsed(shapes, self.data)
+        self.kept: dict[object, Capture] = {}
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.function.__name__}{self.signature}>"
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    @cached_property
+    def _rewritten(self) -> Rewritten:
+        return rewritten(self.function)
+
+    def on(
+        self, target: str | None = None, *, engine: str | None = None, blocks: int = 1
+    ) -> Kernel[P]:
+        """The same kernel, launched on a target, by an engine, on so many blocks."""
+        if target is not None:
+            target_named(target)
+        new = copy(self)
+        new.options = LaunchOptions(target, engine, blocks)
+        return new
+
+    def __call__(self, *args: P.args, **names: P.kwargs) -> None:
+        """Run it on arrays and numbers; outputs are written in place."""
+        if recording.get() is not None:
+            self._rewritten.function(*args, **names)
+            return
+        given = self._given(args, names)
+        capture = self._capture(given)
+        hostside.warn(capture.warnings)
+        self._launch(capture, given)
+
+    def _launch(self, capture: Capture, given: LaunchArguments) -> None:
+        run = capture.executable(self.options).execute(given.arrays)
+        given.put_back(run.outputs)
+
+    def prepare(self, *args: P.args, **names: P.kwargs) -> Callable[[], None]:
+        """What a call does once everything is captured and compiled."""
+        given = self._given(args, names)
+        capture = self._capture(given)
+        return lambda: self._launch(capture, given)
+
+    def program(self, *args: Any, **names: Any) -> Program:
+        """The program for such arguments: arrays, or `pto.spec(dtype, shape)` in their place."""
+        return self._capture(self._given(args, names)).program
+
+    def text(self, *args: Any, form: str = "dps", **names: Any) -> str:
+        """The program as text; without arguments that of the last capture."""
+        if not args and not names and self.kept:
+            return list(self.kept.values())[-1].program.text(form)
+        return self.program(*args, **names).text(form)
+
+    @property
+    def captures(self) -> list[object]:
+        """What each capture was made for: element types, extents and values."""
+        return list(self.kept)
+
+    def debug(self, *args: Any, block: int | None = None, blocks: int = 1, **names: Any) -> None:
+        """Run the function itself, instruction by instruction: breakpoints and prints work.
+
+        `block` runs one of `blocks` only; None: one after the other.
+        """
+        given = self._given(args, names)
+        every = range(blocks) if block is None else (block,)
+        given.put_back(self._debugged(given, every, blocks))
+
+    def _debugged(
+        self, given: LaunchArguments, every: Iterable[int], blocks: int
+    ) -> dict[str, Any]:
+        """Copies of the arrays as the function leaves them. Any: arrays."""
+        given.extents = self._extents(given)
+        arguments = {
+            name: KernelArray.whole(ArrayBase(name, dtype, a.shape, array=a))
+            for name, (dtype, a) in given.contiguous().items()
+        }
+        for index in every:
+            with target_context(self.options.target or current_target().name):
+                hostside.place_block(index, blocks)
+                values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
+                self.function(**values, **given.static)  # type: ignore[call-arg]
+        return {name: array.base.array for name, array in arguments.items()}
+
+    def verify(self, *args: Any, blocks: int = 1, **names: Any) -> None:
+        """Compare debug, reference and native, bit for bit; PtoError names the first difference.
+
+        The arrays stay as they are.
+        """
+        given = self._given(args, names)
+        capture = self._capture(given)
+        options = replace(self.options, blocks=blocks)
+
+        def engine(name: str) -> Outputs:
+            how = replace(options, engine=name)
+            return capture.executable(how).execute(given.arrays).outputs
+
+        ways = {name: partial(engine, name) for name in ENGINES}
+        verify({"debug": lambda: self._debugged(given, range(blocks), blocks), **ways})
+
+    # capture
+
+    def _given(self, args: tuple[Any, ...], names: Mapping[str, Any]) -> LaunchArguments:
+        bound = self.signature.bind(*args, **names)
+        bound.apply_defaults()
+        return LaunchArguments(bound.arguments, self.data, self.static)
+
+    def _capture(self, given: LaunchArguments) -> Capture:
+        """The program for these arguments, recorded if there is none."""
+        given.extents = self._extents(given)
+        key = self._key(given)
+        found = self.kept.get(key)
+        if found is None or not found.watched.same():
+            found = self.kept[key] = self._record(given)
+            while len(self.kept) > KEPT:
+                del self.kept[next(iter(self.kept))]
+        return found
+
+    def _extents(self, given: LaunchArguments) -> dict[str, Any]:  # Any: numbers; of a spec, names
+        """The extents that are run-time numbers; CallError where arrays disagree."""
+        known = extents(self.shapes, given.shapes) if self.shapes is not None else {}
+        return {name: extent for name, extent in known.items() if not _fixed(name)}
+
+    def _key(self, given: LaunchArguments) -> object:
+        """What decides the program: element types, extents in capitals, values of Python's."""
+        arrays: list[object] = []
+        for name, dtype in given.dtypes.items():
+            shape = given.shapes[name]
+            stated = self.shapes.get(name, shape) if self.shapes is not None else shape
+            known = (n if _fixed(s) else None for s, n in zip(stated, shape, strict=False))
+            arrays.append((name, dtype.name, tuple(known)))
+        numbers: tuple[object, ...] = tuple((n, v.__class__) for n, v in given.numbers.items())
+        statics: tuple[object, ...] = tuple((n, v.__class__, v) for n, v in given.static.items())
+        key = tuple(arrays), numbers, statics
+        try:
+            hash(key)
+        except TypeError:
+            bad = next(n for n, v in given.static.items() if not _hashable(v))
+            raise TypeError(
+                f"{bad} is a value of Python's while recording: it must be hashable"
+            ) from None
+        return key
+
+    def _record(self, given: LaunchArguments) -> Capture:
+        record = Recorder(self._rewritten.names, self.function.__code__)  # type: ignore[attr-defined]
+        watched = Watched(self.function)
+        values = self._arguments(record, given)
+        token = recording.set(record)
+        try:
+            self._rewritten.function(**values, **given.static)  # type: ignore[call-arg]
+            finish(record)
+        finally:
+            recording.reset(token)
+        body = Block([*record.body.args], [*record.head.ops, *record.body.ops])
+        func = Func(self.function.__name__, body, attrs={ENTRY: True})
+        program = Program(Module([func]))
+        warnings = (*unused_values(record), *self._unwritten(record, given))
+        return Capture(program, warnings, watched)
+
+    def _unwritten(self, record: Recorder, given: LaunchArguments) -> tuple[Diagnostic, ...]:
+        """Outputs that nothing stores into."""
+        outs = [n for n in given.dtypes if hostside.is_output(self.signature.parameters[n])]
+        code = self.function.__code__  # type: ignore[attr-defined]
+        return tuple(hostside.not_written(n, code) for n in outs if n not in record.stored)
+
+    def _arguments(
+        self, record: Recorder, given: LaunchArguments
+    ) -> dict[str, Any]:  # Any: arrays, numbers
+        """The parameters of the function while it is recorded, and the program's arguments."""
+        named: dict[str, RunTimeNumber] = {}
+        made: dict[str, Any] = {}
+
+        def argument(name: str, kind: Type) -> Any:  # Any: a value
+            value = record.value(name, kind, record.head)
+            record.body.args.append(value)
+            return value
+
+        for name in self.data:
+            if name in given.numbers:
+                kind = FLOAT if isinstance(given.numbers[name], float) else INDEX
+                made[name] = RunTimeNumber.of(argument(name, kind), kind)
+                continue
+            dtype, shape = given.dtypes[name], given.shapes[name]
+            stated = self.shapes.get(name, shape) if self.shapes is not None else shape
+            pointer = argument(name, PtrType(dtype))
+            for extent in stated:
+                if not _fixed(extent) and extent not in named:
+                    named[str(extent)] = RunTimeNumber.of(argument(str(extent), INDEX))
+            extents_ = tuple(
+                n if _fixed(s) else named[str(s)] for s, n in zip(stated, shape, strict=True)
+            )
+            made[name] = KernelArray.whole(ArrayBase(name, dtype, extents_, pointer))
+        return made
+
+
+def _fixed(extent: object) -> bool:
+    """Whether an extent is a number of Python's while recording: not a name in lower case."""
+    return not (isinstance(extent, str) and extent[:1].islower())
+
+
+def _hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+@overload
+def kernel(function: Callable[P, None]) -> Kernel[P]: ...
+@overload
+def kernel(*, shapes: str | None = None) -> Callable[[Callable[P, None]], Kernel[P]]: ...
+def kernel(function: Any = None, *, shapes: str | None = None) -> Any:
+    """Make a kernel of a function; `shapes` names the extents of its arrays."""
+    if function is None:
+        return lambda f: Kernel(f, shapes)  # type: ignore[misc]
+    return Kernel(function, shapes)
+
+
+def inline(function: F) -> F:
+    """A helper whose own branches on run-time numbers, and rebound names in loops, are recorded."""
+    made: dict[str, Any] = {}
+
+    def call(*args: Any, **names: Any) -> Any:  # Any: whatever the helper takes and gives
+        if recording.get() is None:
+            return function(*args, **names)
+        if "it" not in made:
+            made["it"] = rewritten(function).function
+        return made["it"](*args, **names)
+
+    return update_wrapper(call, function)  # type: ignore[return-value]

@@ -1,0 +1,271 @@
+"""Arrays inside of a kernel: views whose extents may be run-time numbers, real ones in `debug`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.api.hostarrays import Tensor
+from ptokit.api.kernel.callplaces import refused
+from ptokit.api.kernel.pagesearch import page_called
+from ptokit.api.kernel.recorded import RecordedView
+from ptokit.api.kernel.recorder import Recorder, recorder
+from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, extreme
+from ptokit.api.settings import recording
+from ptokit.api.tensors import tensor
+from ptokit.ir.module import Value
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.types import INDEX, ScalarType
+from ptokit.isa.model.words import GlobalLayout
+
+AnyArray = NDArray[Any]  # Any: a user's array
+DN = GlobalLayout.DN
+
+
+@dataclass(eq=False)
+class ArrayBase:
+    """An argument of a kernel: a pointer and its extents, or in `debug` an array."""
+
+    name: str
+    dtype: DType
+    extents: tuple[Number, ...]
+    pointer: Value | None = None
+    array: AnyArray | None = None
+    views: dict[bool, Value] = field(default_factory=dict[bool, Value])
+
+    @cached_property
+    def strides(self) -> tuple[Number, ...]:
+        """Those of C order, in elements."""
+        found: list[Number] = [1]
+        for extent in self.extents[:0:-1]:
+            found.insert(0, found[0] * extent)
+        return tuple(found)
+
+    def turned(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
+        """With the last two of a list exchanged."""
+        return (*numbers[:-2], *numbers[:-3:-1])
+
+    def view(self, transposed: bool) -> Value:
+        """The view of the whole array, made at the function's start when first asked for."""
+        if transposed not in self.views:
+            self.views[transposed] = self._viewed(recorder(), transposed)
+        return self.views[transposed]
+
+    def _viewed(self, record: Recorder, transposed: bool) -> Value:
+        page = page_called("view", executes=False)
+        assert page is not None
+        assert self.pointer is not None
+        extents, strides = self.extents, self.strides
+        if transposed:
+            extents, strides = self.turned(extents), self.turned(strides)
+        known = tuple(n if isinstance(n, int) else None for n in extents)
+        before, record.stack = record.stack, [record.head]
+        try:
+            given = {"shape": record.numbers(extents), "strides": record.numbers(strides)}
+            kind = GlobalType(self.dtype, known)
+            view = record.value(f"{self.name}_view", kind, record.head)
+            attrs: dict[str, object] = {"layout": DN} if transposed else {}
+            record.emit(page, {"ptr": (self.pointer,), **given}, attrs, [view])
+        finally:
+            record.stack = before
+        return view
+
+
+class KernelArray(RecordedView):
+    """An argument of a kernel, or a part of one: a view, whose extents may be run-time numbers.
+
+    `axes` are those that it shows: an index takes one away. `box` is the shape of the tile that a
+    block of it fills.
+    """
+
+    def __init__(
+        self,
+        base: ArrayBase,
+        starts: tuple[Number, ...],
+        sizes: tuple[Number, ...],
+        axes: tuple[int, ...],
+        *,
+        transposed: bool = False,
+        box: tuple[int, int] | None = None,
+    ) -> None:
+        self.base, self.starts, self.sizes, self.axes = base, starts, sizes, axes
+        self.transposed, self.box, self.name = transposed, box, base.name
+
+    @classmethod
+    def whole(cls, base: ArrayBase) -> KernelArray:
+        """All of an argument."""
+        rank = len(base.extents)
+        return cls(base, (0,) * rank, base.extents, tuple(range(rank)))
+
+    @property
+    def dtype(self) -> DType:
+        return self.base.dtype
+
+    @property
+    def shape(self) -> Any:  # Any: numbers, for checkers ints
+        """The extents of the axes that it shows."""
+        return tuple(self.sizes[axis] for axis in self.axes)
+
+    @property
+    def T(self) -> KernelArray:
+        """The last two axes exchanged: a dn view."""
+        turned = self.base.turned
+        axes = (*self.axes[:-2], *self.axes[-2:])
+        if len(self.axes) < 2 or self.axes[-2:] != (len(self.sizes) - 2, len(self.sizes) - 1):
+            raise ValueError("only the last two axes of an array are transposed")
+        starts, sizes = turned(self.starts), turned(self.sizes)
+        return KernelArray(self.base, starts, sizes, axes, transposed=not self.transposed)
+
+    def __repr__(self) -> str:
+        extents = "x".join(map(str, self.shape))
+        return f"<array {self.base.name} {self.dtype} {extents}>"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:  # Any: indices and slices; a part, or a number
+        keys: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)  # type: ignore[assignment]
+        if len(keys) > len(self.axes):
+            raise IndexError(f"{self!r} has {len(self.axes)} axes, not {len(keys)}")
+        if len(keys) == len(self.axes) and not any(isinstance(k, slice) for k in keys):
+            return self._element(keys)
+        starts, sizes, axes = [*self.starts], [*self.sizes], [*self.axes]
+        for axis, part in zip(self.axes, keys, strict=False):
+            if isinstance(part, slice):
+                first, end = _ends(cast("slice[Any, Any, Any]", part), sizes[axis])
+            else:
+                first, end = part, part + 1
+                axes.remove(axis)
+            starts[axis], sizes[axis] = starts[axis] + first, end - first
+        return KernelArray(
+            self.base, tuple(starts), tuple(sizes), tuple(axes), transposed=self.transposed
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> None:  # Any: what a user writes
+        raise TypeError("a kernel writes arrays with pto.store(pto.block(...), tile)")
+
+    def block(self, row: Number, col: Number, rows: int, cols: int) -> KernelArray:
+        """The rows x cols block at (row, col) of the last two axes, cut off at the edge."""
+        if len(self.axes) < 2:
+            raise ValueError(f"{self!r} has no rows and columns: index it, or pass two axes")
+        starts, sizes = [*self.starts], [*self.sizes]
+        box = zip(self.axes[-2:], (row, col), (rows, cols), strict=True)
+        for axis, first, count in box:
+            extent = sizes[axis]
+            whole = isinstance(extent, int) and extent % count == 0 and _steps(first, count)
+            sizes[axis] = count if whole else extreme("min", count, extent - first)
+            starts[axis] = starts[axis] + first
+        return KernelArray(
+            self.base,
+            tuple(starts),
+            tuple(sizes),
+            self.axes[-2:],
+            transposed=self.transposed,
+            box=(rows, cols),
+        )
+
+    @cached_property
+    def value(self) -> Value:  # type: ignore[override]
+        """The view of this part in the program."""
+        record, view = recorder(), self.base.view(self.transposed)
+        whole = all(a is b for a, b in zip(self.sizes, self._extents(), strict=True))
+        if whole and not any(isinstance(s, RunTimeNumber) or s for s in self.starts):
+            return view
+        page = page_called("part", executes=False)
+        assert page is not None
+        assert isinstance(view.type, GlobalType)
+        known = tuple(n if isinstance(n, int) else None for n in self.sizes)
+        part = record.value(
+            self.base.name, replace(view.type, shape=known, partition=True, stride=None)
+        )
+        given = {"offsets": record.numbers(self.starts), "sizes": record.numbers(self.sizes)}
+        record.emit(page, {"view": (view,), **given}, {}, [part])
+        return part
+
+    def _extents(self) -> tuple[Number, ...]:
+        extents = self.base.extents
+        return self.base.turned(extents) if self.transposed else extents
+
+    @property
+    def handle(self) -> Any:  # type: ignore[override]  # Any: the simulator's, in `debug`
+        return self._tensor.handle
+
+    @cached_property
+    def _tensor(self) -> Tensor:
+        """The view of this part of a real array."""
+        array, strides = self.base.array, self._strides()
+        assert array is not None
+        offset = sum(a * b for a, b in zip(self.starts, strides, strict=True))
+        layout = DN if self.transposed else None
+        sizes: Any = self.sizes  # Any: in `debug` all are known
+        if 0 in sizes:
+            raise ValueError(f"{self!r} is empty")
+        return tensor(
+            array, dtype=self.dtype, shape=sizes, stride=strides, offset=offset, layout=layout
+        )
+
+    def _strides(self) -> Any:  # Any: as above
+        strides = self.base.strides
+        return self.base.turned(strides) if self.transposed else strides
+
+    def _element(self, keys: Sequence[Number]) -> Any:  # Any: a number
+        """One element, as a number."""
+        places = [*self.starts]
+        for axis, first in zip(self.axes, keys, strict=True):
+            places[axis] = places[axis] + first
+        offset = sum(a * b for a, b in zip(places, self._strides(), strict=True))
+        if recording.get() is None:
+            assert self.base.array is not None
+            return self.base.array.reshape(-1)[offset].item()
+        return _loaded(self.base, offset)
+
+    def numpy(self) -> AnyArray:
+        """The array, in `debug`."""
+        array = self.base.array
+        if array is None:
+            raise refused(
+                "run-time-number",
+                f"the elements of {self.base.name} are known only when the program runs",
+                "load a block of it: pto.load(pto.block(x, row, col, rows, cols))",
+            )
+        strides = [n * array.itemsize for n in self._strides()]
+        flat = array.reshape(-1)
+        first = sum(a * b for a, b in zip(self.starts, self._strides(), strict=True))
+        shape = [self.sizes[a] for a in self.axes]
+        steps = [strides[a] for a in self.axes]
+        return np.lib.stride_tricks.as_strided(flat[first:], shape, steps)  # type: ignore[arg-type]
+
+
+def _ends(part: slice[Any, Any, Any], extent: Number) -> tuple[Number, Number]:
+    """Where a slice begins and ends; it has no step."""
+    if part.step not in (None, 1):
+        raise ValueError("a part of an array has no step")
+    first: Number = 0 if part.start is None else part.start
+    end: Number = extent if part.stop is None else part.stop
+    return first, end
+
+
+def _steps(start: Number, count: int) -> bool:
+    """Whether a start is a multiple of the block's extent."""
+    if isinstance(start, RunTimeNumber):
+        return start.divides(count) and start.const % count == 0
+    return start % count == 0
+
+
+def _loaded(base: ArrayBase, offset: Number) -> RunTimeNumber:
+    """An element of an argument as a number of the program."""
+    record, page = recorder(), page_called("element", executes=False)
+    assert page is not None
+    assert base.pointer is not None
+    kind = ScalarType(base.dtype.name)
+    made = record.value(base.name, kind)
+    given = {"ptr": (base.pointer,), "offset": (record.number(offset),)}
+    record.emit(page, given, {}, [made])
+    number = RunTimeNumber.of(made, kind)
+    return number if kind.is_float else RunTimeNumber.of(record.number(number, INDEX))

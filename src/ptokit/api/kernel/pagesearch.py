@@ -1,0 +1,47 @@
+"""Pages that recording needs, found by what they say of themselves."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ptokit.api.eager import signature
+from ptokit.api.kernel.callplaces import refused
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import ScalarType
+from ptokit.text.read import names
+
+
+@cache
+def page_called(verb: str, *, executes: bool = True) -> type[Instr] | None:
+    """The page that Python kernels know by this name, its first form."""
+    found = (p for p in pages() if p.executes == executes and p.value_name() == verb)
+    return next(found, None)
+
+
+@cache
+def shaped(shape: str, *kinds: ScalarType, symbol: str = "") -> type[Instr]:
+    """The page whose statement has this shape, which takes such numbers."""
+    for page in pages():
+        fits = page.asm.shape == shape and symbol in ("", page.symbol)
+        if fits and all(o.accepts(k) for o, k in zip(page.ins(), kinds, strict=False)):
+            return page
+    raise refused("not-on-target", f"no instruction is a {shape} {symbol}")
+
+
+@cache
+def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
+    """The page that computes with two numbers of a type."""
+    for page in pages():
+        two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
+        if two and page.operation() == symbol and page.ins()[0].accepts(kind):
+            return page
+    return None
+
+
+constant_page, allocation = cache(names.constant_page), names.allocation
+
+
+@cache
+def parameters_of(page: type[Instr]) -> tuple[str, ...]:
+    return tuple(signature(page).parameters)

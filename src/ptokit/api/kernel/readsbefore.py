@@ -1,0 +1,125 @@
+"""Liveness of Python's names: which ones a loop carries, and which a branch must agree on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that statements bind; nested functions and comprehensions have their own."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        if isinstance(node, (*NESTED, *COMPREHENSIONS)):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        found |= stored(ast.iter_child_nodes(node))
+    return found
+
+
+def loaded(node: ast.AST) -> set[str]:
+    """The names that an expression reads, those of functions in it too."""
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, (ast.Load, ast.Del))}
+
+
+@dataclass
+class NameLiveness:
+    """Which names may be read later, at loops and branches of a function.
+
+    `head`: at the head of a loop, before a turn or after the last; `after`: behind a statement.
+    """
+
+    head: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
+    after: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
+    loops: list[tuple[set[str], set[str]]] = field(  # live where continue and break lead
+        default_factory=list["tuple[set[str], set[str]]"]
+    )
+
+    def block(self, statements: Sequence[ast.stmt], live: set[str]) -> set[str]:
+        """What is live before the statements, where `live` is behind them."""
+        for statement in reversed(statements):
+            live = self.statement(statement, live)
+        return live
+
+    def statement(self, node: ast.stmt, live: set[str]) -> set[str]:
+        """What is live before a statement."""
+        self.after[node] = self.after.get(node, set()) | live
+        match node:
+            case ast.For() | ast.AsyncFor():
+                return self._loop(node, live)
+            case ast.While():
+                test = loaded(node.test)
+                return self._head(node, node.body, live | test, set(), live) | test
+            case ast.If():
+                both = self.block(node.body, live) | self.block(node.orelse, live)
+                return both | loaded(node.test)
+            case ast.Continue() if self.loops:
+                return set(self.loops[-1][0])
+            case ast.Break() if self.loops:
+                return set(self.loops[-1][1])
+            case ast.Return():
+                return loaded(node)
+            case ast.With():
+                inner = self.block(node.body, live)
+                return inner | {n for item in node.items for n in loaded(item.context_expr)}
+            case ast.Try() | ast.TryStar() | ast.Match():
+                return live | loaded(node) | self._inside(node, live)
+            case _:
+                return (live - self._certain(node)) | loaded(node)
+
+    def _certain(self, node: ast.stmt) -> set[str]:
+        """Names that a simple statement binds in any case."""
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            return set()
+        if isinstance(node, ast.Assign):
+            return {n for target in node.targets for n in stored([target])}
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            return stored([node.target])
+        return {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
+
+    def _inside(self, node: ast.stmt, live: set[str]) -> set[str]:
+        """Statements whose order is not followed: all that any part reads is live."""
+        found: set[str] = set()
+        for block in _blocks(node):
+            found |= self.block(block, live | loaded(node))
+        return found
+
+    def _loop(self, node: ast.For | ast.AsyncFor, live: set[str]) -> set[str]:
+        bound = stored([node.target])
+        behind = self.block(node.orelse, live)
+        return self._head(node, node.body, behind, bound, live) | loaded(node.iter)
+
+    def _head(
+        self,
+        node: ast.stmt,
+        body: Sequence[ast.stmt],
+        behind: set[str],
+        bound: set[str],
+        broken: set[str],
+    ) -> set[str]:
+        """The names live at the head of a loop: what a turn reads, in this turn or a later one."""
+        head = set(behind)
+        while True:
+            self.loops.append((head, broken))
+            found = head | (self.block(body, head) - bound)
+            self.loops.pop()
+            if found == head:
+                self.head[node] = head
+                return head
+            head = found
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block: list[ast.stmt] = getattr(node, name, [])
+        yield block
+    for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield inner.body

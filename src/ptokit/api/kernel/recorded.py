@@ -1,0 +1,70 @@
+"""Tiles and views of a kernel that is recorded: a type and a place in the program, no content."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NoReturn
+
+from ptokit.api.hostarrays import Tensor, Tile
+from ptokit.api.kernel.callplaces import refused
+from ptokit.api.kernel.runtimenumbers import Number, is_number
+from ptokit.ir.module import Value
+from ptokit.isa.model.dtypes import DType
+
+OPERATIONS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv"}
+
+
+class RecordedTile(Tile):
+    """A tile of a kernel that is recorded: it has a type and a place in the program, no content."""
+
+    def __init__(self, value: Value, valid: tuple[Number, ...]) -> None:
+        self.value, self._valid = value, valid
+
+    @property
+    def type(self) -> Any:  # Any: a tile type, or that of a convolution tile
+        return self.value.type
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def valid(self) -> Any:  # Any: two numbers, for checkers ints
+        """The extents of the valid region; some may be run-time numbers."""
+        return self._valid
+
+    @property
+    def shape(self) -> Any:  # Any: as above
+        return self._valid
+
+    def __repr__(self) -> str:
+        return f"<tile %{self.value.name} {self.type}, recording>"
+
+    def refuse(self, *_: object, **__: object) -> NoReturn:
+        """Python asks for the content."""
+        raise refused(
+            "run-time-number",
+            f"the elements of %{self.value.name} are known only when the program runs",
+            "compute with pto functions and operators, pto.exp(t); kernel.debug has real tiles",
+        )
+
+    numpy = written = storage = __len__ = __getitem__ = __array__ = refuse  # type: ignore[assignment]
+    __iter__ = __bool__ = __float__ = __int__ = __dlpack__ = __setitem__ = refuse  # type: ignore[assignment]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:
+        """A number of NumPy's with a tile; nothing else of NumPy's computes on it."""
+        operation = getattr(operator, OPERATIONS.get(ufunc.__name__, ""), None)
+        if operation is None or not all(t is self or is_number(t) for t in inputs):
+            self.refuse()
+        return operation(*(t if t is self else float(t) for t in inputs))
+
+
+class RecordedView(Tensor):
+    """A view of global memory in a kernel that is recorded."""
+
+    name: str
+
+    @property
+    def value(self) -> Value:
+        """The view in the program."""
+        raise NotImplementedError

@@ -1,0 +1,354 @@
+"""What records a kernel: calls become ops, numbers become values, in the region that is open."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from types import CodeType
+from typing import Any, cast
+
+from ptokit.api.eager import choice, shown
+from ptokit.api.hostarrays import HostArray
+from ptokit.api.kernel.callplaces import CallPlace, CallSpans, here, refused
+from ptokit.api.kernel.pagesearch import (
+    allocation,
+    arithmetic_page,
+    constant_page,
+    page_called,
+    parameters_of,
+    shaped,
+)
+from ptokit.api.kernel.recorded import RecordedTile, RecordedView
+from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number
+from ptokit.api.settings import recording
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.ir.builder import new_op
+from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.traits import ALLOCATES
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
+
+HOOK = "__ptokit_turns"  # the name under which a rewritten function finds its loops
+Names = Callable[[CallPlace], str]
+
+
+class Recorder:
+    """A kernel while it is recorded. Ops go into the last block of `stack`."""
+
+    def __init__(self, names: Names, code: CodeType | None = None) -> None:
+        self.names, self.code = names, code
+        self.body, self.head = Block(), Block()
+        self.stack = [self.body]
+        self.buffers: list[Block] = []  # where tiles of bodies that are recorded twice are made
+        self.open: list[Any] = []  # Any: the loops that are open, the innermost last
+        self.homes: dict[Value, Block] = {}
+        self.known: dict[object, Value] = {}
+        self.taken: dict[str, int] = {}
+        self.unused: dict[Value, CallPlace] = {}  # results of value forms that nobody read yet
+        self.stored: set[str] = set()  # arrays that something was stored into
+
+    def sees(self, code: CodeType) -> bool:
+        """Whether names and branches of this code are seen: it is the kernel's, or rewritten."""
+        of_kernel = self.code is not None and code.co_name == self.code.co_name
+        return of_kernel or HOOK in code.co_freevars
+
+    # values and ops
+
+    def value(self, name: str, kind: Type, home: Block | None = None) -> Value:
+        """A new value; without a name that of the assignment it is part of."""
+        name = name or self.names(here())
+        count = self.taken.get(name, -1) + 1
+        self.taken[name] = count
+        if count:
+            name = f"{name}_{count}"
+            self.taken.setdefault(name, 0)
+        made = Value(name, kind)
+        self.homes[made] = home or self.stack[-1]
+        return made
+
+    def emit(
+        self,
+        page: type[Instr],
+        operands: Mapping[str, Sequence[Value]],
+        attrs: Mapping[str, object] | None = None,
+        results: Sequence[Value] = (),
+        regions: Sequence[Block] = (),
+        names: tuple[str, ...] = (),
+        home: Block | None = None,
+    ) -> Op:
+        """Record an op where the user's Python is."""
+        spans = CallSpans(here(), names)
+        for name, values in operands.items():
+            for value in values:
+                self._require_visible(value, name, spans)
+        op = new_op(page, operands, attrs, results=results, regions=regions, spans=spans)
+        (home or self.stack[-1]).ops.append(op)
+        return op
+
+    def _require_visible(self, value: Value, name: str, spans: CallSpans) -> None:
+        home = self.homes[value]
+        if home is not self.head and not any(home is block for block in self.stack):
+            raise error(
+                "out-of-scope",
+                f"%{value.name} was made inside a loop or branch that has ended",
+                spans.get(name),
+                help="make it before the loop, and write into it inside with `out=`",
+            )
+
+    # numbers
+
+    def number(self, given: Number, kind: ScalarType = INDEX) -> Value:
+        """The value of a number, of this type."""
+        if not isinstance(given, RunTimeNumber):
+            whole = not kind.is_float
+            return self.constant(operator.index(given) if whole else float(given), kind)  # type: ignore[arg-type]
+        if given.kind != kind:
+            return self.converted(given, kind)
+        if len(given.terms) == 1 and not given.const:
+            ((value, factor),) = given.terms.items()
+            if factor == 1:
+                return value
+        return self._sum(given)
+
+    def _sum(self, given: RunTimeNumber) -> Value:
+        """A sum of terms, computed once for each region."""
+        key = frozenset(given.terms.items()), given.const
+        found = self._remembered(key)
+        if found is not None:
+            return found
+        total: Number | None = None
+        for value, factor in given.terms.items():
+            term: Number = RunTimeNumber.of(value)
+            if factor != 1:
+                term = self.arithmetic("mul", term, factor)
+            total = term if total is None else self.arithmetic("add", total, term)
+        assert total is not None
+        if given.const:
+            total = self.arithmetic("add", total, given.const)
+        assert isinstance(total, RunTimeNumber)
+        (made,) = total.terms
+        self.known[key, id(self.stack[-1])] = made
+        return made
+
+    def _remembered(self, key: object) -> Value | None:
+        """A number that was computed in a region around here."""
+        for block in self.stack:
+            found = self.known.get((key, id(block)))
+            if found is not None:
+                return found
+        return None
+
+    def constant(self, number: float, kind: ScalarType) -> Value:
+        """A number that is known, at the function's start."""
+        key = repr(number), kind
+        if key not in self.known:
+            digits = f"{number}".replace("-", "m").replace(".", "p").replace("+", "")
+            name = f"c{digits}" if kind is INDEX else f"c{digits}_{kind}"
+            page = constant_page()
+            self.known[key] = made = self.value(name, kind, self.head)
+            attrs: dict[str, object] = {page.attrs[0].name: number}
+            self.emit(page, {}, attrs, [made], home=self.head)
+        return self.known[key]
+
+    def arithmetic(self, symbol: str, a: Number, b: Number) -> Number:
+        """The number that an instruction computes of two, the same one where it is known."""
+        kind = _common(a, b)
+        page = arithmetic_page(symbol, kind)
+        if page is None:
+            raise refused("run-time-number", f"no instruction computes {symbol} of {kind}")
+        return RunTimeNumber.of(self._two(page, a, b, kind, kind), kind)
+
+    def comparison(self, sign: str, a: Number, b: Number) -> Value:
+        """Whether one number is less than another, and so on."""
+        kind = _common(a, b)
+        page = shaped("compare", kind)
+        words: Any = page.attrs[0].kind  # Any: an enumeration of the page's
+        word = next(w for w in words if w.cpp == f"{{lhs}} {sign} {{rhs}}")
+        assert sign in SIGNS
+        return self._two(page, a, b, kind, I1, {page.attrs[0].name: word})
+
+    def _two(
+        self,
+        page: type[Instr],
+        a: Number,
+        b: Number,
+        kind: ScalarType,
+        result: ScalarType,
+        attrs: Mapping[str, object] | None = None,
+    ) -> Value:
+        values = self.number(a, kind), self.number(b, kind)
+        key = page, values, *(attrs or {}).values()
+        found = self._remembered(key)
+        if found is None:
+            found = self.value("", result)
+            names = [o.name for o in page.ins()]
+            self.emit(page, {n: (v,) for n, v in zip(names, values, strict=True)}, attrs, [found])
+            self.known[key, id(self.stack[-1])] = found
+        return found
+
+    def selection(self, condition: RunTimeNumber, yes: Number, no: Number) -> Number:
+        """One of two numbers."""
+        kind = _common(yes, no)
+        page, made = shaped("select"), self.value("", kind)
+        given = (self.number(condition, I1), self.number(yes, kind), self.number(no, kind))
+        names = [o.name for o in page.ins()]
+        self.emit(page, {n: (v,) for n, v in zip(names, given, strict=True)}, {}, [made])
+        return RunTimeNumber.of(made, kind)
+
+    def converted(self, given: RunTimeNumber, kind: ScalarType) -> Value:
+        """A number of the program in another type."""
+        if kind.is_float:
+            if given.kind is INDEX:
+                given = RunTimeNumber.of(self.converted(given, I64), I64)
+            return self._cast("float", given, kind)
+        if INDEX not in (kind, given.kind):
+            given = RunTimeNumber.of(self.converted(given, INDEX))
+        return self._cast("index", given, kind)
+
+    def _cast(self, symbol: str, given: RunTimeNumber, kind: ScalarType) -> Value:
+        page, source = shaped("cast", given.kind, symbol=symbol), self.number(given, given.kind)
+        found = self._remembered((page, source, kind))
+        if found is None:
+            found = self.value(source.name, kind)
+            self.emit(page, {page.ins()[0].name: (source,)}, {}, [found])
+            self.known[(page, source, kind), id(self.stack[-1])] = found
+        return found
+
+    def numbers(self, many: Sequence[Number]) -> tuple[Value, ...]:
+        return tuple(self.number(n) for n in many)
+
+    # tiles and instructions
+
+    def tile(self, kind: TileType | ConvTileType, valid: tuple[Number, ...] = ()) -> RecordedTile:
+        """A new tile; extents of its valid region may be run-time numbers."""
+        if isinstance(kind, TileType):
+            if any(isinstance(n, RunTimeNumber) for n in (kind.rows, kind.cols)):
+                raise _no_shape(kind)
+            if self.buffers and any(isinstance(n, RunTimeNumber) for n in valid):
+                return self._resized(kind, valid)
+        home = self.buffers[-1] if self.buffers else None
+        return self._allocated(kind, valid, home)
+
+    def _allocated(
+        self, kind: TileType | ConvTileType, valid: tuple[Number, ...], home: Block | None
+    ) -> RecordedTile:
+        operands: dict[str, Sequence[Value]] = {}
+        if isinstance(kind, TileType):
+            known = Shape(*(n if isinstance(n, int) else None for n in valid))
+            kind = _with_valid(kind, known)
+            for name, number in zip(("valid_row", "valid_col"), valid, strict=True):
+                if isinstance(number, RunTimeNumber):
+                    operands[name] = (self.number(number),)
+        made = self.value("", kind, home)
+        self.emit(_maker(kind), operands, {}, [made], home=home)
+        return RecordedTile(made, valid)
+
+    def _resized(self, kind: TileType, valid: tuple[Number, ...]) -> RecordedTile:
+        """A tile that is made before the loop, its valid region set inside."""
+        page = page_called("resize", executes=False)
+        assert page is not None
+        made = self.value("", _with_valid(kind, Shape(None, None)), self.buffers[-1])
+        whole = {
+            name: (self.constant(n, INDEX),)
+            for name, n in (("valid_row", kind.rows), ("valid_col", kind.cols))
+        }
+        self.emit(allocation(), whole, {}, [made], home=self.buffers[-1])
+        sizes = (made, *self.numbers(valid))
+        fields = zip(page.operands, sizes, strict=True)
+        self.emit(page, {o.name: (value,) for o, value in fields})
+        return RecordedTile(made, valid)
+
+    def instruction(
+        self, page: type[Instr], given: Mapping[str, Any], names: tuple[str, ...] = ()
+    ) -> None:
+        """Record an instruction on what the user passed."""
+        operands: dict[str, Sequence[Value]] = {}
+        for operand in page.operands:
+            found = given.get(operand.name)
+            if found is None or found == ():
+                if operand.required and not operand.many:
+                    what = operand.kind.value
+                    raise TypeError(f"{page.python()}: {operand.name} is a {what}, not {found}")
+                continue
+            many = found if operand.many else (found,)
+            operands[operand.name] = tuple(self._bound(page, operand, v, given) for v in many)
+            if operand.written:
+                self._written(many)
+            else:
+                for value in operands[operand.name]:
+                    self.unused.pop(value, None)
+        attrs = {a.name: choice(a, given[a.name]) for a in page.attrs if a.name in given}
+        stated = {a.name: a.default for a in page.attrs}
+        chosen = {n: v for n, v in attrs.items() if v is not None and v != stated[n]}
+        self.emit(page, operands, chosen, names=names or parameters_of(page))
+
+    def _written(self, things: Sequence[Any]) -> None:
+        for thing in things:
+            if isinstance(thing, RecordedView):
+                self.stored.add(thing.name)
+
+    def _bound(
+        self, page: type[Instr], operand: Operand, given: Any, others: Mapping[str, Any]
+    ) -> Value:  # Any: what a user passed
+        if isinstance(given, RecordedTile) and operand.kind in (Kind.TILE, Kind.CONV, Kind.ANY):
+            return given.value
+        if isinstance(given, RecordedView) and operand.kind in (Kind.GLOBAL, Kind.ANY):
+            return given.value
+        number = operand.kind in (Kind.INDEX, Kind.SCALAR)
+        if not number or isinstance(given, HostArray) or not is_number(given):
+            what = "number" if number else operand.kind.value
+            called = f"{page.python()}({', '.join(o.name for o in page.operands if o.required)})"
+            raise TypeError(f"{called}: {operand.name} is a {what}, not {shown(given)}")
+        if operand.kind is Kind.INDEX:
+            return self.number(cast(Number, given))
+        return self.number(cast(Number, given), ScalarType(operand.scalar or _like(others)))
+
+
+def _like(others: Mapping[str, Any]) -> str:
+    """The element type that a number takes: that of the first tile."""
+    tiles = (v for v in others.values() if isinstance(v, RecordedTile))
+    return next((t.value.type.dtype.name for t in tiles), "f32")  # type: ignore[union-attr]
+
+
+def _common(a: Number, b: Number) -> ScalarType:
+    """The type of what is computed of two numbers."""
+    kinds = [n.kind for n in (a, b) if isinstance(n, RunTimeNumber)]
+    floats = [k for k in kinds if k.is_float]
+    if floats or any(isinstance(n, float) for n in (a, b)):
+        return floats[0] if floats else ScalarType("f32")
+    return kinds[0] if kinds and all(k is kinds[0] for k in kinds) else INDEX
+
+
+@lru_cache(maxsize=1024)
+def _with_valid(kind: TileType, valid: Shape) -> TileType:
+    return kind if kind.valid == valid else replace(kind, valid=valid)
+
+
+@cache
+def _conv_allocation() -> type[Instr]:
+    makers = (p for p in pages() if ALLOCATES in p.traits)
+    return next(p for p in makers if p.results()[0].kind is Kind.CONV)
+
+
+def _maker(kind: TileType | ConvTileType) -> type[Instr]:
+    return allocation() if isinstance(kind, TileType) else _conv_allocation()
+
+
+def _no_shape(kind: TileType) -> PtoError:
+    shape = f"({kind.rows!r}, {kind.cols!r})"
+    return refused(
+        "tile-shape",
+        "the shape of a tile is fixed while the kernel is recorded",
+        f"give the largest extents, and valid={shape} for the part in use",
+    )
+
+
+def recorder() -> Recorder:
+    """What records the kernel that runs."""
+    found = recording.get()
+    assert isinstance(found, Recorder), "a run-time number outside of a kernel"
+    return found

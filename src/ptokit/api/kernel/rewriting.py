@@ -1,0 +1,250 @@
+"""The rewrite of a kernel's function: `for` and `if` ask what they iterate over and branch on.
+
+Everything else stays as it is, in the same file, lines and columns. A function without source is
+taken as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import CellType, CodeType, FunctionType
+from typing import Any, NamedTuple, cast
+
+from ptokit.api.kernel.callplaces import CallPlace
+from ptokit.api.kernel.readsbefore import NameLiveness, stored
+from ptokit.api.kernel.recorder import HOOK
+
+LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+class Rewritten(NamedTuple):
+    """A function with loops and branches that a recorder sees, and the names of its values."""
+
+    function: Callable[..., Any]  # Any: a user's
+    names: Callable[[CallPlace], str]
+
+
+class NamedRange(NamedTuple):
+    """A name bound by the expression between two places."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    name: str
+
+
+class Rewrite(ast.NodeTransformer):
+    """Loops and branches of one function; functions inside are left alone."""
+
+    def __init__(self, live: NameLiveness) -> None:
+        self.live, self.count = live, 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        names = stored(node.body) - stored([node.target])
+        head = self.live.head[node]
+        carried, late = sorted(names & head), sorted(names & self.live.after[node])
+        counter = node.target.id if isinstance(node.target, ast.Name) else "i"
+        region, leaving = self._region(), _leaving(node)
+        places = {name: _bound_at(node.body, name) for name in carried}
+        call = f"{region} = {HOOK}.loop(0, {places!r}, {late!r}, {counter!r}, {leaving!r})"
+        self.generic_visit(node)
+        begin = self._code(call, _header(node))
+        _argument(begin, node.iter)
+        node.iter = ast.copy_location(ast.Name(region, ast.Load()), node.iter)
+        node.body = [*self._taken(region, carried, node), *node.body]
+        taken = self._taken(region, carried, node)
+        node.orelse = [*self._taken(region, carried, node), *node.orelse] if node.orelse else []
+        return [*begin, node, *self._code(f"{region}.end()", _header(node)), *taken]
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        body = [*node.body, *node.orelse]
+        if _leaver(body, (*LEAVES, ast.Yield, ast.YieldFrom)) is not None:
+            return self.generic_visit(node)  # it stays Python's own
+        names = sorted(stored(body))
+        live = sorted({*names} & self.live.after[node])
+        region = self._region()
+        chosen = f"{region}t"
+        lines = f"{region} = {HOOK}.branch(0, {names!r}, {live!r})\nfor {chosen} in {region}: pass"
+        self.generic_visit(node)
+        begin = self._code(lines, node.test)
+        _argument(begin, node.test)
+        node.test = ast.copy_location(ast.Name(chosen, ast.Load()), node.test)
+        repeat = cast(ast.For, begin[1])
+        repeat.body = [*self._taken(region, names, node, unbound=True), node]
+        return [*begin, *self._taken(region, names, node)]
+
+    def _region(self) -> str:
+        self.count += 1
+        return f"__ptokit_{self.count}"
+
+    def _taken(
+        self, region: str, names: Sequence[str], like: ast.stmt, *, unbound: bool = False
+    ) -> list[ast.stmt]:
+        """Bind names to what the region has for them."""
+        lines = [f"if {n!r} in {region}: {n} = {region}[{n!r}]" for n in names]
+        if unbound:
+            lines += [f"if {n!r} in {region}.gone: del {n}" for n in names]
+        return self._code("\n".join(lines), like)
+
+    def _code(self, text: str, like: ast.AST) -> list[ast.stmt]:
+        """Statements that stand where `like` does."""
+        made = ast.parse(text).body
+        for node in (inner for statement in made for inner in ast.walk(statement)):
+            ast.copy_location(node, like)
+        return made
+
+
+def _header(node: ast.For) -> ast.AST:
+    """A node where the loop says over what it goes, on one line."""
+    return ast.copy_location(ast.Name("", ast.Load()), node.iter)
+
+
+def _argument(begin: list[ast.stmt], expression: ast.expr) -> None:
+    """Put the user's expression into the call that begins a region."""
+    call = cast(ast.Call, cast(ast.Assign, begin[0]).value)
+    call.args[0] = expression
+
+
+Place = tuple[int, int, int]  # a line and its columns
+
+
+def _bound_at(nodes: Iterable[ast.AST], name: str) -> Place:
+    """Where statements first bind a name."""
+    every = (
+        n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name
+    )
+    first = min((n for n in every if isinstance(n.ctx, ast.Store)), key=lambda n: n.lineno)
+    return first.lineno, first.col_offset, first.end_col_offset or 0
+
+
+def _leaver(nodes: Iterable[ast.AST], kinds: tuple[type[ast.AST], ...]) -> ast.AST | None:
+    """The first statement that leaves these ones; a `break` of a loop inside does not."""
+    for node in nodes:
+        if isinstance(node, kinds):
+            return node
+        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        loop = isinstance(node, (ast.For, ast.While))
+        inner = tuple(k for k in kinds if k not in (ast.Break, ast.Continue)) if loop else kinds
+        found = _leaver(ast.iter_child_nodes(node), inner)
+        if found is not None:
+            return found
+    return None
+
+
+def _leaving(node: ast.For) -> Place | None:
+    """Where a statement leaves the loop: its line and columns."""
+    found = _leaver(node.body, LEAVES)
+    assert found is None or isinstance(found, LEAVES)
+    return found and (found.lineno, found.col_offset, found.end_col_offset or 0)
+
+
+def rewritten(function: Callable[..., Any]) -> Rewritten:
+    """The function, rewritten where its source is to be had. Any: a user's."""
+    assert isinstance(function, FunctionType)
+    tree = _tree(function)
+    if tree is None:
+        return Rewritten(function, _nameless)
+    names = _namer(tree, function.__code__)
+    live = NameLiveness()
+    live.block(tree.body, set())
+    tree.decorator_list = []
+    rewrite = Rewrite(live)
+    tree.body = [made for statement in tree.body for made in _listed(rewrite.visit(statement))]
+    return Rewritten(_compiled(function, tree) if rewrite.count else function, names)
+
+
+def _nameless(_: CallPlace) -> str:
+    return "t"
+
+
+def _listed(found: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
+    return found if isinstance(found, list) else [found]
+
+
+def _tree(function: FunctionType) -> ast.FunctionDef | None:
+    """The statement that defined the function, at its lines and columns."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        indented = lines[0][:1].isspace()
+        module = ast.parse("if 1:\n" * indented + "".join(lines))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    found = cast(ast.If, module.body[0]).body[0] if indented else module.body[0]
+    if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
+        return None
+    ast.increment_lineno(found, first - 1 - indented)
+    return found
+
+
+def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
+    """The rewritten function, with the cells and defaults of the first one."""
+    code, free = function.__code__, function.__code__.co_freevars
+    outer = ast.parse(f"def outer({', '.join((*free, HOOK))}): pass")
+    cast(ast.FunctionDef, outer.body[0]).body = [tree]
+    made = compile(
+        ast.fix_missing_locations(outer),
+        code.co_filename,
+        "exec",
+        dont_inherit=True,
+        flags=code.co_flags & _FUTURE,
+    )
+    while made.co_name != code.co_name or made is code:
+        made = next(c for c in made.co_consts if isinstance(c, CodeType))
+    cells = dict(zip(free, function.__closure__ or (), strict=True))
+    cells[HOOK] = CellType(sys.modules["ptokit.api.kernel.turns"])
+    closure = tuple(cells[name] for name in made.co_freevars)
+    new = FunctionType(made, function.__globals__, code.co_name, function.__defaults__, closure)
+    new.__kwdefaults__ = function.__kwdefaults__
+    new.__qualname__ = function.__qualname__
+    return new
+
+
+_FUTURE = 0x1FF0000  # the flags of `from __future__`, as the compiler takes them
+
+
+def _namer(tree: ast.FunctionDef, code: CodeType) -> Callable[[CallPlace], str]:
+    """The name that the assignment around a place binds."""
+    regions = sorted(_assigned(tree), key=lambda r: r.start, reverse=True)
+    known: dict[int, str] = {}
+
+    def name(place: CallPlace) -> str:
+        if place.code.co_name != code.co_name or place.code.co_filename != code.co_filename:
+            return "t"
+        found = known.get(place.at)
+        if found is None:
+            line, last, column, stop = place.columns
+            start, end = (line or 0, column or 0), (last or 0, stop or 0)
+            around = next((r for r in regions if r.start <= start < r.end), None)
+            whole = around is not None and (around.start, around.end) == (start, end)
+            found = "t" if around is None else around.name if whole else f"{around.name}_0"
+            known[place.at] = found
+        return found
+
+    return name
+
+
+def _assigned(tree: ast.FunctionDef) -> Iterator[NamedRange]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for one, value in _pairs(node.targets[0], node.value):
+                if isinstance(one, ast.Name):
+                    start = value.lineno, value.col_offset
+                    end = value.end_lineno or 0, value.end_col_offset or 0
+                    yield NamedRange(start, end, one.id)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """A target with its value; those of two tuples one by one."""
+    match target, value:
+        case ast.Tuple(elts=names), ast.Tuple(elts=several) if len(names) == len(several):
+            yield from zip(names, several, strict=True)
+        case _:
+            yield target, value

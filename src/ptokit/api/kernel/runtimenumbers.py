@@ -1,0 +1,237 @@
+"""Numbers that only the running program knows: sums of terms, so that equal ones look equal."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any, NoReturn, Protocol, TypeAlias, cast
+
+from ptokit.api.kernel.callplaces import refused, user_frame
+from ptokit.api.settings import recording
+from ptokit.ir.module import Value
+from ptokit.isa.model.types import I1, INDEX, ScalarType
+
+WORDS = "pto.range, &, |, pto.min, pto.max, pto.where"
+ADVICE = f"Python's while, and, or, not, min, range and int need the number now: use {WORDS}"
+
+
+class RunTimeNumber:
+    """A number of the program: terms of values times whole numbers, and a constant.
+
+    `kind` is its type; only those of type index have more than one term.
+    """
+
+    __slots__ = ("const", "kind", "shown", "terms")
+
+    def __init__(
+        self, terms: Mapping[Value, int], const: int = 0, kind: ScalarType = INDEX
+    ) -> None:
+        self.terms, self.const, self.kind = terms, const, kind
+        self.shown = ""  # of a condition: what it compares
+
+    @classmethod
+    def of(cls, value: Value, kind: ScalarType = INDEX) -> RunTimeNumber:
+        """The number that a value of the program is."""
+        return cls({value: 1}, 0, kind)
+
+    def __repr__(self) -> str:
+        if self.shown:
+            return self.shown
+        parts = [f"%{v.name}" if n == 1 else f"{n} * %{v.name}" for v, n in self.terms.items()]
+        return " + ".join([*parts, *([str(self.const)] if self.const else [])])
+
+    def refuse(self, *_: object) -> NoReturn:
+        """Python asks for the number itself."""
+        code = user_frame().f_code
+        helper = code.co_name.isidentifier() and not _recorder().sees(code)
+        advice = f"put @pto.inline on {code.co_name}, or use {WORDS}" if helper else ADVICE
+        raise refused("run-time-number", f"{self!r} is known only when the program runs", advice)
+
+    __bool__ = __index__ = __int__ = __float__ = __iter__ = __round__ = refuse  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __add__(self, other: Number) -> Number:
+        return combined(self, 1, other, 1) if _linear(self, other) else computed("add", self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Number) -> Number:
+        return (
+            combined(self, 1, other, -1) if _linear(self, other) else computed("sub", self, other)
+        )
+
+    def __rsub__(self, other: Number) -> Number:
+        return (
+            combined(other, 1, self, -1) if _linear(self, other) else computed("sub", other, self)
+        )
+
+    def __neg__(self) -> Number:
+        return 0 - self
+
+    def __pos__(self) -> Number:
+        return self
+
+    def __mul__(self, other: Number) -> Number:
+        if _linear(self) and isinstance(other, int):
+            return combined(self, other, 0, 0)
+        return computed("mul", self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number) -> Number:
+        return self.refuse() if _linear(self) else computed("truediv", self, other)
+
+    def __rtruediv__(self, other: Number) -> Number:
+        return self.refuse() if _linear(self) else computed("truediv", other, self)
+
+    def __floordiv__(self, other: Number) -> Number:
+        if isinstance(other, int) and other > 0 and self.divides(other):
+            return _made({v: n // other for v, n in self.terms.items()}, self.const // other)
+        return computed("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Number) -> Number:
+        return computed("floordiv", other, self)
+
+    def __mod__(self, other: Number) -> Number:
+        if isinstance(other, int) and other > 0 and self.divides(other):
+            return self.const % other
+        return self - self // other * other
+
+    def __rmod__(self, other: Number) -> Number:
+        return other - other // self * self
+
+    def __and__(self, other: Number) -> Number:
+        return computed("and", self, other)
+
+    def __or__(self, other: Number) -> Number:
+        return computed("or", self, other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __lt__(self, other: Number) -> Any:  # Any: a condition, for checkers a bool
+        return compared("<", self, other)
+
+    def __le__(self, other: Number) -> Any:
+        return compared("<=", self, other)
+
+    def __gt__(self, other: Number) -> Any:
+        return compared(">", self, other)
+
+    def __ge__(self, other: Number) -> Any:
+        return compared(">=", self, other)
+
+    def __eq__(self, other: object) -> Any:
+        return compared("==", self, other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> Any:
+        return compared("!=", self, other)  # type: ignore[arg-type]
+
+    def divides(self, by: int) -> bool:
+        """Whether what the program knows is a multiple of `by`, the constant aside."""
+        return _linear(self) and all(n % by == 0 for n in self.terms.values())
+
+
+Number: TypeAlias = "int | float | RunTimeNumber"
+
+
+class Arithmetic(Protocol):
+    """What a recorder does with numbers."""
+
+    def arithmetic(self, symbol: str, a: Number, b: Number) -> Number: ...
+    def comparison(self, sign: str, a: Number, b: Number) -> Value: ...
+    def sees(self, code: CodeType) -> bool: ...
+    def selection(self, condition: RunTimeNumber, yes: Number, no: Number) -> Number: ...
+
+
+def _recorder() -> Arithmetic:
+    return cast(Arithmetic, recording.get())
+
+
+def is_number(given: object) -> bool:
+    """Whether it is a number of Python's, of NumPy's or of the program."""
+    if isinstance(given, RunTimeNumber | int | float):
+        return True
+    return hasattr(given, "__float__") and getattr(given, "shape", None) == ()
+
+
+def _linear(*numbers: Number) -> bool:
+    """Whether they are whole, so that sums of them are sums of terms."""
+    return all(
+        n.kind is INDEX if isinstance(n, RunTimeNumber) else isinstance(n, int) for n in numbers
+    )
+
+
+def _made(terms: Mapping[Value, int], const: int) -> Number:
+    terms = {value: n for value, n in terms.items() if n}
+    return RunTimeNumber(terms, const) if terms else const
+
+
+def combined(a: Number, p: int, b: Number, q: int) -> Number:
+    """p a + q b."""
+    terms: dict[Value, int] = {}
+    const = 0
+    for number, factor in ((a, p), (b, q)):
+        if isinstance(number, RunTimeNumber):
+            const += factor * number.const
+            for value, n in number.terms.items():
+                terms[value] = terms.get(value, 0) + factor * n
+        else:
+            const += factor * operator.index(number)  # type: ignore[arg-type]
+    return _made(terms, const)
+
+
+def difference(a: Number, b: Number) -> Number | None:
+    """a - b where both are whole."""
+    return combined(a, 1, b, -1) if _linear(a, b) else None
+
+
+def computed(symbol: str, a: Number, b: Number) -> Number:
+    """The number that an instruction computes of two."""
+    if not (is_number(a) and is_number(b)):
+        return NotImplemented
+    return _recorder().arithmetic(symbol, a, b)
+
+
+SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def compared(sign: str, a: Number, b: Number) -> Any:  # Any: a condition or a bool
+    """Whether a is less than b, and so on; known where their difference is."""
+    if not (is_number(a) and is_number(b)):
+        return NotImplemented
+    rest = difference(a, b)
+    if isinstance(rest, int):
+        return SIGNS[sign](rest, 0)
+    made = RunTimeNumber.of(_recorder().comparison(sign, a, b), I1)
+    made.shown = f"{a!r} {sign} {b!r}"
+    return made
+
+
+def extreme(symbol: str, a: Number, b: Number) -> Number:
+    """The smaller or the larger of two numbers."""
+    if not isinstance(a, RunTimeNumber) and not isinstance(b, RunTimeNumber):
+        return min(a, b) if symbol == "min" else max(a, b)
+    rest = difference(a, b)
+    if isinstance(rest, int):
+        return a if (rest <= 0) == (symbol == "min") else b
+    return _recorder().arithmetic(symbol, a, b)
+
+
+def chosen(condition: Any, yes: Number, no: Number) -> Number:  # Any: a bool or a condition
+    """`yes` where the condition holds, else `no`."""
+    if not isinstance(condition, RunTimeNumber):
+        return yes if condition else no
+    return _recorder().selection(condition, yes, no)
+
+
+def cdiv(a: int, b: int) -> int:
+    """a / b, rounded up."""
+    return (a + b - 1) // b

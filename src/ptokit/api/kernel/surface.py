@@ -1,0 +1,130 @@
+"""What kernels call besides instructions: blocks of arrays, loads and stores, products, numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ptokit.api import tensors
+from ptokit.api.hostarrays import Tensor, Tile
+from ptokit.api.kernel.kernelarrays import KernelArray
+from ptokit.api.kernel.pagesearch import page_called
+from ptokit.api.kernel.runtimenumbers import RunTimeNumber, cdiv, chosen
+from ptokit.api.kernel.turns import ProgramRange, branch, grid
+from ptokit.api.kernel.valueforms import new_tile, perform, value_form
+from ptokit.api.settings import current_target
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.tiles import CustomPad
+from ptokit.isa.model.usual import rounded_up, usual_type
+from ptokit.isa.model.words import MAT, VEC, Loc, PadValue
+
+range = ProgramRange
+
+
+def block(array: Any, row: int, col: int, rows: int, cols: int) -> Tensor:  # Any: an argument
+    """The rows x cols block of an argument's last two axes at (row, col), cut off at the edge."""
+    return _argument(array).block(row, col, rows, cols)
+
+
+def _argument(array: Any) -> KernelArray:  # Any: a user's
+    if not isinstance(array, KernelArray):
+        what = f"an argument of a kernel, not {type(array).__name__}"
+        raise TypeError(f"pto.block, pto.load and pto.store take {what}: @pto.kernel makes one")
+    return array
+
+
+def _do(verb: str, *things: Any, names: tuple[str, ...], **how: Any) -> None:
+    """Perform the instruction that is called so on its first operands. Any: tiles, parts, words."""
+    page = page_called(verb)
+    if page is None:
+        raise TypeError(f"no instruction is called {verb}")
+    given = {o.name: t for o, t in zip(page.operands, things, strict=False)}
+    perform(page, {**given, **how}, names)
+
+
+def loaded(
+    part: Any,  # Any: a part of an argument
+    loc: Loc | str = VEC,
+    *,
+    layout: Layout | str | None = None,
+    pad: PadValue | CustomPad | str | None = None,
+) -> Tile:
+    """`pto.load` of a part of an argument."""
+    part = _argument(part)
+    where = tensors.word(Loc, loc, "location")
+    rows, cols = part.box or part.shape[-2:]
+    kind = usual_type(where, part.dtype, rows, cols)
+    if layout is None and part.transposed:
+        layout = Layout.ZN if where is MAT else Layout.DN
+    if layout is not None or kind.layout is Layout.DN:
+        chosen = tensors.word(Layout, layout or Layout.ND, "layout")
+        kind = rounded_up(replace(kind, rows=rows, cols=cols, layout=chosen))
+    if pad is not None:
+        value = pad if isinstance(pad, CustomPad) else tensors.word(PadValue, pad, "pad")
+        kind = replace(kind, pad=value)
+    tile = new_tile(kind, part.shape[-2:])
+    _do("load", tile, part, names=("part",))
+    return tile
+
+
+def store(part: Any, tile: Tile, **how: Any) -> None:  # Any: a part of an argument; words
+    """Write the valid region of a tile to a part of an argument."""
+    _do("store", _argument(part), tile, names=("dst", "src"), **how)
+
+
+def full(
+    dtype: tensors.ElementType, rows: int, cols: int, value: float, *, valid: Any = None
+) -> Tile:  # Any: two numbers
+    """A vector tile all of whose elements are `value`."""
+    kind = usual_type(VEC, tensors.dtype_of(dtype), rows, cols)
+    tile = new_tile(replace(kind, rows=rows, cols=cols), valid or (rows, cols))
+    _do("full", tile, value, names=("dtype", "rows", "cols", "value"))
+    return tile
+
+
+def copy(tile: Tile, *, out: Tile) -> Tile:
+    """Copy a tile into another one."""
+    form = value_form("to")
+    assert form is not None
+    return form(tile, out=out)
+
+
+def matmul(
+    a: Tile, b: Tile, *, acc: Tile | None = None, first: Any = None, **how: Any
+) -> Tile:  # Any: a condition; words
+    """a x b in a new accumulator, or added to `acc`, which `first` says to begin anew."""
+    product, onto = value_form("matmul"), value_form("accumulate")
+    assert product is not None
+    assert onto is not None
+    if acc is None or first is True:
+        return product(a, b, out=acc, **how)
+    if isinstance(first, RunTimeNumber):
+        for begins in branch(first, (), ()):
+            product(a, b, out=acc, **how) if begins else onto(acc, a, b, out=acc, **how)
+        return acc
+    return onto(acc, a, b, out=acc, **how)
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:  # Any: numbers
+    """`yes` where a condition on numbers holds, else `no`."""
+    return chosen(condition, yes, no)
+
+
+def target_name() -> str:
+    """The name of the target that a kernel is debugged on."""
+    return current_target().name
+
+
+__all__ = [
+    "block",
+    "cdiv",
+    "copy",
+    "full",
+    "grid",
+    "loaded",
+    "matmul",
+    "range",
+    "store",
+    "target_name",
+    "where",
+]

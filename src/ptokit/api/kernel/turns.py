@@ -1,0 +1,431 @@
+"""Loops and branches while a kernel is recorded: iterators that see the frame they run in."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+from ptokit.api.hostarrays import HostArray
+from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of, user_frame
+from ptokit.api.kernel.pagesearch import page_called, shaped
+from ptokit.api.kernel.recorder import Recorder, recorder
+from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number
+from ptokit.api.settings import current_core, recording
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Block, Value
+from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
+from ptokit.isa.pages.grid import launch_query
+
+INLINE = "put @pto.inline on {name}: its names and branches are seen then"
+
+
+class ProgramRange:
+    """`pto.range`: a loop of the program. Without a recorder it is Python's."""
+
+    def __init__(
+        self,
+        *bounds: Any,  # Any: numbers, for checkers ints
+        buffers: int = 1,
+        index: Callable[[Any], Any] = lambda i: i,
+    ) -> None:
+        if not 1 <= len(bounds) <= 3:
+            raise TypeError(f"pto.range takes 1 to 3 bounds, not {len(bounds)}")
+        first = (0,) if len(bounds) == 1 else ()
+        self.lower, self.upper, self.step = (*first, *bounds, 1)[:3]
+        if not isinstance(self.step, RunTimeNumber) and self.step < 1:
+            raise ValueError("a loop of the program counts upward: give a positive step")
+        if buffers < 1:
+            raise ValueError("buffers counts from 1")
+        self.buffers, self.index = buffers, index
+
+    def __iter__(self) -> Iterator[Any]:
+        if recording.get() is None:
+            return map(self.index, builtins.range(self.lower, self.upper, self.step))
+        return ProgramLoop(self, None, frozenset(), "i")
+
+
+def grid(*extents: Any) -> ProgramRange:  # Any: numbers, for checkers ints
+    """This block's share of the items of a grid: every item is some block's."""
+    total = extents[0]
+    for extent in extents[1:]:
+        total = total * extent
+
+    def indices(item: Any) -> Any:  # Any: as above
+        found: list[Any] = []
+        for extent in reversed(extents[1:]):
+            found.insert(0, item % extent)
+            item = item // extent
+        return (item, *found) if found else item
+
+    if recording.get() is None:
+        core = current_core()
+        return ProgramRange(core.block_idx, total, core.block_num, index=indices)
+    first, count = (_place(recorder(), name) for name in ("block_idx", "block_num"))
+    return ProgramRange(first, total, count, index=indices)
+
+
+def _place(record: Recorder, name: str) -> RunTimeNumber:
+    """A number of the launch, asked for once at the function's start."""
+    page = launch_query(name)
+    assert page is not None
+    if page not in record.known:
+        before, record.stack = record.stack, [record.head]
+        wide = record.value(name, I64, record.head)
+        record.emit(page, {}, {}, [wide])
+        record.known[page] = record.number(RunTimeNumber.of(wide, I64), INDEX)
+        record.stack = before
+    return RunTimeNumber.of(record.known[page])
+
+
+class Rebinding(dict[str, Any]):  # Any: what names are bound to
+    """Names that the rewritten function takes from here; `gone`: names that are not bound."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__()
+        self.names, self.gone = names, frozenset[str]()
+
+    def now(self, frame: FrameType) -> dict[str, Any]:
+        """What the names are bound to."""
+        local = frame.f_locals
+        return {name: local[name] for name in self.names if name in local}
+
+    def end(self) -> None:
+        """After the loop or branch."""
+
+
+class PythonLoop(Rebinding):
+    """Python's own loop, in a function that was rewritten."""
+
+    def __init__(self, iterable: Any) -> None:  # Any: a user's
+        super().__init__(frozenset())
+        self.iterable = iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.iterable)
+
+
+class ProgramLoop(Rebinding):
+    """A loop of the program: Python runs its body once for each buffer.
+
+    `names` are rebound in the body and read in a later turn or afterwards; None: the function was
+    not rewritten, and all names are watched. `late`: first bound inside, perhaps read afterwards.
+    """
+
+    def __init__(
+        self,
+        spec: ProgramRange,
+        names: Mapping[str, tuple[int, int, int]] | None,
+        late: frozenset[str],
+        counter: str,
+    ) -> None:
+        super().__init__(frozenset(names or ()))
+        self.places = names or {}
+        self.record, self.spec, self.late, self.counter = recorder(), spec, late, counter
+        self.watching = names is None
+        self.turn, self.place, self.block = 0, here(), Block()
+        self.given: Any = None
+
+    def __iter__(self) -> ProgramLoop:
+        return self
+
+    def __next__(self) -> Any:  # Any: a number, or several
+        frame = user_frame()
+        self.turn += 1
+        if self.turn == 1:
+            self._begin(frame)
+        else:
+            self._turned(frame)
+        if self.turn > self.spec.buffers:
+            self._finish(frame)
+            raise StopIteration
+        self.given = self.spec.index(self._begin_turn())
+        return self.given
+
+    def _begin(self, frame: FrameType) -> None:
+        record, spec = self.record, self.spec
+        if self.watching:
+            self.names = frozenset(frame.f_locals) - {*_targets(frame)}
+        before = self.now(frame)
+        self.late = frozenset(n for n in self.late if n not in frame.f_locals)
+        numbers = {} if self.watching else {n: v for n, v in before.items() if is_number(v)}
+        self.fixed = {n: v for n, v in before.items() if n not in numbers}
+        self.limits = record.numbers((spec.lower, spec.upper))
+        kinds = {n: _kind(v) for n, v in numbers.items()}
+        self.init = tuple(record.number(v, kinds[n]) for n, v in numbers.items())
+        self.index = record.value(self.counter, INDEX, self.block)
+        self.carried = {n: record.value(n, kinds[n], self.block) for n in numbers}
+        self.block.args = [self.index, *self.carried.values()]
+        self.update({n: RunTimeNumber.of(v, kinds[n]) for n, v in self.carried.items()})
+        if spec.buffers > 1:
+            record.buffers.append(record.stack[-1])
+        record.stack.append(self.block)
+        record.open.append(self)
+        self.guard: Guard | None = None
+
+    def _begin_turn(self) -> Number:
+        """The counter of the next turn; further ones run only where the loop still counts."""
+        spec, first = self.spec, RunTimeNumber.of(self.index)
+        counter = first + (self.turn - 1) * spec.step
+        if self.turn > 1 and not self._divides():
+            self.guard = Guard(self.record, counter < spec.upper, dict(self))
+        return counter
+
+    def _divides(self) -> bool:
+        """Whether every turn of the recorded loop is that many of the kernel's."""
+        rest, step = self.spec.upper - self.spec.lower, self.spec.step
+        return (
+            isinstance(rest, int)
+            and isinstance(step, int)
+            and not rest % (step * self.spec.buffers)
+        )
+
+    def _turned(self, frame: FrameType) -> None:
+        """After a turn: names that are carried have their next values."""
+        now = self.now(frame)
+        for name, value in self.fixed.items():
+            if not self._same(now.get(name), value):
+                raise self._rebound(name, value, frame)
+        found = {n: now[n] for n in self.carried}
+        for name, number in found.items():
+            if not is_number(number):
+                raise self._rebound(name, number, frame)
+        if self.guard is not None:
+            found = self.guard.end(found)
+            self.guard = None
+        self.update(found)
+
+    def _same(self, now: object, before: object) -> bool:
+        if now is before or now is self.given:
+            return True
+        kind = type(now)
+        return kind is type(before) and kind in (int, float, str, bool) and now == before
+
+    def _rebound(self, name: str, value: object, frame: FrameType) -> PtoError:
+        message = f"{name} is rebound in a loop, whose body is recorded once for all turns"
+        helper = frame.f_code.co_name
+        if self.watching:
+            help = INLINE.format(name=helper)
+        elif isinstance(value, HostArray):
+            help = f"write into {name} with `out={name}`, or bind another name inside the loop"
+        else:
+            help = f"only numbers are carried from turn to turn: bind {name} outside of the loop"
+        at = self.span(self.places[name]) if name in self.places else self.place.span()
+        return error("rebound", message, at, help=help)
+
+    def span(self, place: tuple[int, int, int]) -> Span | None:
+        """A place in the file of the loop."""
+        line, column, stop = place
+        return span_of(self.place.code.co_filename, line, line, column, stop)
+
+    def _finish(self, frame: FrameType) -> None:
+        record, spec = self.record, self.spec
+        ends = tuple(
+            record.number(self[n], v.type)  # type: ignore[arg-type]
+            for n, v in self.carried.items()
+        )
+        page = shaped("for")
+        if ends:
+            record.emit(shaped("yield", symbol=""), {"values": ends})
+        record.stack.pop()
+        record.open.pop()
+        if spec.buffers > 1:
+            record.buffers.pop()
+        step = record.number(spec.step * spec.buffers)
+        names = [o.name for o in page.ins()]
+        given = zip(names, ((self.limits[0],), (self.limits[1],), (step,), self.init), strict=True)
+        results = [record.value(n, v.type) for n, v in self.carried.items()]
+        operands = {name: values for name, values in given if values}
+        record.emit(page, operands, {}, results, [self.block])
+        made = zip(self.carried, results, strict=True)
+        self.update({n: RunTimeNumber.of(v, v.type) for n, v in made})  # type: ignore[arg-type]
+        for name in sorted(self.late):
+            value = frame.f_locals.get(name)
+            if value is not None and not isinstance(value, RunTimeNumber | HostArray):
+                raise refused(
+                    "out-of-scope",
+                    f"{name} is first bound inside a loop, and read after it",
+                    f"bind {name} before the loop",
+                    self.place,
+                )
+
+    def end(self) -> None:
+        """After the loop: was it left?"""
+        if any(open is self for open in self.record.open):
+            raise left(self)
+
+
+def left(loop: ProgramLoop, note: Note | None = None) -> PtoError:
+    """A loop that `break` or `return` left."""
+    return PtoError(
+        Diagnostic(
+            "left-loop",
+            "this loop is left before its end, which a loop of the program cannot be",
+            loop.place.span(),
+            help="end it by its bounds, guard its body with `if`, or unroll it with Python's range",
+            notes=() if note is None else (note,),
+        )
+    )
+
+
+def _targets(frame: FrameType) -> Iterator[str]:
+    """Names that loops of Python bind themselves: what they were is not watched."""
+    return (n for n in frame.f_locals if n.startswith("."))
+
+
+def _kind(number: object) -> Any:  # Any: a scalar type
+    if isinstance(number, RunTimeNumber):
+        return number.kind
+    return INDEX if isinstance(number, int) else ScalarType("f32")
+
+
+class Guard:
+    """A turn that runs only where the loop still counts: a branch around it."""
+
+    def __init__(self, record: Recorder, condition: Any, before: dict[str, Any]) -> None:
+        self.record, self.before, self.blocks = record, before, (Block(), Block())
+        self.condition = record.number(condition, I1)
+        record.stack.append(self.blocks[0])
+
+    def end(self, after: Mapping[str, Any]) -> dict[str, Any]:
+        """What names are bound to after it."""
+        self.record.stack.pop()
+        return merge(self.record, self.condition, self.blocks, (after, self.before), set(after))
+
+
+def merge(
+    record: Recorder,
+    condition: Value,
+    blocks: tuple[Block, Block],
+    ends: Sequence[Mapping[str, Any]],  # Any: what names are bound to
+    names: set[str],
+) -> dict[str, Any]:
+    """End a branch: numbers that differ become results."""
+    differ = [n for n in sorted(names) if not _equal(ends[0][n], ends[1][n])]
+    kinds = {n: _joined(ends[0][n], ends[1][n]) for n in differ}
+    for block, values in zip(blocks, ends, strict=True):
+        record.stack.append(block)
+        if differ:
+            passed = tuple(record.number(values[n], kinds[n]) for n in differ)
+            record.emit(shaped("yield"), {"values": passed})
+        record.stack.pop()
+    page = shaped("if")
+    results = [record.value(n, kinds[n]) for n in differ]
+    regions = blocks if blocks[1].ops else blocks[:1]
+    record.emit(page, {page.ins()[0].name: (condition,)}, {}, results, regions)
+    made = {n: RunTimeNumber.of(v, kinds[n]) for n, v in zip(differ, results, strict=True)}
+    return {n: made.get(n, ends[0][n]) for n in names}
+
+
+def _joined(a: object, b: object) -> Any:  # Any: a scalar type
+    kinds = [_kind(x) for x in (a, b) if isinstance(x, RunTimeNumber)]
+    found = kinds or [_kind(a), _kind(b)]
+    return next((k for k in found if k.is_float), found[0])
+
+
+def _equal(a: object, b: object) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, RunTimeNumber) and isinstance(b, RunTimeNumber):
+        return a.kind is b.kind and a.terms == b.terms and a.const == b.const
+    return type(a) is type(b) and isinstance(a, int | float | str) and a == b
+
+
+class ProgramBranch(Rebinding):
+    """An `if` of a function that was rewritten: both branches run where the program decides.
+
+    `names` are bound in a branch; `live` of them may be read afterwards.
+    """
+
+    def __init__(self, test: Any, names: frozenset[str], live: frozenset[str]) -> None:
+        super().__init__(names)
+        self.test, self.live, self.turn = test, live, 0
+        if isinstance(test, RunTimeNumber):
+            self.record, self.place, self.blocks = recorder(), here(), (Block(), Block())
+            self.condition = self.record.number(test, I1)
+
+    def __iter__(self) -> Iterator[Any]:  # Any: bools; of a dict, names
+        if not isinstance(self.test, RunTimeNumber):
+            return iter((bool(self.test),))
+        return self._branches()
+
+    def _branches(self) -> Iterator[bool]:
+        frame = user_frame()
+        before = self.now(frame)
+        missing = self.names - before.keys()
+        self.record.stack.append(self.blocks[0])
+        yield True
+        first = self.now(user_frame())
+        self.record.stack[-1] = self.blocks[1]
+        self.update(before)
+        self.gone = frozenset(n for n in missing if n in first)
+        yield False
+        self.clear()
+        self.gone = frozenset[str]()
+        second = self.now(user_frame())
+        self.record.stack.pop()
+        self._merge(first, second)
+
+    def _merge(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+        names: set[str] = set()
+        for name in sorted(self.live & (first.keys() | second.keys())):
+            if name not in first or name not in second:
+                raise self._refused(name, "bound in one branch only")
+            a, b = first[name], second[name]
+            if _equal(a, b):
+                continue
+            if not (is_number(a) and is_number(b)):
+                raise self._refused(name, f"{_what(a)} in one branch and {_what(b)} in the other")
+            names.add(name)
+        self.update(merge(self.record, self.condition, self.blocks, (first, second), names))
+
+    def _refused(self, name: str, what: str) -> PtoError:
+        help = f"bind {name} before, and write into it in both branches with `out={name}`"
+        return refused(
+            "rebound", f"{name} is {what} of an `if` that the program decides", help, self.place
+        )
+
+
+def _what(thing: object) -> str:
+    if is_number(thing):
+        return "a number"
+    kind = "tile" if hasattr(thing, "valid") else type(thing).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def loop(
+    iterable: Any,  # Any: a user's
+    names: dict[str, tuple[int, int, int]],
+    late: list[str],
+    counter: str,
+    leaving: tuple[int, int, int] | None,
+) -> Rebinding:
+    """What the rewritten function iterates over in place of `iterable`.
+
+    `names`: those that are rebound inside, and where; `leaving`: what leaves the loop.
+    """
+    if recording.get() is None or not isinstance(iterable, ProgramRange):
+        return PythonLoop(iterable)
+    made = ProgramLoop(iterable, names, frozenset(late), counter)
+    if leaving is not None:
+        raise left(made, Note("it is left here", made.span(leaving)))
+    return made
+
+
+def branch(test: Any, names: Sequence[str], live: Sequence[str]) -> ProgramBranch:
+    """What the rewritten function iterates over for an `if`. Any: a user's."""
+    return ProgramBranch(test, frozenset(names), frozenset(live))
+
+
+def finish(record: Recorder) -> None:
+    """At the end of a kernel: every loop was recorded to its end; the function returns."""
+    if record.open:
+        raise left(record.open[-1])
+    page = page_called("return", executes=False)
+    assert page is not None
+    record.emit(page, {})
+
+
+__all__ = ["CallPlace", "ProgramRange", "branch", "finish", "grid", "loop"]

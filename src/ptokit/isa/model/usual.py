@@ -1,0 +1,36 @@
+"""The usual type of a tile: what a location, an element type and extents make of it (spec 1.5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import DN, ND, NZ, Layout
+from ptokit.isa.model.tiles import ALIASES, Shape, TileType
+from ptokit.isa.model.words import MAT, VEC, Loc
+
+
+def usual_layout(loc: Loc, rows: int, cols: int) -> tuple[Layout, int]:
+    """Layout and fractal: that of the location; a column of the vector unit is dn."""
+    if loc is VEC and cols == 1 and rows > 1:
+        return DN, 512
+    return ALIASES.get(loc, (NZ if loc is MAT else ND, 512))
+
+
+def rounded_up(kind: TileType) -> TileType:
+    """The type with whole boxes and lines around its extents, all of which stay valid."""
+    box, line = kind.box, max(32 // kind.dtype.size, 1)
+    down = line if kind.layout is DN else (box.rows or 1)
+    across = line if kind.layout is ND else (box.cols or 1)
+    return replace(kind, rows=-(-kind.rows // down) * down, cols=-(-kind.cols // across) * across)
+
+
+def usual_type(
+    loc: Loc, dtype: DType, rows: int, cols: int, model: TileType | None = None
+) -> TileType:
+    """A legal type with at least these extents; boxes as `model` has them in the same location."""
+    layout, fractal = usual_layout(loc, rows, cols)
+    if model is not None and model.loc is loc and model.boxed:
+        layout, fractal = model.layout, model.fractal
+    made = rounded_up(TileType(loc, dtype, rows, cols, Shape(rows, cols), layout, fractal))
+    return replace(made, valid=Shape(made.rows, made.cols))

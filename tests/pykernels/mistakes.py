@@ -1,0 +1,199 @@
+"""Kernels with a mistake each; `mistakes.out` has what is said of it. The order is that of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import ptokit as pto
+from ptokit import f32
+
+X = np.zeros((40, 64), np.float32)
+
+
+@pto.kernel
+def chain(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    for i in pto.range(n):
+        if i > 3 and i < 5:
+            pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def while_(x: pto.In, y: pto.Out, n: int) -> None:
+    while n:
+        n = n - 1
+
+
+@pto.kernel
+def whole_number(x: pto.In, y: pto.Out, n: int) -> None:
+    for _ in range(int(n)):
+        pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def halved(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, int(n / 2), 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+def clamp(i: int) -> int:
+    if i > 3:
+        return 3
+    return i
+
+
+@pto.kernel
+def plain_helper(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, clamp(n), 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+def added(t: pto.Tile, n: int) -> None:
+    at = 0
+    for _ in pto.range(n):
+        pto.adds(t, at, out=t)
+        at = at + 8
+
+
+@pto.kernel
+def rebinding_helper(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    added(t, n)
+    pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def rebound_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    for _ in pto.range(n):
+        u = pto.exp(t)
+        t = u
+    pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def added_to_a_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    for _ in pto.range(n):
+        t += 1.0
+    pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def different_branches(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    if n > 2:
+        u: Any = t
+    else:
+        u = 3
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.add(t, u))
+
+
+@pto.kernel
+def one_branch(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    if n > 2:
+        v = 3
+    pto.store(pto.block(y, 0, 0, 8, 64), t + v)  # pyright: ignore[reportPossiblyUnbound]
+
+
+@pto.kernel
+def after_its_loop(x: pto.In, y: pto.Out, n: int) -> None:
+    for i in pto.range(n):
+        u = pto.load(pto.block(x, i, 0, 8, 64))
+    pto.store(pto.block(y, 0, 0, 8, 64), u)  # pyright: ignore[reportPossiblyUnbound]
+
+
+@pto.kernel
+def number_after_its_loop(x: pto.In, y: pto.Out, n: int) -> None:
+    for _ in pto.range(n):
+        last = 5
+    pto.store(pto.block(y, last, 0, 8, 64), pto.load(x))  # pyright: ignore[reportPossiblyUnbound]
+
+
+@pto.kernel
+def breaking(x: pto.In, y: pto.Out, n: int, *, stop: bool = True) -> None:
+    for i in pto.range(n):
+        pto.store(pto.block(y, i, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+        if stop:
+            break
+
+
+@pto.kernel
+def open_shape(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.tile_vec(f32, n, 8)
+    pto.store(pto.block(y, 0, 0, n, 8), t)
+
+
+@pto.kernel
+def no_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    u = pto.tile_vec(f32, 8, 8)
+    pto.texp(u, 3)  # pyright: ignore
+
+
+@pto.kernel
+def no_tile_of_a_value(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.exp(3)  # pyright: ignore
+
+
+@pto.kernel
+def numpy_function(x: pto.In, y: pto.Out, n: int) -> None:
+    t: Any = pto.load(pto.block(x, 0, 0, 8, 64))
+    pto.store(pto.block(y, 0, 0, 8, 64), np.exp(t))
+
+
+@pto.kernel
+def list_of_tiles(x: pto.In, y: pto.Out, n: int) -> None:
+    tiles = [pto.load(pto.block(x, at, 0, 8, 64)) for at in range(3)]
+    for i in pto.range(n):
+        pto.store(pto.block(y, 0, 0, 8, 64), tiles[i])
+
+
+@pto.kernel
+def truth_of_a_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    if t:
+        pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def array_of_its_own(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.tload(pto.tile_vec(f32, 40, 64), pto.tensor(X))
+
+
+@pto.kernel
+def chosen_target(x: pto.In, y: pto.Out, n: int) -> None:
+    with pto.target("a5"):
+        pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def unread(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    y = pto.exp(t)  # type: ignore[assignment]  # noqa: F841
+
+
+@pto.kernel
+def window(x: pto.In, y: pto.Out, n: int) -> None:
+    big, left = pto.tile_mat(pto.f16, 64, 256), pto.tile_left(pto.f16, 64, 64)
+    pto.textract(left, big,
+                 0, 224)  # fmt: skip
+
+
+@pto.kernel(shapes="x[M, K] y[K, N]")
+def product(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+def forgotten(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def changed_list(x: pto.In, y: pto.Out, n: int) -> None:
+    seen: list[int] = []
+    t = pto.full(f32, 8, 64, 0.0)
+    for _ in pto.range(n):
+        seen.append(1)
+        pto.adds(t, len(seen), out=t)
+    pto.store(pto.block(y, 0, 0, 8, 64), t)

@@ -1,0 +1,89 @@
+"""What is said of each mistake in `mistakes.py`, whole, with its carets.
+
+`PTOKIT_UPDATE=1 pytest tests/pykernels` writes `mistakes.out` anew: read the difference first.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from errors.test_errors import OF_KERNELS
+from pykernels import mistakes
+
+HERE = Path(__file__).parent
+OUT = HERE / "mistakes.out"
+
+
+class Elsewhere:
+    """An array in the memory of a device, as DLPack says it."""
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise AssertionError
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def arrays() -> tuple[Any, Any, int]:
+    return mistakes.X.copy(), np.zeros_like(mistakes.X), 3
+
+
+def called(kernel: Any, *args: Any, **how: Any) -> Callable[[], object]:
+    return lambda: kernel(*(args or arrays()), **how)
+
+
+def tries() -> Iterator[tuple[str, Callable[[], object]]]:
+    """What is tried, by its name."""
+    for name, kernel in vars(mistakes).items():
+        if isinstance(kernel, pto.Kernel):
+            yield name, called(kernel)
+    x, y, n = arrays()
+    frozen = y.copy()
+    frozen.flags.writeable = False
+    window: Any = mistakes.window
+    yield "window on a5", lambda: [window.program(x, y, n).check("a5")]
+    yield "forgotten decorator", called(mistakes.forgotten)
+    yield "changed list", lambda: mistakes.changed_list.verify(x, y, n)
+    yield "no arguments", lambda: mistakes.window()  # type: ignore[call-arg]
+    yield "a list", called(mistakes.rebound_tile, [1.0], y, n)
+    yield "complex numbers", called(mistakes.rebound_tile, x.astype(complex), y, n)
+    yield "another device", called(mistakes.rebound_tile, Elsewhere(), y, n)
+    yield "read-only output", called(mistakes.changed_list, x, frozen, n)
+    yield "unhashable", called(mistakes.breaking, x, y, n, stop=[])
+    yield "wrong target", lambda: mistakes.window.on("a6")
+    yield "bad shapes", lambda: pto.kernel(shapes="x[M, K y[K]")(mistakes.forgotten)
+    yield "unknown array", lambda: pto.kernel(shapes="x[M, K] z[K]")(mistakes.forgotten)
+
+
+def said(run: Callable[[], object]) -> str:
+    """Warnings and the error, as text; diagnostics that are returned too."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", pto.KernelWarning)
+        try:
+            found: Any = run()
+            text = "\n".join(d.render() for d in found[0]) if isinstance(found, list) else ""  # type: ignore[index]
+        except (pto.PtoError, TypeError, ValueError) as problem:
+            kind = "" if isinstance(problem, pto.PtoError) else f"{type(problem).__name__}: "
+            text = f"{kind}{problem}"
+    parts = [str(w.message) for w in seen] + [text]
+    return "\n".join(filter(None, parts)).replace(f"{HERE}{os.sep}", "")
+
+
+def test_every_message_is_as_it_was_read() -> None:
+    found = "\n".join(f"==== {name}\n{said(run)}" for name, run in tries()) + "\n"
+    if os.environ.get("PTOKIT_UPDATE"):
+        OUT.write_text(found, encoding="utf-8")
+    assert found == OUT.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("slug", sorted(OF_KERNELS))
+def test_every_slug_of_kernels_is_shown(slug: str) -> None:
+    assert f"[{slug}]" in OUT.read_text(encoding="utf-8")
