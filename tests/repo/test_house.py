@@ -35,7 +35,7 @@ HOUSE = {
     "analysis": 2_900,
     "sim/reference": 600,  # what of arrays is viewed; traces, breakpoints
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
-    "sim/native": 2_340,  # sessions run again; ranges of blocks
+    "sim/native": 2_355,  # sessions run again; ranges of blocks
     "passes": 2_120,  # blocks become regions, cases two-way branches
     "api": 3_370,  # raw files, arguments by position, comparisons; clusters
     "api/kernel": 3_200,
