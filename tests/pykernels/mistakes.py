@@ -94,21 +94,21 @@ def one_branch(x: pto.In, y: pto.Out, n: int) -> None:
     t = pto.load(pto.block(x, 0, 0, 8, 64))
     if n > 2:
         v = 3
-    pto.store(pto.block(y, 0, 0, 8, 64), t + v)  # pyright: ignore[reportPossiblyUnbound]
+    pto.store(pto.block(y, 0, 0, 8, 64), t + v)  # pyright: ignore
 
 
 @pto.kernel
 def after_its_loop(x: pto.In, y: pto.Out, n: int) -> None:
     for i in pto.range(n):
         u = pto.load(pto.block(x, i, 0, 8, 64))
-    pto.store(pto.block(y, 0, 0, 8, 64), u)  # pyright: ignore[reportPossiblyUnbound]
+    pto.store(pto.block(y, 0, 0, 8, 64), u)  # pyright: ignore
 
 
 @pto.kernel
 def number_after_its_loop(x: pto.In, y: pto.Out, n: int) -> None:
     for _ in pto.range(n):
         last = 5
-    pto.store(pto.block(y, last, 0, 8, 64), pto.load(x))  # pyright: ignore[reportPossiblyUnbound]
+    pto.store(pto.block(y, last, 0, 8, 64), pto.load(x))  # pyright: ignore
 
 
 @pto.kernel
@@ -146,7 +146,7 @@ def numpy_function(x: pto.In, y: pto.Out, n: int) -> None:
 def list_of_tiles(x: pto.In, y: pto.Out, n: int) -> None:
     tiles = [pto.load(pto.block(x, at, 0, 8, 64)) for at in range(3)]
     for i in pto.range(n):
-        pto.store(pto.block(y, 0, 0, 8, 64), tiles[i])
+        pto.store(pto.block(y, 0, 0, 8, 64), tiles[i])  # pyright: ignore
 
 
 @pto.kernel

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.api import tensors
-from ptokit.api.hostarrays import Tensor, Tile
+from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel.kernelarrays import KernelArray
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber, cdiv, chosen
@@ -21,7 +21,7 @@ from ptokit.isa.model.words import MAT, VEC, Loc, PadValue
 range = ProgramRange
 
 
-def block(array: Any, row: int, col: int, rows: int, cols: int) -> Tensor:  # Any: an argument
+def block(array: Any, row: int, col: int, rows: int, cols: int) -> KernelArray:  # Any: an argument
     """The rows x cols block of an argument's last two axes at (row, col), cut off at the edge."""
     return _argument(array).block(row, col, rows, cols)
 
