@@ -18,10 +18,12 @@ class Prints(Protocol):
     def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
 
 
+WHOLE = "whole bytes: no 4-bit elements"
+
+
 def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
     """The offset is one of the tile's storage."""
     return (
-        named("element-type", tile.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         named("window-out-of-bounds", offset >= 0, offset < tile.numel, help="an element of it"),
         on(HARDWARE, tile.loc == VEC),
     )
@@ -42,6 +44,7 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
     one_type = "on hardware the number has the type of the tile's elements"
     rules = (
         *element_of(src, offset),
+        on(CPU, named("element-type", src.dtype.bits >= 8, help=WHOLE)),
         on(HARDWARE, named("element-type", kind.name == src.dtype.name, help=one_type)),
     )
     recorded = {"plain": {"result": "val"}}
@@ -61,7 +64,10 @@ class TSetVal(Instr, name="tsetval", pipe=S, specials=NAN_MOVES):
     offset = In(Index, doc="which element of its storage")
     val = In(Scalar, doc="the number")
     example = f"{FILLED}NAME ins(%n, %one : index, f32) outs(%t : {VEC_F32})"
-    rules = element_of(dst, offset)
+    rules = (
+        *element_of(dst, offset),
+        named("element-type", dst.dtype.bits >= 8, help=WHOLE),
+    )
     recorded = {"plain": {"val": "value_bits"}}
 
     @staticmethod
