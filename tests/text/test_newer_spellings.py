@@ -126,3 +126,12 @@ def test_one_type(newer: str, older: str) -> None:
 def test_a_mistake_in_a_type_with_an_alias_is_shown_in_it() -> None:
     with pytest.raises(pto.PtoError, match="count"):
         pto.loads(f"!t = {UB}\n%m = pto.alloc_multi_tile : !pto.multi_tile_buf<!t, number=2>\n")
+
+
+@pytest.mark.parametrize("types", ["", ", i32", ", i32, i32"])
+def test_how_much_is_valid_has_one_type(types: str) -> None:
+    kind = "!pto.tile_buf<vec, 16x16xf32, valid=?x?>"
+    line = f"%t = pto.alloc_tile valid_row = %r valid_col = %c : {kind}"
+    text = f"func.func @f(%r: i32, %c: i32) {{\n  {line}{types}\n  return\n}}\n"
+    plain = text.replace(types, "") if types else text
+    assert pto.loads(text).text("dps") == pto.loads(plain).text("dps")

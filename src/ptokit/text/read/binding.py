@@ -99,6 +99,9 @@ def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
         return
     behind = types[len(sig.results) :]  # those of operands with keywords: `addr = %a : T, i64`
     keyed = [item for group in call.keyed.values() for item in group]
+    if len(behind) == 1 < len(keyed):  # one type for all that say how much is valid
+        keyed = [item for key, group in call.keyed.items() if key != "addr" for item in group]
+        behind = behind * len(keyed)
     if call.results is None and not items and sig.results and len(keyed) == len(behind):
         call.results = types[: len(sig.results)]
         items, types = keyed, behind
