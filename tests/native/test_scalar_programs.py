@@ -10,6 +10,7 @@ import pytest
 import ptokit as pto
 from ptokit.isa.model.targets import CPU_TARGET
 from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.arguments import Bound
 from ptokit.sim.native.compile import compile_program
 
 T = "!pto.tile_buf<vec, 4x8xf32, valid=?x?>"
@@ -89,5 +90,6 @@ def test_nothing_of_it_is_left_to_the_reference() -> None:
     program = pto.loads(TEXT)
     made = program.compile(engine="native")
     bound = made.bound({"g": GIVEN, "o": np.zeros(32, np.float32), "n": 6, "by": 10})
+    assert isinstance(bound, Bound)
     session = compile_program(bound, CPU_TARGET, CPU_READING, 1)
     assert not session.plan.by_reference

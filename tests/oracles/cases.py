@@ -12,6 +12,7 @@ from engines import drawn
 import ptokit as pto
 from fuzz.scale import scaled
 from oracles import (
+    cores,
     effectless,
     elementwise,
     feature_maps,
@@ -34,6 +35,7 @@ from ptokit.isa.model.types import Kind
 
 # imported for what they say
 SAID = (
+    cores,
     effectless,
     handles,
     elementwise,

@@ -73,9 +73,10 @@ def other_attributes(random: Random) -> tuple[Arrays, Arrays]:
     return {"x": x}, {"x": 4 * x}
 
 
-@golden(stops="not-executed")
+@golden()
 def both_kinds(random: Random) -> tuple[Arrays, Arrays]:
-    return {"a": numbers(random, 16, 16).astype(f16), "y": np.zeros((16, 16), f32)}, {}
+    a = numbers(random, 16, 16).astype(f16)
+    return {"a": a, "y": np.zeros((16, 16), f32)}, {"y": a.astype(f64) @ a.astype(f64)}
 
 
 @golden(stops="not-executed")
@@ -98,14 +99,17 @@ def convolution(random: Random) -> tuple[Arrays, Arrays]:
     return given, {"y": patches.astype(f64) @ filters}
 
 
-@golden(stops="not-executed")
-def pipes_by_function(_: Random) -> tuple[Arrays, Arrays]:
-    return {}, {}
+@golden()
+def pipes_by_function(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 16, 16)
+    return {"x": x, "y": np.zeros((16, 16), f32)}, {"y": np.where(np.arange(16) < 8, x.T, 0).T}
 
 
-@golden(stops="not-executed")
-def pipes_by_handle(_: Random) -> tuple[Arrays, Arrays]:
-    return {"memory": np.zeros((16, 16), f32)}, {}
+@golden()
+def pipes_by_handle(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 16, 16)
+    given = {"x": x, "memory": np.zeros((8, 16, 16), f32), "y": np.zeros((16, 16), f32)}
+    return given, {"y": x, "memory": np.concatenate([x[None], np.zeros((7, 16, 16))])}
 
 
 @golden(stops="not-executed")
@@ -114,9 +118,10 @@ def sessions(random: Random) -> tuple[Arrays, Arrays]:
     return given | {"flags": np.zeros(1, i32), "room": np.zeros(64, np.int8)}, {}
 
 
-@golden(stops="not-executed")
+@golden()
 def cross_core(_: Random) -> tuple[Arrays, Arrays]:
-    return {"base": np.zeros(8, np.int64), "id": 3}, {}
+    given: Arrays = {"base": np.zeros(8, np.int64), "g": np.zeros(2, i32), "id": 3}
+    return given, {"g": np.array([5, 10])}
 
 
 @golden(refused={"a2a3": "not-on-target"})

@@ -20,6 +20,7 @@ from ptokit.isa.lang.traits import (
     OUTSIDE,
     RECEIVES,
     RECOVERS,
+    Exchange,
 )
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -177,6 +178,8 @@ class Written(PointsTo):
         if self.flat or ALIASES not in op.page.traits:
             outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
             self.found |= union(names, outs)
+        if op.page.exchange is Exchange.OPENS:  # entries of the pipe are views of it
+            self.found |= union(names, _memory(op))
         super()._op(op, names)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
-from ptokit.ir.module import AnyOp, Block, Module, Op
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, Exchange
 from ptokit.isa.model.tiles import TileType
@@ -61,12 +61,17 @@ def _located(kind: Type) -> object:
 def misplaced(module: Module) -> Iterator[Diagnostic]:
     """Instructions of one kind of core where the other one runs, and what needs sections."""
     for func in module.funcs:
-        kind = KernelKind.named(_word(module.attributes(func).get(KIND, "")))
+        kind = kind_of(module, func)
         if kind is not None:
             yield from _foreign(func.body, kind, f"@{func.name} is a {kind.text} function")
         else:
             for op in func.body.ops:
                 yield from _unsorted(op)
+
+
+def kind_of(module: Module, func: Func) -> KernelKind | None:
+    """The kind of core that a function says it is for."""
+    return KernelKind.named(_word(module.attributes(func).get(KIND, "")))
 
 
 def _word(value: object) -> str:

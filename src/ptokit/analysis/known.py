@@ -8,7 +8,7 @@ from typing import Any
 
 from ptokit.analysis.ranges import Range
 from ptokit.ir.module import Op, Value
-from ptokit.isa.formula.formulas import UNKNOWN, Many
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Many
 from ptokit.isa.lang.environment import call, environment, none_if_unknown
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
@@ -92,7 +92,7 @@ class Facts:
         results = {r.name: v for r, v in zip(op.page.results(), op.results, strict=False)}
         if any(isinstance(v.type, Elided | OpaqueType) for v in results.values()):
             return
-        inputs = {k: v for k, v in env.items() if k not in results}
+        inputs = {k: None if v is ABSENT else v for k, v in env.items() if k not in results}
         if UNKNOWN in inputs.values():
             return
         try:

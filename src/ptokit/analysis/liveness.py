@@ -93,12 +93,12 @@ class Interference(PointsTo):
         for other in others:
             self.beside.setdefault(other, set()).add(value)
 
-    def tiles(self, facts: Facts) -> dict[Value, Storage]:
-        """The tiles of the function, in text order."""
+    def tiles(self, facts: Facts, *, received: bool = False) -> dict[Value, Storage]:
+        """The tiles of the function, in text order; with `received` those that pipes give too."""
         found: dict[Value, Storage] = {}
         for value, op in self.definitions.items():
             kind = facts.type_of(value)
-            elsewhere = op is not None and RECEIVES in op.page.traits
+            elsewhere = op is not None and RECEIVES in op.page.traits and not received
             if isinstance(kind, TileType | ConvTileType) and not elsewhere:
                 address = op.bound("addr") if op is not None else ()
                 known = facts.numbers.get(address[0]) if address else None

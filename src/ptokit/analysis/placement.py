@@ -61,9 +61,9 @@ def _end(tile: Storage) -> int:
     return _start(tile) + tile.kind.nbytes
 
 
-def plan(interference: Interference, facts: Facts) -> Planned:
-    """An address for each tile without one."""
-    return _plan(interference.tiles(facts), facts.target)[0]
+def plan(interference: Interference, facts: Facts, *, received: bool = False) -> Planned:
+    """An address for each tile without one; with `received` also for those that pipes give."""
+    return _plan(interference.tiles(facts, received=received), facts.target)[0]
 
 
 def _plan(tiles: Mapping[Value, Storage], target: Target) -> tuple[Planned, list[Diagnostic]]:

@@ -17,14 +17,16 @@ from ptokit.api.fills import Completed, filled
 from ptokit.api.hostarrays import from_dlpack
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import PtoError, call_error, error
-from ptokit.ir.module import Func, Op
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.ir.module import Func
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import PtrType, Type
+from ptokit.isa.model.words import KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound
+from ptokit.passes.percore import arguments
+from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer
 
@@ -83,7 +85,7 @@ class Options:
 class _Prepared(NamedTuple):
     """A function made ready for one kind of arguments; no array of a user's is kept."""
 
-    bound: Bound
+    bound: Bound | BoundKernel
     function: PreparedFunction
 
 
@@ -95,9 +97,13 @@ class Executable:
     may use it at the same time. What is pickled is the function and the options.
     """
 
-    def __init__(self, func: Func, options: Options) -> None:
+    def __init__(
+        self, func: Func, options: Options, cores: Mapping[KernelKind, Func] | None = None
+    ) -> None:
+        """`cores`: what the cores of a kernel run, where there are several or they wait."""
         require_blocks(options.blocks)
         self.func = func
+        self.cores = cores or {}
         self.options = options
         self._engine = engine_named(options.engine)
         self._prepared = Recent[_Prepared]()
@@ -106,7 +112,7 @@ class Executable:
         return f"<Executable @{self.func.name} for {self.options.target}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Executable, (self.func, self.options)
+        return Executable, (self.func, self.options, self.cores)
 
     def run(
         self,
@@ -142,7 +148,7 @@ class Executable:
         bound, function = self._ready(given)
         return bound.on(given), function
 
-    def bound(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
+    def bound(self, arrays: Mapping[str, Any]) -> Bound | BoundKernel:  # Any: as above
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
 
@@ -177,12 +183,22 @@ class Executable:
         how = options.target, options.fixpipe, options.blocks
         return _Prepared(bound.on({}), self._engine.prepare(bound, *how))
 
-    def _bound(self, given: Mapping[str, Any]) -> Bound:
+    def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
+        if not self.cores:
+            return self._legal(self.func, given, self.options.blocks > 1)
+        names = {arg.name for arg in arguments(self.cores)}
+        every = {n: a for n, a in given.items() if n not in names}  # `bind` says what is wrong
+        cores: dict[KernelKind, Bound] = {}
+        for kind, func in self.cores.items():
+            own = {arg.name for arg in func.args}
+            mine = {n: a for n, a in given.items() if n in own}
+            cores[kind] = self._legal(func, mine | every, shared=True)
+        return BoundKernel(cores)
+
+    def _legal(self, func: Func, given: Mapping[str, Any], shared: bool) -> Bound:
         options = self.options
-        types = dict(options.types)
-        bound = bind(self.func, given, options.target, types, options.slots)
-        _require_grid(bound, options.blocks)
-        _require_one_kind(bound.func)
+        bound = bind(func, given, options.target, dict(options.types), options.slots)
+        _require_global(bound, shared, options.blocks)
         problems = check_func(bound.func, options.target, bound.numbers)
         if any(p.is_error for p in problems):
             raise PtoError([p for p in problems if p.is_error])
@@ -216,26 +232,15 @@ def require_blocks(blocks: int) -> None:
         raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
 
 
-def _require_one_kind(func: Func) -> None:
-    """A function with sections of both kinds of core needs two cores that work together."""
-    ops = [op for op in func.body.walk() if isinstance(op, Op) and op.regions]
-    sections = [(op, kind) for op in ops if (kind := op.page.core) is not None]
-    for op, kind in sections:
-        if kind is not sections[0][1]:
-            kinds = f"sections of {sections[0][1].text} and {kind.text} cores"
-            help = "run a function for each kind; kernels of several cores are only checked"
-            message = f"{op.name} is not executed: the function has {kinds}"
-            raise error("not-executed", message, op.span, help=help)
-
-
-def _require_grid(bound: Bound, blocks: int) -> None:
-    """Several blocks share global memory only."""
+def _require_global(bound: Bound, shared: bool, blocks: int) -> None:
+    """Several blocks, and several cores, share global memory only."""
     tiles = bound.tiles
-    if blocks > 1 and tiles:
+    if shared and tiles:
         raise call_error(
             "local-argument",
             f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
             tiles[0].span,
-            seen=f"{blocks} blocks, and %{tiles[0].name} is a tile",
+            seen=f"{f'{blocks} blocks' if blocks > 1 else 'several cores'}, and "
+            f"%{tiles[0].name} is a tile",
             help="pass !pto.ptr arguments and load tiles from them, or run one block",
         )

@@ -97,7 +97,14 @@ class Program:
 
         Calls are replaced by what they call. An entry has the attribute `pto.entry`.
         """
-        from ptokit.passes.inline import entries, inlined
+        from ptokit.passes.inline import inlined
+
+        return inlined(self.module, self._entry(name))
+
+    def _entry(self, name: str | None) -> Func:
+        """The function that is meant, with its calls."""
+        from ptokit.passes.inline import entries
+        from ptokit.passes.percore import peer_of
 
         every = [f for f in self.module.funcs if not f.declared]
         if name is not None:
@@ -105,8 +112,9 @@ class Program:
         else:
             marked = [f for f in every if f.attrs.get(ENTRY, False) is not False]
             chosen = marked or [f for f in entries(self.module) if not f.declared]
-        if len(chosen) == 1:
-            return inlined(self.module, chosen[0])
+        pair = len(chosen) == 2 and peer_of(self.module, chosen[0]) is chosen[1]
+        if len(chosen) == 1 or pair:  # both ends of a kernel's pipes
+            return chosen[0]
         found = ", ".join(f"@{f.name}" for f in chosen or every) or "none"
         message = "choose a function" if name is None else f"no function @{name}"
         advice = "--entry NAME, in Python func=, chooses one" if chosen else None
@@ -201,10 +209,17 @@ class Program:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
         from ptokit.api.executable import Executable, Options
+        from ptokit.passes.inline import inlined
+        from ptokit.passes.percore import kernel
 
         options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots)
         key = func, *options.key
-        return self._executables.get(key, lambda: Executable(self.func(func), options))
+
+        def make() -> Executable:
+            entry = self._entry(func)
+            return Executable(inlined(self.module, entry), options, kernel(self.module, entry))
+
+        return self._executables.get(key, make)
 
     def code(
         self,
@@ -222,10 +237,15 @@ class Program:
         Arguments are as for `execute`: numbers and shapes become part of the code.
         """
         made = self._executable(target, func, fixpipe, blocks, "native", types)
+        from ptokit.sim.arguments import BoundKernel
         from ptokit.sim.native.listing import code_of
 
         how = made.options.target, made.options.fixpipe, blocks
-        return code_of(made.bound(arrays), *how, instruction)
+        bound = made.bound(arrays)
+        if isinstance(bound, BoundKernel):
+            message = "code is shown of functions of one core, and this kernel has several"
+            raise call_error("no-such-instruction", message, help="choose a function without pipes")
+        return code_of(bound, *how, instruction)
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.isa.lang.instr import Instr
     from ptokit.isa.model.tiles import TileType
-    from ptokit.sim.arguments import Bound, Outcome
+    from ptokit.sim.arguments import Bound, BoundKernel, Outcome
     from ptokit.sim.execute import Core
     from ptokit.sim.limits import RunLimits
     from ptokit.sim.observer import Observer
 
 # Modules that are an Engine; each is imported when first asked for.
-ENGINES = {"reference": "ptokit.sim.reference.launch", "native": "ptokit.sim.native"}
+ENGINES = {"reference": "ptokit.sim.reference.engine", "native": "ptokit.sim.native"}
 DEFAULT_ENGINE = "native"
 FIXPIPES = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 
@@ -80,8 +80,11 @@ def reading(how: str | FixPipe) -> FixPipe:
 class PreparedFunction(Protocol):
     """A bound and checked function, ready to run again and again, from several threads too."""
 
-    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
-        """Run it once for each block, on arguments that differ in content only."""
+    def run(self, bound: Any, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run it once for each block, on arguments that differ in content only.
+
+        Any: a Bound or a BoundKernel, as what it was made of.
+        """
         ...
 
 
@@ -89,7 +92,9 @@ class Engine(Protocol):
     """What executes programs, as a module has it."""
 
     @staticmethod
-    def prepare(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> PreparedFunction:
+    def prepare(
+        bound: Bound | BoundKernel, target: Target, fixpipe: FixPipe, blocks: int
+    ) -> PreparedFunction:
         """Make a bound and checked function ready to run."""
         ...
 

@@ -269,6 +269,12 @@ CATALOGUE: dict[str, Entry] = {
         "Each pair of pipes has eight events. Recording one that nobody has waited for since it "
         "was recorded last loses one of the two: the order in which hardware sees them is open.",
     ),
+    "deadlock": Entry(
+        "cores wait for one another for ever",
+        "Every core that has not ended waits: for an entry that nobody pushes, for a slot that "
+        "nobody frees, or for a signal that nobody sends. The message names each with its line. "
+        "Both ends of a pipe push and pop as often; what both need first, one must give.",
+    ),
     "event-not-set": Entry(
         "an event is awaited that is not set",
         "A wait consumes one record of the same two pipes and the same id. Without one before it, "

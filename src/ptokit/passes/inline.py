@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 
@@ -38,16 +38,22 @@ def _own(module: Module) -> list[Func]:
     return [part for part in module.parts if isinstance(part, Func)]
 
 
-def inlined(module: Module, func: Func, *, external: bool = False) -> Func:
+def inlined(
+    module: Module,
+    func: Func,
+    *,
+    external: bool = False,
+    skipped: Callable[[Func], bool] = lambda callee: False,
+) -> Func:
     """The function as one block, with the bodies of those it calls in place of the calls.
 
     PtoError where one calls itself, is not there, or takes or returns something else. Calls of
-    functions that are only declared stay if `external`.
+    functions that are only declared stay if `external`; those of `skipped` ones are left out.
     """
     whole = structured(func)
     if not any(True for _ in calls(whole)):
         return whole
-    found = _Inlining(module.owner(func), FreshNames(whole), external)
+    found = _Inlining(module.owner(func), FreshNames(whole), external, skipped)
     return replace(whole, body=found.block(whole.body, {}, (func.name,)))
 
 
@@ -57,8 +63,14 @@ Names = dict[Value, Value]  # of the functions called, by those of the caller
 class _Inlining:
     """One function on its way; names of all that is copied into it are new."""
 
-    def __init__(self, module: Module, names: FreshNames, external: bool) -> None:
-        self.external = external
+    def __init__(
+        self,
+        module: Module,
+        names: FreshNames,
+        external: bool,
+        skipped: Callable[[Func], bool],
+    ) -> None:
+        self.external, self.skipped = external, skipped
         self.funcs = {func.name: func for func in _own(module)}
         self.names = names
 
@@ -86,6 +98,8 @@ class _Inlining:
         func = self._callee(op, name, given, path)
         if func.declared:
             return [self._op(op, now, path)]
+        if self.skipped(func) and not op.results:
+            return []
         callee = _called_from(op.span, structured(deepcopy(func)))
         inner: Names = dict(zip(callee.args, given, strict=True))
         for value in callee.named():

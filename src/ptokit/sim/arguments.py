@@ -19,6 +19,7 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import PtrType
+from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.formats import pack, unpack
 from ptokit.numerics.host import bits_of, values_of
 from ptokit.sim.memory import Memory, copied
@@ -87,6 +88,19 @@ class Bound:
         Arrays that may be written are blank and as large; the others are the same at each call.
         """
         return {a: _blank(h) if a in self.written else h for a, h in self.inputs.items()}
+
+    def beside(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
+        """As `shared`, on the memories that these arguments of other cores have."""
+        env: Env = {}
+        for arg in self.func.args:
+            memory, kind = getattr(others.get(arg.name), "memory", None), arg.type
+            if isinstance(memory, Memory) and isinstance(kind, PtrType):
+                env[arg] = Pointer(kind.dtype, memory)
+            elif isinstance(memory, Memory) and isinstance(kind, GlobalType):
+                env[arg] = GlobalView(kind, memory, 0)
+            elif arg not in self.tiles:
+                env[arg] = self._global(arg)
+        return env
 
     def _global(self, arg: Value) -> Any:  # Any: as in Env
         given, kind = self.arrays.get(arg.name), arg.type
@@ -163,6 +177,39 @@ def _blank(handle: Pointer | GlobalView) -> Pointer | GlobalView:
     if isinstance(handle, Pointer):
         return replace(handle, memory=memory)
     return GlobalView(handle.type, memory, handle.origin)
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """The functions of a kernel's cores, by kind, ready to run on the values they were given."""
+
+    cores: Mapping[KernelKind, Bound]
+
+    def on(self, arrays: Mapping[str, Any]) -> BoundKernel:  # Any: arrays and numbers
+        """The same functions on other arrays of the same types."""
+        return BoundKernel({kind: bound.on(arrays) for kind, bound in self.cores.items()})
+
+    def shared(self) -> dict[KernelKind, Env]:
+        """Handles for each kind, on one copy of each array."""
+        first, *others = self.cores.items()
+        made = {first[0]: first[1].shared()}
+        memories = {arg.name: handle for arg, handle in made[first[0]].items()}
+        for kind, bound in others:
+            made[kind] = bound.beside(memories)
+            memories |= {arg.name: handle for arg, handle in made[kind].items()}
+        return made
+
+    @cached_property
+    def dtypes(self) -> dict[str, DType]:
+        """The element types of what may be outputs, by name."""
+        return {n: dtype for bound in self.cores.values() for n, dtype in bound.dtypes.items()}
+
+    def outputs(self, envs: Mapping[KernelKind, Env]) -> dict[str, AnyArray]:
+        """Arrays by name that some core may write."""
+        found: dict[str, AnyArray] = {}
+        for kind, bound in self.cores.items():
+            found |= bound.outputs(envs[kind])
+        return found
 
 
 def _memory(arg: Value, given: Any, dtype: Any) -> Memory:

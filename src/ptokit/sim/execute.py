@@ -12,11 +12,11 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Operand, Role
-from ptokit.isa.lang.traits import ALIASES, CORE, FIXPIPE, PRINTS, Resource
+from ptokit.isa.lang.traits import ALIASES, CHANNEL, CORE, FIXPIPE, PRINTS, Resource
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
-from ptokit.isa.model.words import Loc
+from ptokit.isa.model.words import KernelKind, Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Memory
@@ -30,15 +30,19 @@ REACH = 1 << 39  # bytes before and after the start of an array that have addres
 class Core:
     """One core: its memories by location, the readings in force, registers and flags.
 
-    It runs block `block_idx` of the `block_num` blocks of a launch, which has no sub-blocks.
+    It runs block `block_idx` of the `block_num` blocks of a launch. A kernel of both kinds has
+    cores of each `kind`: of the `lanes` vector cores of a block it is number `subblock_idx`.
+    `shared` are memories that it has in common with others.
     """
 
+    kind: KernelKind | None = None
     subblock_idx = 0
-    subblock_num = 1
+    lanes = 1
 
     def __init__(
         self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
     ) -> None:
+        self.shared: dict[str, Memory] = {}
         self.target = target
         every_pair = fixpipe.every_pair or target.every_pair
         same = fixpipe.every_pair == every_pair
@@ -47,6 +51,11 @@ class Core:
         self.block_idx, self.block_num = block_idx, block_num
         self.exposed: list[Memory] = []  # arrays whose addresses the program asked for
         self.spaces: dict[str, Memory] = {}  # those somebody asked for
+
+    @property
+    def subblock_num(self) -> int:
+        """The vector cores of a block; the cube is one."""
+        return 1 if self.kind is KernelKind.CUBE else self.lanes
 
     def address_of(self, pointer: Pointer) -> int:
         """The byte address of a place in an array."""
@@ -86,6 +95,8 @@ class Core:
 
     def space_named(self, name: str) -> Memory:
         """The memory that hardware calls so."""
+        if name in self.shared:
+            return self.shared[name]
         if name not in self.spaces:
             self.spaces[name] = Memory.blank(name, self.target.capacity[name])
         return self.spaces[name]
@@ -165,9 +176,8 @@ class ReadyOp:
         named = {*self.fixed, *(name for name, _, _ in self.inputs)}
         self.takes_all = self.alone and named == {*self.names}
         # a handle moves nothing
-        self.outs = [
-            o.name for o in page.operands if o.role is Role.OUT and ALIASES not in page.traits
-        ]
+        handles = ALIASES in page.traits or CHANNEL in page.uses  # an empty entry is one
+        self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]
 
     def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
         """The operands by name, as the body takes them."""

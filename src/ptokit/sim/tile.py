@@ -332,10 +332,8 @@ class Tile(Matrix):
     @property
     def end(self) -> int:
         """Where the bytes of the tile end, or of the tile that this is a view of."""
-        if self.elements.end is not None:
-            return self.elements.end
-        if self.contiguous():
-            return self.address + self.type.nbytes
+        if self.elements.end is not None or self.contiguous():
+            return self.elements.end or self.address + self.type.nbytes
         last = self.elements.map.offset(self.type.rows - 1, self.type.cols - 1)
         return self.address + self.dtype.nbytes(last + 1)
 
@@ -424,6 +422,10 @@ class GlobalView(Matrix):
     def pointer(self) -> Pointer:
         """To the first element."""
         return self._pointer(self.dtype, self.memory, self.origin)
+
+    def become(self, other: GlobalView) -> None:
+        """Be the other view."""
+        self.__dict__.update(vars(other))
 
     def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
         """The part of type `kind` that starts at `offsets`."""

@@ -38,8 +38,10 @@ from ptokit.isa.lang.paths import OneOfPaths, Path, path
 from ptokit.isa.lang.traits import (
     BY_SCALAR,
     CALLS,
+    CHANNEL,
     REGIONS,
     RESIZES,
+    SIGNALS,
     TERMINATOR,
     Exchange,
     Resource,
@@ -71,6 +73,7 @@ __all__ = [
     "path",
 ]
 
+CORES = frozenset({CHANNEL, SIGNALS})  # what waits for other cores is no tile instruction
 NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES}  # what has them is no tile instruction
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 # A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
@@ -144,6 +147,7 @@ class Instr:
                 page.unexecuted
                 or page.results()
                 or REGIONS in page.uses
+                or not CORES.isdisjoint(page.uses)
                 or NO_TILES & {*page.traits}
             )
         )
@@ -230,6 +234,11 @@ class Instr:
     def mnemonic(cls) -> str:
         """The full name in the SSA and DPS forms."""
         return f"{cls.asm.dialect}.{cls.name}"
+
+    @classmethod
+    def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
+        """Whether cores of other blocks take part."""
+        return False
 
     @classmethod
     def python(cls) -> str:

@@ -23,11 +23,12 @@ class Trait(Enum):
     RECOVERS = "its result leads to what has that address"
     BRANCHES = "ends a block by going to another, the first where its condition is 1"
     LOCAL = "its result lives no longer than the region that it is in"
+    BY_LANE = "its result differs between the vector cores of a block"
     THREADS = "its region is run by threads, which start no others"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
-RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, THREADS = list(Trait)[8:]
+RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:]
 
 
 class Exchange(Enum):
@@ -67,10 +68,12 @@ class Resource(Enum):
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
     CORE = "core"  # its place in the launch
+    CHANNEL = "channel"  # its end of the pipe between cores that the instruction is about
+    SIGNALS = "signals"  # the counters by which cores wait for one another
     MACHINE = "machine"  # what makes tiles at addresses
     REGIONS = "regions"  # the regions of the op, as functions
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
 FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, REGISTERS = list(Resource)[:7]
-PRINTS, FLAGS, CORE, MACHINE, REGIONS, FLOW = list(Resource)[7:]
+PRINTS, FLAGS, CORE, CHANNEL, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[7:]

@@ -71,6 +71,8 @@ DEFAULTS: dict[str, Any] = {
     "kinds": True,
     "chip": True,
     "tf32": True,
+    "releases": False,
+    "separate": False,
 }
 
 
@@ -103,6 +105,8 @@ class Target:
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
     readings: tuple[str, ...] = INHERITED  # chosen by name, of READINGS
     kinds: bool = INHERITED  # a core has the cube unit or the vector unit, not both
+    releases: bool = INHERITED  # popping a tile from a pipe gives its slot back
+    separate: bool = INHERITED  # each vector core has signals of its own at the cube
     infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
 
     def __post_init__(self) -> None:
@@ -260,6 +264,7 @@ A2A3_TARGET = Target(
     left=ZZ,
     order=Order.A2A3,
     tf32=False,
+    releases=True,
 )
 A5_TARGET = Target(
     A5,
@@ -269,6 +274,7 @@ A5_TARGET = Target(
     wide4=True,
     every_pair=True,
     order=Order.A5,
+    separate=True,
     readings=(LARGER_VIEWS,),
     infers_nz=False,
 )

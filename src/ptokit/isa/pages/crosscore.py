@@ -1,34 +1,74 @@
 """Synchronisation across cores: signals between the cores of a block and of a launch (C3.3)."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.synchronisation import PipeOf, known
 
-CORES = "it waits for other cores or is waited for, and ptokit runs the cores one after another"
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
-SIGNALS = """\
-%id = arith.constant 3 : index
-pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}
-pto.sync.wait <PIPE_MTE3>, %id"""
+
+
+def signalling(sent: str, awaited: str, first: str = "cube", second: str = "vector") -> str:
+    """A kernel in which one kind of core signals and the other one waits."""
+    return f"""\
+func.func @example() {{
+  %id = arith.constant 3 : index
+  pto.section.{first} {{
+    pto.{sent}
+  }}
+  pto.section.{second} {{
+    pto.{awaited}
+  }}
+  return
+}}"""
+
+
+SIGNALLED = signalling("sync.set <PIPE_FIX>, 3 {ffts_mode = 2}", "sync.wait <PIPE_MTE2>, %id")
 BLOCKS = """\
 %id = arith.constant 3 : index
 pto.set_cross_block <PIPE_FIX>, 3
 pto.wait_cross_block <PIPE_MTE3>, %id"""
-INTRA = """\
-%id = arith.constant 17 : index
-pto.set_intra_block <PIPE_MTE3>, 3
-pto.wait_intra_block <PIPE_V>, 3"""
+INTRA = signalling(
+    "set_intra_block <PIPE_MTE3>, 3", "wait_intra_block <PIPE_MTE1>, 3", "vector", "cube"
+)
 
 
-class Signal(Instr, abstract=True, pipe=S):
+class Signals(Protocol):
+    """The counters of a launch as one core sees them."""
+
+    def of_kind(self, number: int) -> None: ...
+    def of_block(self, number: int) -> None: ...
+    def across(self, number: int, *, every_lane: bool) -> None: ...
+    def direct(self, number: int) -> None: ...
+    def wait(self, number: int) -> None: ...
+    def meet(self, kinds: tuple[KernelKind, ...]) -> None: ...
+
+
+ALL_OF_KIND, OF_BLOCK, ACROSS = range(3)
+
+
+class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
     """A counter of another core that goes up, or one of this core that is waited for."""
 
-    unexecuted = CORES
     asm = Asm(shape="angled", order=("event_id",))
     of = Attr(Pipe, key="pipe")
     event_id = Attr(int, None)
     event_id_dyn = In(Index, None, doc="the number, where the program computes it")
     one = "give the number, or a value that has it"
     rules = named("attribute", event_id.given != event_id_dyn.given, help=one)
+
+
+def number_of(event_id: int | None, event_id_dyn: int | None) -> int:
+    """The number, said or computed."""
+    return int(event_id_dyn or 0) if event_id is None else event_id
+
+
+class Awaited(Signal, abstract=True):
+    """A counter of this core that is waited for."""
+
+    @staticmethod
+    def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
+        signals.wait(number_of(event_id, event_id_dyn))
 
 
 def numbered(largest: int) -> tuple[Ruled, ...]:
@@ -47,7 +87,7 @@ def signalled(function: str) -> Asm:
     return Asm(cpp_text=f"{function}({{of}}, [{{event_id}}][{{event_id_dyn}}]);")
 
 
-class OfFfts(Signal, abstract=True, example=SIGNALS, disputes=("X61",)):
+class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
     """By the counters of the launch: mode 0 all cores of a kind, 1 both vector cores of a block,
     2 the cube and its vector cores."""
 
@@ -66,8 +106,28 @@ class SyncSet(OfFfts, name="sync.set"):
         "[{event_id_dyn}]));"
     )
 
+    @classmethod
+    def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
+        return attrs.get("ffts_mode") == ALL_OF_KIND
 
-class SyncWait(OfFfts, name="sync.wait"):
+    @staticmethod
+    def run(
+        signals: Signals,
+        of: Pipe,
+        event_id: int | None,
+        event_id_dyn: int | None,
+        ffts_mode: int | None,
+    ) -> None:
+        number = number_of(event_id, event_id_dyn)
+        if ffts_mode == ALL_OF_KIND:
+            signals.of_kind(number)
+        elif ffts_mode == OF_BLOCK:
+            signals.of_block(number)
+        else:
+            signals.across(number, every_lane=of is FIX)
+
+
+class SyncWait(OfFfts, Awaited, name="sync.wait"):
     """Wait for a signal of other cores, and count one down."""
 
     asm = Asm(cpp_text="wait_flag_dev([{event_id}][{event_id_dyn}]);")
@@ -75,6 +135,10 @@ class SyncWait(OfFfts, name="sync.wait"):
 
 class OfBlocks(Signal, abstract=True, example=BLOCKS):
     """Between blocks."""
+
+    @classmethod
+    def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
+        return True
 
     rules = (Signal.rules, sent_by(Signal.of), numbered(15))
 
@@ -85,8 +149,12 @@ class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_b
     ffts_mode = Attr(int, None)
     rules = (*OfBlocks.rules, named("attribute", ffts_mode == 0, help="its mode is 0"))
 
+    @staticmethod
+    def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
+        signals.of_kind(number_of(event_id, event_id_dyn))
 
-class WaitCrossBlock(OfBlocks, name="wait_cross_block", asm=signalled("wait_cross_block")):
+
+class WaitCrossBlock(OfBlocks, Awaited, name="wait_cross_block", asm=signalled("wait_cross_block")):
     """Wait for a signal of the cores of all blocks, and count one down."""
 
 
@@ -102,8 +170,14 @@ class WithinBlock(Signal, abstract=True, example=INTRA):
 class SetIntraBlock(WithinBlock, name="set_intra_block", asm=signalled("set_intra_block")):
     """Count one up at another core of the block, once what the pipe had to do is done."""
 
+    @staticmethod
+    def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
+        signals.direct(number_of(event_id, event_id_dyn))
 
-class WaitIntraBlock(WithinBlock, name="wait_intra_block", asm=signalled("wait_intra_block")):
+
+class WaitIntraBlock(
+    WithinBlock, Awaited, name="wait_intra_block", asm=signalled("wait_intra_block")
+):
     """Let the pipe wait for another core of the block, and count one down."""
 
 
@@ -140,13 +214,19 @@ class SyncCores(Word, mlir="sync_core_type", cpp_type="SyncCoreType"):
     MIX = "mix", "Mix"
 
 
-class SyncAll(Instr, name="syncall", pipe=S):
+MEETING = {
+    SyncCores.AIV_ONLY: (KernelKind.VECTOR,),
+    SyncCores.AIC_ONLY: (KernelKind.CUBE,),
+    SyncCores.MIX: (KernelKind.CUBE, KernelKind.VECTOR),
+}
+
+
+class SyncAll(Instr, name="syncall", pipe=S, uses=(SIGNALS,)):
     """Wait until all cores of the launch, or all of a kind, have come to this place.
 
     It does not make visible what caches of global memory hold.
     """
 
-    unexecuted = CORES
     asm = Asm(
         shape="worded",
         cpp_text="SYNCALL<SyncAllMode::{mode}, SyncCoreType::{cores}>([{workspace}][, {used}]);",
@@ -161,6 +241,14 @@ class SyncAll(Instr, name="syncall", pipe=S):
         named("attribute", (mode == SyncAllMode.SOFT) == workspace.given, help=soft),
         when(used.given, named("attribute", workspace.given, help=soft)),
     )
+
+    @classmethod
+    def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
+        return True
+
+    @staticmethod
+    def run(signals: Signals, cores: SyncCores) -> None:
+        signals.meet(MEETING[cores])
 
 
 TURNS = """\

@@ -1,7 +1,8 @@
 """Blocks: which of the cores of a launch a program runs on (spec 4.8).
 
 Every block runs the same function on the same global memory, with memories, registers and flags of
-its own. ptokit's cores have no sub-blocks.
+its own. A kernel of both kinds of cores
+has two vector cores in each block, or one where it shares no entry of its pipes between two.
 """
 
 import re
@@ -37,14 +38,18 @@ class GetBlockNum(Query, name="get_block_num", fact="block_num", asm=asking("get
     """How many blocks were launched."""
 
 
+class OfLane(Query, abstract=True, traits=(BY_LANE,)):
+    """A number about the vector cores of the block."""
+
+
 class GetSubblockIdx(
-    Query, name="get_subblock_idx", fact="subblock_idx", asm=asking("get_subblockid")
+    OfLane, name="get_subblock_idx", fact="subblock_idx", asm=asking("get_subblockid")
 ):
-    """The number of this vector core within its block."""
+    """The number of this vector core within its block; of the cube 0."""
 
 
 class GetSubblockNum(
-    Query, name="get_subblock_num", fact="subblock_num", asm=asking("get_subblockdim")
+    OfLane, name="get_subblock_num", fact="subblock_num", asm=asking("get_subblockdim")
 ):
     """How many vector cores the block has."""
 

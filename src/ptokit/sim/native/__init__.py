@@ -11,8 +11,12 @@ from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.model.targets import Target
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.execute import Core
 from ptokit.sim.native.compile import CompiledFunction, compile_op
+from ptokit.sim.native.compiledkernel import CompiledKernel
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
@@ -31,5 +35,13 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
             env[value].elements = handle.elements
 
 
-prepare = CompiledFunction
+def prepare(
+    bound: Bound | BoundKernel, target: Target, fixpipe: FixPipe, blocks: int
+) -> CompiledFunction | CompiledKernel:
+    """A function, or the functions of a kernel's cores, to be compiled when they first run."""
+    if isinstance(bound, BoundKernel):
+        return CompiledKernel(bound, target, fixpipe, blocks)
+    return CompiledFunction(bound, target, fixpipe, blocks)
+
+
 __all__ = ["prepare", "run_op"]

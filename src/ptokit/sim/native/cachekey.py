@@ -12,6 +12,7 @@ from zlib import crc32
 import ptokit
 from ptokit.ir.module import Block, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
+from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core
 from ptokit.sim.tile import Matrix, Pointer
 
@@ -38,7 +39,8 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
                 continue
             operands = " ".join(f"{n}={name(v)}" for n, v in op.values())
             attributes = " ".join(f"{n}={a!r}" for n, a in sorted(op.attrs.items()))
-            yield f"{identity(op.page)} {operands} {attributes} {results}"
+            end = core.ends.get(op, "") if isinstance(core, GroupedCore) else ""
+            yield f"{identity(op.page)} {operands} {attributes} {results} {end}"
             for region in op.regions:
                 yield from ("{", *lines(region), "}")
 
@@ -50,7 +52,8 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
         return f"{memories.index(memory)} {_argument(handle)}"
 
     arguments = [f"{name(v)} {argument(handle)}" for v, handle in env.items()]
-    head = (fingerprint(), repr(core.target), repr(core.fixpipe))
+    place = core.kind, core.subblock_idx, core.lanes
+    head = (fingerprint(), repr(core.target), repr(core.fixpipe), repr(place))
     return "\n".join((*head, *arguments, *lines(body)))
 
 

@@ -37,20 +37,50 @@ from ptokit.sim.reference.interpreter import InterpretedMachine
 MOST_TRIES = 4
 
 
-class CompiledFunction:
+class CompiledBody:
+    """A function that is compiled for cores, when it first runs on one."""
+
+    def __init__(self, bound: Bound, target: Target) -> None:
+        self.func, self.numbers = bound.func, bound.numbers
+        self.known = learned(bound.func, target, bound.numbers)
+        self.planned = plan(Interference(bound.func), self.known, received=True)
+        self.shown = bound.candidate_outputs
+        self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
+        self.made: dict[object, Made | NotNative] = {}
+
+    def job_on(self, core: Core, real: Env) -> Job:
+        """What there is to compile for a core, with these arguments."""
+        given = self.known, self.numbers, self.planned, real, self.shown
+        return Job(core, *given, self._generate)
+
+    def started(self, job: Job, limits: RunLimits, kind: object) -> Session:
+        """The code for a core with arguments; NotNative if there is none.
+
+        What is compiled for one `kind` of core serves all of it.
+        """
+        if kind not in self.made:
+            job.limited = limits.most is not None
+            self.made[kind] = job.compiled(self.func.body)
+        made = self.made[kind]
+        if isinstance(made, NotNative):
+            raise NotNative(*made.args)
+        return job.session(made, self.things, limits)
+
+    def _generate(self, compiler: Compiler, env: Env) -> None:
+        compiler.function(self.func, env)
+        for value in self.shown:
+            _require_initialised(compiler.initial, compiler.now(env.get(value)))
+
+
+class CompiledFunction(CompiledBody):
     """A function made ready to run again and again, on arguments that differ in content only.
 
     It is compiled when it first runs, once with and once without a limit of instructions.
     """
 
     def __init__(self, bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> None:
-        self.func, self.numbers = bound.func, bound.numbers
+        super().__init__(bound, target)
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
-        self.known = learned(bound.func, target, bound.numbers)
-        self.planned = plan(Interference(bound.func), self.known)
-        self.shown = bound.candidate_outputs
-        self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
-        self.made: dict[tuple[bool, cache.Processor, bool], Made | NotNative] = {}
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, cache.Processor], list[Session]] = {}  # those that ended
@@ -78,13 +108,13 @@ class CompiledFunction:
         for name, memory in session.arrays.items() if self.repeats else ():
             if memory.shape is not None:
                 self.grown[name] = memory.size, memory.shape
-        self.idle.setdefault(_kind(session.limits), []).append(session)
+        self.idle.setdefault(kind_of(session.limits), []).append(session)
         return outputs, count
 
     def _renewed(self, bound: Bound, limits: RunLimits) -> Session:
         """A session that ended, with these arguments, or a new one."""
         try:
-            session = self.idle[_kind(limits)].pop()
+            session = self.idle[kind_of(limits)].pop()
         except LookupError:
             session = self.session(bound, limits)
         else:
@@ -95,14 +125,7 @@ class CompiledFunction:
 
     def session(self, bound: Bound, limits: RunLimits, *, apart: bool = False) -> Session:
         """The code with these arguments; NotNative if there is none. `apart`: see `Bound.apart`."""
-        job, kind = self.job(bound, apart=apart), (*_kind(limits), apart)
-        if kind not in self.made:
-            job.limited = limits.most is not None
-            self.made[kind] = job.compiled(self.func.body)
-        made = self.made[kind]
-        if isinstance(made, NotNative):
-            raise NotNative(*made.args)
-        return job.session(made, self.things, limits)
+        return self.started(self.job(bound, apart=apart), limits, (*kind_of(limits), apart))
 
     def job(self, bound: Bound, *, apart: bool = False) -> Job:
         """What there is to compile, with handles on these arguments."""
@@ -110,17 +133,13 @@ class CompiledFunction:
         real = bound.apart() if apart else bound.shared()
         if self.blocks == 1:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)
-        how = core, self.known, self.numbers, self.planned, real, self.shown, self._generate
-        marked = frozenset(f"%{arg.name}" for arg in bound.written) if apart else frozenset[str]()
-        return Job(*how, marked=marked)
-
-    def _generate(self, compiler: Compiler, env: Env) -> None:
-        compiler.function(self.func, env)
-        for value in self.shown:
-            _require_initialised(compiler.initial, compiler.now(env.get(value)))
+        job = self.job_on(core, real)
+        if apart:
+            job.marked = frozenset(f"%{arg.name}" for arg in bound.written)
+        return job
 
 
-def _kind(limits: RunLimits) -> tuple[bool, cache.Processor]:
+def kind_of(limits: RunLimits) -> tuple[bool, cache.Processor]:
     """What decides which machine code a run takes."""
     return limits.most is not None, cache.this_processor()
 

@@ -221,6 +221,7 @@ class Compiler(MainFunction):
         if not op.results and not op.regions:
             if self.recording.stores:
                 self._write(op, env)
+            self._finish()
             return
         if not op.regions:
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
@@ -229,6 +230,16 @@ class Compiler(MainFunction):
             self._define(env, result, value)
             if isinstance(value, Recorded):
                 value.label = f"%{result.name}"
+        if not op.regions:
+            if self.recording.stores:  # what a pipe gives has a content
+                self._write(op, env)
+            self._finish()
+
+    def _finish(self) -> None:
+        """What the instruction leaves behind for other cores."""
+        acts, self.recording.after = self.recording.after, []
+        for act in acts:
+            act()
 
     def _write(self, op: Op, env: Env) -> None:
         """What the scalar unit writes, where its rules hold."""

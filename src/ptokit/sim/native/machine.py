@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
-from ptokit.isa.lang.traits import CORE, FLOW, MACHINE, REGIONS
-from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.lang.traits import CHANNEL, CORE, FLOW, MACHINE, REGIONS, Resource
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.pages.grid import LARGEST_GRID
-from ptokit.sim.execute import Core
+from ptokit.sim.cores.group import GroupedCore
+from ptokit.sim.native.compiledend import CompiledEnd
 from ptokit.sim.native.flow import CompiledFlow, CompiledRegion
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, BLOCKS
 from ptokit.sim.record.code import Int, NotNative, Num, Truth
-from ptokit.sim.record.trace import Recorded, TracedConv, TracedPointer, TracedTile
+from ptokit.sim.record.trace import Recorded, TracedConv, TracedPointer, TracedTile, TracedView
 
 
 @dataclass
@@ -35,7 +37,18 @@ class CompiledMachine:
     def block_num(self) -> Int:
         return self.main.load(self.main.place(BLOCKS), (0, LARGEST_GRID))
 
-    subblock_idx, subblock_num = Core.subblock_idx, Core.subblock_num
+    @property
+    def subblock_idx(self) -> int:
+        return self.main.core.subblock_idx
+
+    @property
+    def subblock_num(self) -> int:
+        return self.main.core.subblock_num
+
+    def nowhere(self, kind: GlobalType) -> TracedView:
+        """A view without a place, until a pipe gives it a slot."""
+        known = replace(kind, stride=kind.stride or (1,) * kind.rank)
+        return TracedView(known, self.main.frame, 0)  # type: ignore[arg-type]
 
     @staticmethod
     def address_of(*_: object) -> int:
@@ -95,5 +108,12 @@ class CompiledMachine:
 def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Offer:
     """What a body may use while it is compiled: the state of the core is the reference's."""
     core, machine = main.core, CompiledMachine(main, next(iter(op.results), None))
-    own = {CORE: machine, MACHINE: machine, FLOW: CompiledFlow(main, op), REGIONS: regions}
+    own: dict[Resource, Any] = {
+        CORE: machine,
+        MACHINE: machine,
+        FLOW: CompiledFlow(main, op),
+        REGIONS: regions,
+    }
+    if isinstance(core, GroupedCore) and op in core.ends:
+        own[CHANNEL] = CompiledEnd(core.ends[op], main, op)
     return {**core.readings(), **own}

@@ -18,10 +18,10 @@ from ptokit.sim.execute import Core
 from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.native.plan import FIRST_SLOT, Purpose, Request
-from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, text
+from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
-from ptokit.sim.record.trace import FRAME, Space, TracedTile
+from ptokit.sim.record.trace import FRAME, Space, TracedTile, TracedView
 from ptokit.sim.tile import Tile
 
 
@@ -49,6 +49,7 @@ class MainFunction:
     inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
     ahead: int = 0  # instructions of open blocks that are counted already and come later
     kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
+    opened: dict[str, Any] = field(default_factory=dict[str, Any])  # slots of pipes, by name
     places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
 
     # memories
@@ -63,6 +64,11 @@ class MainFunction:
         name = SPACES[loc]
         found = next((s for s in self.spaces if s.name == name), None)
         return found or self.new_space(name, self.core.target.capacity[name])
+
+    def shared_space(self, name: str) -> Space:
+        """A memory that the core has in common with others."""
+        found = next((s for s in self.spaces if s.name == name), None)
+        return found or self.new_space(name, self.core.shared[name].size)
 
     def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
         space = Space(len(self.spaces), name, self, size, memory)
@@ -120,6 +126,8 @@ class MainFunction:
 
     def now(self, value: Any) -> Any:  # Any: a handle or a number
         """The value where it is now: the address of a tile that became a view is in a variable."""
+        if isinstance(value, TracedView) and value.since is not None:
+            self._require_inside(value)
         if isinstance(value, TracedTile) and value.slot is not None:
             value = copy(value)  # the load is good for this block only
             value.elements = copy(value.elements)
@@ -132,6 +140,12 @@ class MainFunction:
             rows.upper, cols.upper = kind.rows, kind.cols
             Tile.resize(value, rows, cols)  # type: ignore[arg-type]
         return value
+
+    def _require_inside(self, view: TracedView) -> None:
+        """A view that became another one is that only as long as the region goes on."""
+        regions = tuple(block for block, _ in self.inside)
+        if view.since is not None and regions[: len(view.since)] != view.since:
+            raise NotNative("a view that a pipe gave is used where it may be another one")
 
     def resizable(self, value: Value, handle: Any) -> None:  # Any: a handle or a number
         """The valid region of a tile that a program changes is in variables."""

@@ -21,6 +21,7 @@ class Purpose(Enum):
     REGISTERS = "the registers it reads are checked"
     LOOK = "whether the run must end is looked up"
     LIMIT = "it may use no more"
+    WAIT = "it waits for another core"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.sim import execute
 from ptokit.sim.arguments import Bound, Env, SlotNumber
+from ptokit.sim.cores.channel import COUNTERS, reason
+from ptokit.sim.cores.group import GroupedCore
+from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
@@ -281,6 +284,9 @@ class Worker:
         if request.purpose in (Purpose.LOOK, Purpose.LIMIT):
             self._limit(request)
             return
+        if request.purpose is Purpose.WAIT:
+            self._wait(request)
+            return
         self._mark()
         block = int(self.frame[BLOCK])
         if block != self.block:
@@ -296,6 +302,15 @@ class Worker:
             self._step(request, number, env)
         else:
             execute.run_op(op, env, self.core)
+
+    def _wait(self, request: Request) -> None:
+        """Other cores go on until a counter is large enough."""
+        op, core = self.session.things[request.op], self.core
+        assert isinstance(core, GroupedCore)
+        cell, least = map(self.concrete, request.values)
+        counters = core.shared[COUNTERS].data.view(np.int64)
+        core.schedule.at(op.name, op.span)
+        core.schedule.wait(Wait(lambda: bool(counters[cell] >= least), reason(core.ends[op], cell)))
 
     def _step(self, request: Request, number: int, env: Env) -> None:
         if number not in self.executions:

@@ -231,6 +231,13 @@ class TracedTile(Recorded, Tile):
 class TracedView(Recorded, GlobalView):
     """A global view whose words on data are recorded; windows are checked against the array."""
 
+    since: tuple[object, ...] | None = None  # the regions inside of which it became another one
+
+    def become(self, other: GlobalView) -> None:
+        super().become(other)
+        space: Any = other.memory
+        self.since = tuple(block for block, _ in space.recorder.inside)
+
     def __setitem__(self, window: Windows, value: Term) -> None:
         self._apart()
         super().__setitem__(window, value)

@@ -23,16 +23,19 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
-from ptokit.isa.lang.traits import FLOW, MACHINE, REGIONS
-from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import CHANNEL, FLOW, MACHINE, REGIONS, SIGNALS, Resource
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.sim.arguments import Env
+from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
-from ptokit.sim.tile import ConvTile, Matrix, Pointer, Tile
+from ptokit.sim.reference.queues import InterpretedEnd
+from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 Step: TypeAlias = "Callable[[Env], None]"
 RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
@@ -69,6 +72,12 @@ class InterpretedMachine:
         """A new tile at the planned address of the value: its content is undefined."""
         assert self.value is not None
         return self.fresh(kind, self.planned.addresses[self.value])
+
+    @staticmethod
+    def nowhere(kind: GlobalType) -> GlobalView:
+        """A view without a place, until a pipe gives it a slot."""
+        known = replace(kind, stride=kind.stride or (1,) * kind.rank)
+        return GlobalView(known, Memory("no memory", np.zeros(0, np.uint8), written=True), 0)
 
     @staticmethod
     def array(kind: ArrayType | StructType) -> Pointer:
@@ -194,17 +203,25 @@ class _Execution:
         self.refine = op.page.type_of
         self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(op, r) for r in op.regions)
+        self.waits = not CORES.isdisjoint(op.page.uses)
         self.offer = self._offer()
 
     def _offer(self) -> Offer:
         """What the body may use, whatever the operands are."""
         op, core = self.op, self.run.core
         machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
-        return {**core.offer(), MACHINE: machine, FLOW: InterpretedFlow}
+        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine, FLOW: InterpretedFlow}
+        if isinstance(core, GroupedCore):
+            found[SIGNALS] = core.signals
+            if op in core.ends:
+                found[CHANNEL] = InterpretedEnd(core.ends[op], core)
+        return found
 
     def __call__(self, env: Env) -> None:
         if self.page.executes:
             self.run.limits.before(self.op)
+        if self.waits and isinstance(self.run.core, GroupedCore):
+            self.run.core.schedule.at(self.op.name, self.op.span)
         values = self.ready.values(env)
         if self.ready.open or self.refine is not None:
             values |= self._checked(values)

@@ -62,7 +62,8 @@ class InterpretedFunction:
 
 def placed(bound: Bound, target: Target) -> Planned:
     """Where the tiles of a function are placed."""
-    return plan(Interference(bound.func), learned(bound.func, target, bound.numbers))
+    known = learned(bound.func, target, bound.numbers)
+    return plan(Interference(bound.func), known, received=True)
 
 
 prepare = InterpretedFunction

@@ -1,0 +1,184 @@
+"""Queues between the cores of a kernel: which there are, and which one each instruction is about.
+
+A pipe has a queue of slots in each of its directions. Both ends set it up: an id names it in the
+functions of both kinds, or a handle, which a function for both kinds makes once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ptokit.analysis.pipe_entries import entry_of, fact
+from ptokit.ir.module import Func, Op
+from ptokit.isa.lang.traits import BY_LANE, Exchange
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import KernelKind
+from ptokit.isa.pages.slots import parts
+
+CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+TO_VECTOR, TO_CUBE = 1, 2  # the bits of dir_mask
+SENDS = (Exchange.PUSHES, Exchange.ALLOCATES)
+USES = (*SENDS, Exchange.POPS, Exchange.FREES)
+LANES = 2  # vector cores of a block
+COUNTERS = 6  # of a queue: pushed, popped and freed, by each core of an end
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Fifo:
+    """The queue of a pipe in one direction.
+
+    Its counters begin at `cell`, its slots at the byte `place`; those of views in global memory
+    `offset` bytes after their beginning there. `extents` are those of an entry where every push
+    has the same, else they are kept beside each slot. Slots are `stride` bytes apart.
+    """
+
+    name: str
+    to_vector: bool
+    slots: int
+    slot_size: int
+    nosplit: bool
+    epilogue: str
+    cell: int
+    place: int
+    offset: int
+    extents: tuple[int, int] | None
+
+    @property
+    def stride(self) -> int:
+        return -(-self.slot_size // ALIGNMENT) * ALIGNMENT
+
+
+def lanes_of(funcs: Mapping[KernelKind, Func]) -> int:
+    """The vector cores of a block.
+
+    A kernel of one kind has one, and one of both kinds whose entries go to the first one alone
+    where nothing asks for its number.
+    """
+    if len(funcs) == 1:
+        return 1
+    ops = [op for f in funcs.values() for op in f.body.walk() if isinstance(op, Op)]
+    pipes = [op for op in ops if op.page.exchange in (*USES, Exchange.OPENS)]
+    shared = any(fact(op, "split") or fact(op, "nosplit") for op in pipes)
+    asked = any(BY_LANE in op.page.traits for op in ops)
+    return LANES if shared or asked or not pipes else 1
+
+
+Ends = Mapping[Op, Fifo]
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """The queues of a kernel: what its cores share besides global memory."""
+
+    ends: Mapping[KernelKind, Ends]
+    counters: int
+    nbytes: int
+    lanes: int
+
+
+def exchanges(funcs: Mapping[KernelKind, Func]) -> Exchanges:
+    """The queues of the functions that the cores of a kernel run."""
+    opened = {kind: _opened(func) for kind, func in funcs.items()}
+    made: dict[tuple[object, int], Fifo] = {}
+    pushes = dict(_pushes(funcs, opened))
+    cell, place = 0, 0
+    for pipes in opened.values():
+        for key, op in pipes.items():
+            for way in _ways(op):
+                if (key, way) not in made:
+                    extents = pushes.get((key, way))
+                    made[key, way] = fifo = _fifo(key, op, way, cell, place, extents)
+                    cell += COUNTERS + 2 * fifo.slots
+                    place += fifo.stride * fifo.slots
+    ends = {kind: dict(_ends(kind, funcs[kind], opened[kind], made)) for kind in funcs}
+    return Exchanges(ends, cell, place, lanes_of(funcs))
+
+
+def _opened(func: Func) -> dict[object, Op]:
+    """The pipes that a function sets up: by id, or by flags, or counted."""
+    found: dict[object, Op] = {}
+    for op in func.body.walk():
+        if isinstance(op, Op) and op.page.exchange is Exchange.OPENS:
+            number, flags = fact(op, "id"), fact(op, "flag_base")
+            counted = sum(isinstance(key, str) for key in found)
+            named = f"flags {flags}" if flags is not None else f"handle {counted}"
+            found.setdefault(named if number is None else number, op)
+    return found
+
+
+def _ways(opened: Op) -> list[int]:
+    return [way for way in (TO_VECTOR, TO_CUBE) if fact(opened, "dir_mask") & way]
+
+
+def slots_of(opened: Op) -> int:
+    """The slots in each direction of a pipe."""
+    return fact(opened, "slot_num") or (4 if fact(opened, "dir_mask") == 3 else 8)
+
+
+def _pushes(
+    funcs: Mapping[KernelKind, Func], opened: Mapping[KernelKind, Mapping[object, Op]]
+) -> Iterator[tuple[tuple[object, int], tuple[int, int] | None]]:
+    """The extents of the entries of a queue, where all that is pushed has the same."""
+    found: dict[tuple[object, int], set[tuple[int, int] | None]] = {}
+    for kind, func in funcs.items():
+        for op, key in _keyed(func, opened[kind]):
+            if op.page.exchange is Exchange.PUSHES:
+                way = TO_VECTOR if kind is CUBE else TO_CUBE
+                found.setdefault((key, way), set()).add(_extents(op, kind))
+    for queue, extents in found.items():
+        yield queue, next(iter(extents)) if len(extents) == 1 else None
+
+
+def _extents(op: Op, kind: KernelKind) -> tuple[int, int] | None:
+    """Rows and columns of the entry that a push makes, or adds a part to."""
+    entry = entry_of(op)
+    valid = entry.type.valid if entry is not None and isinstance(entry.type, TileType) else None
+    if valid is None or valid.rows is None or valid.cols is None:
+        return None
+    whole = parts(fact(op, "split"), 0, valid.rows, valid.cols)[2:]
+    return whole if kind is VECTOR else (valid.rows, valid.cols)
+
+
+def _fifo(
+    key: object, op: Op, way: int, cell: int, place: int, extents: tuple[int, int] | None
+) -> Fifo:
+    slots, size = slots_of(op), fact(op, "slot_size")
+    second = way == TO_CUBE and len(_ways(op)) == 2
+    return Fifo(
+        f"pipe {key}",
+        way == TO_VECTOR,
+        slots,
+        size,
+        bool(fact(op, "nosplit")),
+        fact(op, "epilogue") or "",
+        cell,
+        place,
+        slots * size if second else 0,
+        extents,
+    )
+
+
+def _keyed(func: Func, opened: Mapping[object, Op]) -> Iterator[tuple[Op, object]]:
+    """What is done with pipes, and with which one."""
+    handles = {v: key for key, op in opened.items() for v in op.results}
+    for op in func.body.walk():
+        if isinstance(op, Op) and op.page.exchange in USES:
+            queue = op.bound("queue")
+            yield op, handles.get(queue[0]) if queue else fact(op, "id")
+
+
+def _ends(
+    kind: KernelKind,
+    func: Func,
+    opened: Mapping[object, Op],
+    made: Mapping[tuple[object, int], Fifo],
+) -> Iterator[tuple[Op, Fifo]]:
+    """What each instruction of a core is about: setting a pipe up, one of its directions."""
+    for key, op in opened.items():
+        yield op, made[key, _ways(op)[0]]
+    for op, key in _keyed(func, opened):
+        way = TO_VECTOR if (op.page.exchange in SENDS) is (kind is CUBE) else TO_CUBE
+        if (key, way) in made:
+            yield op, made[key, way]

@@ -1,0 +1,252 @@
+"""Setting up pipes between cores: room for their slots, both ends (spec 4.7, C3.4).
+
+A pipe is a bounded queue of slots in each of its directions. The older spellings name a pipe by a
+number and say the peer in the mnemonic; the newer ones have a handle. What must agree between both
+ends is checked over all functions (`analysis.peers`): pages say what an operation is to a pipe.
+"""
+
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, said
+from ptokit.isa.pages.pipeexamples import (
+    BOTH_WAYS,
+    HANDLED,
+    OUT_OF_MEMORY,
+)
+from ptokit.isa.pages.slots import (
+    Channel,
+)
+
+CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+
+
+class Epilogue(Expr):
+    """What an epilogue says of its conversion, a word: `quant = no_convert`."""
+
+    def __init__(self, of: Field, key: str) -> None:
+        self.of, self.key = of, key
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.of,)
+
+    def compile(self) -> Evaluate:
+        def word(env: Env) -> Any:
+            text = self.of.eval(env)
+            if not isinstance(text, str):
+                return text
+            return said(text, self.key) or ABSENT
+
+        return word
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.of}"
+
+
+class DefaultSlots(Expr):
+    """How many slots each direction of a pipe has where the program does not say it."""
+
+    def __init__(self, given: Field, mask: Field) -> None:
+        self.given, self.mask = given, mask
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.given, self.mask
+
+    def compile(self) -> Evaluate:
+        def slots(env: Env) -> Any:
+            given = self.given.eval(env)
+            return slots_of(self.mask.eval(env)) if given is ABSENT else given
+
+        return slots
+
+    def __str__(self) -> str:
+        return f"{self.given} (8 by default, 4 in each direction of a pipe with two)"
+
+
+def slots_of(mask: object) -> Any:  # Any: a number, or UNKNOWN
+    """The slots in each direction of a pipe that does not say how many."""
+    return UNKNOWN if mask is UNKNOWN else 4 if mask == 3 else 8
+
+
+PLACED = "give it an address: auto = false, base = 0"
+
+
+class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESERVES):
+    """Room for the slots of a pipe in the memory of the core that pops; its address.
+
+    ptokit keeps slots apart from the memories of the cores: without `base` the address is 0.
+    """
+
+    asm = Asm(
+        shape="configured", cpp_text="const uint32_t {addr}{{[{base}]}};  // {size} bytes, {label}"
+    )
+    example = BOTH_WAYS
+    disputes = ("X60",)
+    addr = Result(Scalar, scalar="i32")
+    label = Attr(str, key="name")
+    size = Attr(int)
+    location = Attr(Loc)
+    auto = Attr(bool, True, key="auto")
+    base = Attr(int, None)
+    rules = (
+        named("attribute", size > 0, help="its size is slot_size times the number of slots"),
+        named("attribute", location.isin(VEC, MAT), help="slots lie in vec or mat"),
+        named("attribute", either(auto, base.given), help="give base where auto is false"),
+        named("attribute", base >= 0),
+        at(LEVEL3, HARDWARE, named("level", both(~auto, base.given), help=PLACED)),
+        at(LEVEL12, HARDWARE, named("level", ~base.given, help="the compiler places it")),
+    )
+
+    @staticmethod
+    def run(base: int | None) -> int:
+        return base or 0
+
+
+class ImportReservedBuffer(Instr, name="import_reserved_buffer", pipe=S, exchange=Exchange.IMPORTS):
+    """The address of a buffer that a function for the other kind of core reserves.
+
+    It serves to set the pipe up; ptokit keeps slots apart and gives 0.
+    """
+
+    asm = Asm(shape="configured", cpp_text="const uint32_t {addr}{{}};  // {label} of {peer}")
+    example = BOTH_WAYS
+    addr = Result(Scalar, scalar="i32")
+    label = Attr(str, key="name")
+    peer = Attr(str, key="peer_func")
+
+    @staticmethod
+    def run() -> int:
+        return 0
+
+
+class PipeShape(Instr, abstract=True, pipe=S, exchange=Exchange.OPENS, uses=(CHANNEL,)):
+    """A pipe: its directions, and how many slots of how many bytes each has."""
+
+    dir_mask = Attr(int)
+    slot_size = Attr(int)
+    nosplit = Attr(bool, False)
+    epilogue = Attr(str, None, key="acc_push_epilogue")
+    quant = Epilogue(epilogue, "quant")
+    directions = "1 is from cube to vector, 2 from vector to cube, 3 both"
+    fixed = "an epilogue converts what the cube pushes, as one whole tile"
+    rules = (
+        named("attribute", dir_mask.isin(1, 2, 3), help=directions),
+        named("attribute", slot_size > 0),
+        when(epilogue.given, named("attribute", dir_mask == 1, nosplit, help=fixed)),
+        named("attribute", quant.isin(*CONVERSIONS), help="no pipe has another conversion"),
+        on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
+        named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
+        named("attribute", Epilogue(epilogue, "layout").isin(*LAYOUTS)),
+    )
+
+
+WHERE = "say where the slots of each direction are"
+
+
+class InitializePipe(PipeShape, abstract=True):
+    """Set up one end of a pipe, which `id` names in its function."""
+
+    asm = Asm(
+        shape="configured",
+        cpp_text="TPipe<2 * {id}, Direction({dir_mask}), {slot_size}[, {slot_num}]"
+        "[, {local_slot_num}]> pipe{id}({gm_slot_buffer}{gm_slot_tensor}"
+        "[, {c2v_consumer_buf}][, {v2c_consumer_buf}]);",
+    )
+    id = Attr(int, 0)
+    slot_num = Attr(int, None)
+    local_slot_num = Attr(int, None)
+    gm_slot_buffer = Scratch(Any_, None, key="gm_slot_buffer", doc="the slots in global memory")
+    gm_slot_tensor = Scratch(Global, None, key="gm_slot_tensor", doc="one slot in global memory")
+    c2v_consumer_buf = In(Scalar, None, scalar="i32", key="c2v_consumer_buf")
+    v2c_consumer_buf = In(Scalar, None, scalar="i32", key="v2c_consumer_buf")
+    slots = DefaultSlots(slot_num, PipeShape.dir_mask)
+    once = "the slots have one place in global memory"
+
+    @staticmethod
+    def run(channel: Channel, gm_slot_buffer: Any, gm_slot_tensor: Any) -> None:  # Any: handles
+        channel.open(gm_slot_buffer if gm_slot_tensor is None else gm_slot_tensor)
+
+    rules = (
+        *PipeShape.rules,
+        named("attribute", id >= 0, slot_num > 0),
+        on((CPU, A2A3), named("attribute", local_slot_num > 0, local_slot_num <= slots)),
+        on(A5, named("attribute", ~local_slot_num.given, help="A5 has no local slots")),
+        when(gm_slot_tensor.given, named("attribute", ~gm_slot_buffer.given, help=once)),
+        when(
+            ~gm_slot_tensor.given,
+            named("attribute", either(PipeShape.dir_mask == 2, c2v_consumer_buf.given), help=WHERE),
+            named("attribute", either(PipeShape.dir_mask == 1, v2c_consumer_buf.given), help=WHERE),
+        ),
+    )
+
+
+class AicInitializePipe(InitializePipe, name="aic_initialize_pipe", core=CUBE, example=BOTH_WAYS):
+    """Set up the cube's end of a pipe, which `id` names in its function."""
+
+
+class AivInitializePipe(InitializePipe, name="aiv_initialize_pipe", core=VECTOR, example=BOTH_WAYS):
+    """Set up the vector core's end of a pipe, which `id` names in its function."""
+
+
+class PipeOfHandle(PipeShape, abstract=True):
+    """Set up one end of a pipe, which its handle names."""
+
+    pipe_result = Result(Handle, handle=PIPE)
+    slot_num = Attr(int)
+    flag_base = Attr(int, None)
+    rules = (
+        *PipeShape.rules,
+        named("attribute", slot_num > 0),
+        named("attribute", both(flag_base >= 0, flag_base < 16), help="flags are 0 to 15"),
+    )
+
+
+def made(arguments: str) -> Asm:
+    return Asm(
+        shape="configured",
+        cpp_text="TPipe<0[ + {flag_base}], Direction({dir_mask}), {slot_size}, {slot_num}> "
+        f"{{pipe_result}}({arguments});",
+    )
+
+
+TWO = "a pipe in both directions has slots at both ends, another one at one"
+
+
+class InitializeL2LPipe(PipeOfHandle, name="initialize_l2l_pipe", example=HANDLED):
+    """A pipe whose slots lie in the memory of the core that pops."""
+
+    asm = made("{local_addr}[, {peer_local_addr}]")
+    local_addr = In(Any_, doc="where the slots are")
+    peer_local_addr = In(Any_, None, doc="where those of the other direction are")
+    rules = (
+        *PipeOfHandle.rules,
+        named("attribute", (PipeShape.dir_mask == 3) == peer_local_addr.given, help=TWO),
+    )
+
+    @staticmethod
+    def run(channel: Channel) -> int:
+        channel.open(None)
+        return 0
+
+
+class InitializeL2G2LPipe(PipeOfHandle, name="initialize_l2g2l_pipe", example=OUT_OF_MEMORY):
+    """A pipe whose slots lie in global memory, with copies of some at the core that pops."""
+
+    asm = made("{gm_addr}[, {local_addr}][, {peer_local_addr}]")
+    gm_addr = Scratch(Any_, doc="the slots in global memory")
+    local_addr = In(Any_, None, doc="where the copies are")
+    peer_local_addr = In(Any_, None, doc="where those of the other direction are")
+    local_slot_num = Attr(int, None)
+    rules = (
+        *PipeOfHandle.rules,
+        when(
+            local_addr.given,
+            named("attribute", (PipeShape.dir_mask == 3) == peer_local_addr.given, help=TWO),
+        ),
+        when(~local_addr.given, named("attribute", ~local_slot_num.given)),
+        named("attribute", local_slot_num > 0, local_slot_num <= PipeOfHandle.slot_num),
+    )
+
+    @staticmethod
+    def run(channel: Channel, gm_addr: Any) -> int:  # Any: a handle
+        channel.open(gm_addr)
+        return 0

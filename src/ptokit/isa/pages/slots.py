@@ -1,0 +1,170 @@
+"""What pushes and pops do with the slots of a pipe between cores (spec 4.7, C3.4).
+
+A slot holds one entry as a row-major matrix. Both vector cores of a block may share an entry, by
+rows or by columns: each has its part of the slot.
+"""
+
+from __future__ import annotations
+
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.epilogues import CONVERSIONS, said
+from ptokit.isa.model.tiles import GlobalType, TileType
+
+WHOLE, BY_ROWS, BY_COLUMNS, ODD_ROWS, ODD_COLUMNS = range(5)
+NUMBER = "its parameters come from registers that pipes do not read in ptokit"
+
+
+class Channel(Protocol):
+    """One direction of a pipe as an instruction at one of its ends sees it.
+
+    `vector`: this end is a vector core, number `lane` of the `lanes` of its block. `to_vector`: the
+    vector cores pop. `releases`: a pop gives the slot of a tile back at once.
+    """
+
+    vector: bool
+    lane: int
+    lanes: int
+    to_vector: bool
+    nosplit: bool
+    releases: bool
+    epilogue: str
+
+    def open(self, memory: Any) -> None:
+        """The slots of views lie in this part of global memory."""
+        ...
+
+    def claim(self, others: Iterator[int] | range) -> None:
+        """Wait until those at the other end have given the next slot back."""
+        ...
+
+    def expect(self, others: Iterator[int] | range) -> tuple[int, int]:
+        """Wait until those at the other end have pushed the next entry: its rows and columns."""
+        ...
+
+    def slot(self, dtype: DType, rows: int, cols: int) -> Cells:
+        """The slot that was waited for, as a matrix."""
+        ...
+
+    def view(self, kind: GlobalType, row: int, col: int) -> Cells:
+        """Its place in global memory as a view, from an element on."""
+        ...
+
+    def pushed(self, rows: int, cols: int) -> None: ...
+    def popped(self) -> None: ...
+    def freed(self) -> None: ...
+
+
+def takers(channel: Channel, split: int) -> range:
+    """The vector cores that have a part of an entry, or all of it."""
+    both = split != WHOLE or (channel.nosplit and channel.to_vector)
+    return range(channel.lanes if both else 1)
+
+
+def others(channel: Channel, split: int) -> range:
+    """Who is at the other end."""
+    return range(1) if channel.vector else takers(channel, split)
+
+
+def idle_lane(channel: Channel, split: int) -> bool:
+    """Whether this vector core has no part in the entry."""
+    return channel.vector and channel.lane not in takers(channel, split)
+
+
+def parts(split: int, lane: int, rows: int, cols: int) -> tuple[int, int, int, int]:
+    """Where the part of a vector core begins in an entry, and the extents of the whole."""
+    if split in (BY_ROWS, ODD_ROWS):
+        odd = split == ODD_ROWS
+        return lane * (rows + odd), 0, 2 * rows + odd * (2 * lane - 1), cols
+    if split in (BY_COLUMNS, ODD_COLUMNS):
+        odd = split == ODD_COLUMNS
+        return 0, lane * (cols + odd), rows, 2 * cols + odd * (2 * lane - 1)
+    return 0, 0, rows, cols
+
+
+def begins(split: int, lane: int, tile: tuple[int, int], whole: tuple[int, int]) -> tuple[int, int]:
+    """Where the part begins that a vector core pops into a tile of these extents."""
+    half = (whole[0] + 1) // 2, (whole[1] + 1) // 2
+    row = {BY_ROWS: lane * tile[0], ODD_ROWS: lane * half[0]}.get(split, 0)
+    col = {BY_COLUMNS: lane * tile[1], ODD_COLUMNS: lane * half[1]}.get(split, 0)
+    return row, col
+
+
+def push(channel: Channel, entry: Cells, split: int, lane: int) -> None:
+    """The valid region of a tile becomes the next entry, or a part of it."""
+    if idle_lane(channel, split):
+        return
+    rows, cols = entry.valid
+    row, col, height, width = 0, 0, rows, cols
+    if channel.vector:
+        row, col, height, width = parts(split, lane, rows, cols)
+    value = converted(entry[entry.valid], channel.epilogue)
+    channel.claim(others(channel, split))
+    slot = channel.slot(value.dtype, height, width)
+    slot[row : row + rows, col : col + cols] = value
+    channel.pushed(height, width)
+
+
+def converted(value: Array, epilogue: str) -> Array:
+    """What the fix-pipe makes of an accumulator on its way."""
+    mode = CONVERSIONS.get(said(epilogue, "quant") or "")
+    if said(epilogue, "relu") == "normal_relu":
+        value = value.maximum(0)
+    if mode is None or value.dtype in mode.made:
+        return value
+    assert not mode.scale, NUMBER
+    return value.cast(mode.made[0], Rounding.RINT)
+
+
+def pop(channel: Channel, entry: Cells, split: int, lane: int) -> None:
+    """The next entry, or a part of it, comes into the valid region of a tile."""
+    rows, cols = entry.valid
+    if idle_lane(channel, split):
+        entry[entry.valid] = entry.constant(0)
+        return
+    height, width = channel.expect(others(channel, split))
+    row, col = 0, 0
+    if channel.vector:
+        row, col = begins(split, lane, (entry.rows, entry.cols), (height, width))
+    rows, cols = least(rows, height - row), least(cols, width - col)
+    slot = channel.slot(entry.dtype, height, width)
+    entry[:rows, :cols] = slot[row : row + rows, col : col + cols]
+    channel.popped()
+    if channel.releases:
+        channel.freed()
+
+
+def part_of(kind: GlobalType, channel: Channel, split: int, lane: int) -> tuple[int, int]:
+    """Where the part of a vector core begins in a slot that is a view."""
+    rows, cols = ((n or 0) for n in kind.shape[-2:])
+    whole = 2 * rows, 2 * cols
+    return begins(split, lane, (rows, cols), whole) if channel.vector else (0, 0)
+
+
+def allocate(channel: Channel, kind: GlobalType, split: int, lane: int) -> Cells:
+    """The next free slot in global memory."""
+    channel.claim(others(channel, split))
+    return channel.view(kind, *part_of(kind, channel, split, lane))
+
+
+def receive(channel: Channel, kind: GlobalType, split: int, lane: int) -> Cells:
+    """The slot in global memory that was pushed next."""
+    channel.expect(others(channel, split))
+    found = channel.view(kind, *part_of(kind, channel, split, lane))
+    channel.popped()
+    return found
+
+
+def commit(channel: Channel, split: int) -> None:
+    """The slot in global memory that was allocated is handed over."""
+    if not idle_lane(channel, split):
+        channel.pushed(0, 0)
+
+
+def release(channel: Channel, split: int, of_tile: bool) -> None:
+    """The slot of the entry that was popped first is free."""
+    if not idle_lane(channel, split) and not (of_tile and channel.releases):
+        channel.freed()
+
+
+def is_tile(kind: object) -> bool:
+    return isinstance(kind, TileType)

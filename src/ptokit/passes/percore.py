@@ -1,0 +1,136 @@
+"""What each core of a kernel runs: a function of both kinds of core is taken apart.
+
+A kernel is one function with sections for both kinds, or with calls of functions for both, or a
+pair of functions, one for each kind, that name one another as peers of a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ptokit.analysis.cores import core_of, kind_of
+from ptokit.analysis.pipe_entries import fact
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.model.words import KernelKind
+from ptokit.passes.inline import calls, inlined
+
+CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+OTHER = {CUBE: VECTOR, VECTOR: CUBE}
+
+
+def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
+    """The functions of a kernel's cores; of a kernel of one core none."""
+    kind = kind_of(module, func)
+    if kind is not None:
+        peer = peer_of(module, func)
+        if peer is None:
+            return {}
+        mine, other = inlined(module, func), _with_arguments(inlined(module, peer), func)
+        return {CUBE: mine, VECTOR: other} if kind is CUBE else {CUBE: other, VECTOR: mine}
+    if {*_kinds(module, func, (func.name,))} != {CUBE, VECTOR}:
+        return {}
+    return {kind: only(module, func, kind) for kind in (CUBE, VECTOR)}
+
+
+def kernel(module: Module, func: Func) -> dict[KernelKind, Func]:
+    """The functions that take turns when it runs: of several cores, or of one that may wait."""
+    cores = per_core(module, func)
+    if cores:
+        return cores
+    whole = inlined(module, func)
+    ops = [op for op in whole.body.walk() if isinstance(op, Op)]
+    if all(CORES.isdisjoint(op.page.uses) for op in ops):
+        return {}
+    own = (core_of(op) for op in ops)
+    kind = kind_of(module, func) or next((k for k in own if k is not None), VECTOR)
+    return {kind: only(module, func, kind)}
+
+
+def peer_of(module: Module, func: Func) -> Func | None:
+    """The function for the other kind of core at the other end of its pipes.
+
+    One of both names the other as the peer of a buffer; or it is the only one with such pipes.
+    """
+    kind = kind_of(module, func)
+    if kind is None:
+        return None
+    found = [f for f in module.owner(func).parts if isinstance(f, Func) and not f.declared]
+    found = [f for f in found if kind_of(module, f) is OTHER[kind]]
+    named = [f for f in found if func.name in _peers(f) or f.name in _peers(func)]
+    alike = [f for f in found if not _pipes(f).isdisjoint(_pipes(func)) and not _peers(f)]
+    several = named or alike
+    return several[0] if named or len(alike) == 1 else None
+
+
+def _pipes(func: Func) -> set[object]:
+    """The ids of the pipes that a function sets up."""
+    ops = (op for op in func.walk() if isinstance(op, Op))
+    return {fact(op, "id") for op in ops if op.page.exchange is Exchange.OPENS}
+
+
+def _peers(func: Func) -> set[str]:
+    """The functions whose buffers a function takes."""
+    ops = (op for op in func.walk() if isinstance(op, Op))
+    return {str(fact(op, "peer")).strip('@"') for op in ops if op.page.exchange is Exchange.IMPORTS}
+
+
+def _with_arguments(func: Func, entry: Func) -> Func:
+    """The peer with the entry's names where its arguments are of the same types."""
+    if [a.type for a in func.args] == [a.type for a in entry.args]:
+        for mine, theirs in zip(func.args, entry.args, strict=True):
+            mine.name = theirs.name
+    return func
+
+
+def _kinds(module: Module, func: Func, path: tuple[str, ...]) -> Iterator[KernelKind]:
+    """The kinds of core that have sections, or functions that are called, of their own."""
+    for op in func.walk():
+        if isinstance(op, Op) and op.page.core is not None and op.regions:
+            yield op.page.core
+    own = {f.name: f for f in module.owner(func).parts if isinstance(f, Func)}
+    for _, name in calls(func):
+        callee = own.get(name)
+        if callee is None or name in path:
+            continue
+        kind = kind_of(module, callee)
+        yield from _kinds(module, callee, (*path, name)) if kind is None else (kind,)
+
+
+def only(module: Module, func: Func, kind: KernelKind) -> Func:
+    """What the cores of one kind run of a function for both: its sections, calls, instructions."""
+
+    def skipped(callee: Func) -> bool:
+        return kind_of(module, callee) is OTHER[kind]
+
+    whole = inlined(module, func, skipped=skipped)
+    return replace(whole, body=_block(whole.body, kind))
+
+
+def _block(block: Block, kind: KernelKind) -> Block:
+    ops = [one for op in block.ops for one in _of(op, kind)]
+    return replace(block, ops=ops)
+
+
+def _of(op: AnyOp, kind: KernelKind) -> Iterator[AnyOp]:
+    """An instruction, what is inside of a section, or nothing."""
+    own = core_of(op) if isinstance(op, Op) else None
+    if own is OTHER[kind]:
+        return
+    if isinstance(op, Op) and op.page.core is kind and op.regions and not op.results:
+        yield from _block(op.regions[0], kind).ops
+    elif op.regions:
+        yield replace(op, regions=[_block(region, kind) for region in op.regions])
+    else:
+        yield op
+
+
+def arguments(cores: Mapping[KernelKind, Func]) -> list[Value]:
+    """The arguments of all cores, by name."""
+    found: dict[str, Value] = {}
+    for func in cores.values():
+        for arg in func.args:
+            found.setdefault(arg.name, arg)
+    return list(found.values())

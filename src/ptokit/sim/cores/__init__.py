@@ -1,0 +1,1 @@
+"""Cores that run at once: their turns, the queues and the signals between them."""

@@ -1,0 +1,154 @@
+"""One end of a queue between cores, as bodies of pushes and pops see it; engines add the words.
+
+Counters of a queue: how many entries were pushed, popped and freed, by each core of an end. Each
+has one core that writes it, so that an instruction may be begun again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from ptokit.analysis.fifos import LANES, Fifo
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.words import GlobalLayout, KernelKind
+from ptokit.sim.execute import Core
+from ptokit.sim.tile import GlobalView, Pointer
+
+PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
+HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in each slot
+COUNTERS, SLOTS = "counters", "slots"  # the memories that the cores of a block share
+
+
+def reason(fifo: Fifo, cell: int) -> str:
+    """What a core waits for that waits for a counter of a queue."""
+    return f"{'a free slot' if cell >= fifo.cell + FREED else 'an entry'} of {fifo.name}"
+
+
+def overfull(fifo: Fifo) -> PtoError:
+    """An entry has more bytes than a slot."""
+    message = f"the entry is larger than a slot of {fifo.name}"
+    help = "slot_size is the size of a whole entry, in bytes"
+    return error("pipe", message, seen=f"a slot has {fifo.slot_size} bytes", help=help)
+
+
+class QueueEnd(ABC):
+    """The words that both engines have in common, over numbers that may be symbols."""
+
+    def __init__(self, fifo: Fifo, core: Core) -> None:
+        self.fifo = fifo
+        self.to_vector, self.nosplit, self.epilogue = fifo.to_vector, fifo.nosplit, fifo.epilogue
+        self.vector = core.kind is KernelKind.VECTOR
+        self.lane, self.lanes = core.subblock_idx, core.lanes
+        self.releases = core.target.releases
+        self.number: Any = 0  # Any: of the entry that was waited for; a symbol perhaps
+
+    # what an engine adds
+
+    @abstractmethod
+    def count(self, cell: Any) -> Any:
+        """The number in a counter. Any: numbers or symbols, here and below."""
+
+    @abstractmethod
+    def wait(self, cell: Any, least: Any) -> None:
+        """Go on when the counter is that large."""
+
+    @abstractmethod
+    def set(self, cell: Any, value: Any) -> None:
+        """A new number for a counter, once the instruction is done."""
+
+    @abstractmethod
+    def slots(self) -> Any:
+        """The memory of the slots."""
+
+    @abstractmethod
+    def require(self, fits: Any) -> None:
+        """The entry is no larger than a slot."""
+
+    @property
+    @abstractmethod
+    def opened(self) -> dict[str, Any]:
+        """Where the slots of views lie in global memory, by the names of pipes."""
+
+    @abstractmethod
+    def pointer(self, dtype: DType, memory: Any, offset: Any) -> Pointer:
+        """A place in a memory, in elements."""
+
+    # what bodies say
+
+    def open(self, memory: Any) -> None:
+        """The slots of views lie in this part of global memory, None: there are none."""
+        if memory is not None:
+            place = memory if isinstance(memory, Pointer) else memory.pointer()
+            self.opened[self.fifo.name] = place
+
+    def claim(self, others: Iterable[int]) -> None:
+        """Wait until those at the other end have given the next slot back."""
+        self.number = self.count(self._cell(PUSHED))
+        for other in others:
+            self.wait(self._of(FREED, other), self.number + (1 - self.fifo.slots))
+
+    def expect(self, others: Iterable[int]) -> tuple[Any, Any]:
+        """Wait for the next entry: its rows and columns."""
+        self.number = self.count(self._cell(POPPED))
+        for other in others:
+            self.wait(self._of(PUSHED, other), self.number + 1)
+        if self.fifo.extents is not None:
+            return self.fifo.extents
+        header = self._header()
+        return self.count(header), self.count(header + 1)
+
+    def slot(self, dtype: DType, rows: Any, cols: Any) -> GlobalView:
+        """The slot that was waited for, as a row-major matrix."""
+        self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8)
+        start = self.fifo.place + self._index() * self.fifo.stride
+        kind = GlobalType(dtype, (rows, cols), (cols, 1), GlobalLayout.ND)
+        return self.pointer(dtype, self.slots(), start * 8 // dtype.bits).view(kind)
+
+    def view(self, kind: GlobalType, row: int, col: int) -> GlobalView:
+        """The slot in global memory as a view, from an element on."""
+        base = self.opened[self.fifo.name]  # a rule wants the slots of views to have a place
+        start = self.fifo.offset + self._index() * self.fifo.slot_size
+        stride = kind.stride or _dense(kind)
+        shift = row * (stride[-2] or 0) + col * (stride[-1] or 0)
+        place = base.cast(kind.dtype).moved(start * 8 // kind.dtype.bits + shift)
+        return place.view(GlobalType(kind.dtype, kind.shape, stride, kind.stated))
+
+    def pushed(self, rows: Any, cols: Any) -> None:
+        """The entry is complete, as far as it is this core's."""
+        if self.fifo.extents is None:
+            header = self._header()
+            self.set(header, rows)
+            self.set(header + 1, cols)
+        self.set(self._cell(PUSHED), self.number + 1)
+
+    def popped(self) -> None:
+        self.set(self._cell(POPPED), self.number + 1)
+
+    def freed(self) -> None:
+        cell = self._cell(FREED)
+        self.set(cell, self.count(cell) + 1)
+
+    def _cell(self, what: int) -> int:
+        """A counter that this core writes."""
+        return self._of(what, self.lane if self.vector else 0)
+
+    def _of(self, what: int, lane: int) -> int:
+        return self.fifo.cell + what + lane
+
+    def _index(self) -> Any:
+        return self.number % self.fifo.slots
+
+    def _header(self) -> Any:
+        return self.fifo.cell + HEADERS + 2 * self._index()
+
+
+def _dense(kind: GlobalType) -> tuple[int, ...]:
+    """The strides of a row-major array."""
+    steps = [1]
+    for extent in reversed(kind.shape[1:]):
+        steps.insert(0, steps[0] * (extent or 1))
+    return tuple(steps)

@@ -1,0 +1,117 @@
+"""Cores that run at once: each until it waits, in a fixed order or in a random one.
+
+They are coroutines of one thread, so nothing here depends on the machine's clock: the same program
+takes the same turns in both engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Generic, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.diagnostics.source import Span
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why a core does not go on: `what` it waits for, at the instruction that it executes."""
+
+    met: Callable[[], bool]
+    what: str
+
+
+class _Turns(Generic[T]):
+    """One core's program, as far as it has come."""
+
+    def __init__(self, name: str, program: Callable[[], T]) -> None:
+        self.name = name
+        self.coroutine = greenlet(program)
+        self.waits: Wait | None = None
+        self.at: tuple[str, Span | None] = "", None  # the instruction that is executed
+        self.result: T | None = None
+
+    @property
+    def ready(self) -> bool:
+        return self.waits is None or self.waits.met()
+
+
+class Schedule:
+    """Which core goes on: with `order` any that can, else the first one after the last."""
+
+    def __init__(self, order: Random | None = None) -> None:
+        self.order = order
+        self._running: _Turns[Any] | None = None  # Any: what its program gives
+        self._hub: greenlet | None = None
+
+    def run(self, programs: Sequence[tuple[str, Callable[[], T]]]) -> list[T]:
+        """Run named programs to their ends; PtoError if one fails or all that are left wait."""
+        every = [_Turns(name, program) for name, program in programs]
+        left, self._hub = list(every), getcurrent()
+        try:
+            while left:
+                turn = self._next(left)
+                self._running = turn
+                turn.waits = None
+                result: Any = turn.coroutine.switch()  # Any: of `program`, or of a wait: None
+                if turn.coroutine.dead:
+                    left.remove(turn)
+                    turn.result = result
+                else:
+                    left.append(left.pop(left.index(turn)))
+        finally:
+            for turn in left:
+                if turn.coroutine and not turn.coroutine.dead:
+                    turn.coroutine.throw()
+        return [turn.result for turn in every]  # type: ignore[misc]
+
+    def _next(self, left: Sequence[_Turns[T]]) -> _Turns[T]:
+        ready = [turn for turn in left if turn.ready]
+        if not ready:
+            raise _deadlock(left)
+        return ready[0] if self.order is None else self.order.choice(ready)
+
+    def wait(self, wait: Wait) -> None:
+        """The core that runs goes on when the condition is met."""
+        assert self._running is not None
+        assert self._hub is not None
+        while not wait.met():
+            self._running.waits = wait
+            self._hub.switch()
+
+    def at(self, op: str, span: Span | None) -> None:
+        """The core that runs begins an instruction that may wait."""
+        if self._running is not None:
+            self._running.at = op, span
+
+    def pause(self) -> None:
+        """In a random order other cores may go on before this one."""
+        if self.order is not None and self._hub is not None and self.order.random() < 0.5:
+            self._hub.switch()
+
+
+def _deadlock(waiting: Sequence[_Turns[Any]]) -> PtoError:  # Any: as above
+    """Every core that is left, where it waits and for what."""
+    waits = [(turn.name, *turn.at, turn.waits.what) for turn in waiting if turn.waits is not None]
+    name, op, span, what = waits[0]
+    notes = tuple(
+        Note(f"{other} waits here, {there}, for {wanted}", place)
+        for other, there, place, wanted in waits[1:]
+    )
+    return PtoError(
+        Diagnostic(
+            "deadlock",
+            f"{op}: {name} waits for ever",
+            span,
+            rule="what a core waits for comes from a core that goes on",
+            seen=f"it waits for {what}",
+            help="both ends push and pop as often, and neither waits for the other first",
+            notes=notes,
+        )
+    )

@@ -1,0 +1,60 @@
+"""Queues between cores in compiled code: counters are numbers in memory that all cores see."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ptokit.analysis.fifos import Fifo
+from ptokit.ir.module import Op
+from ptokit.isa.model.dtypes import DType
+from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, overfull
+from ptokit.sim.native.mainfunction import MainFunction
+from ptokit.sim.native.plan import Purpose
+from ptokit.sim.record.code import Int, Num, Truth, text
+from ptokit.sim.record.trace import Space, TracedPointer
+
+MOST_ENTRIES = 1 << 40  # that go through a queue in one run
+
+
+class CompiledEnd(QueueEnd):
+    """One end of a queue; only a core that must wait calls back."""
+
+    def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
+        super().__init__(fifo, main.core)
+        self.main, self.op = main, op
+
+    def _place(self, cell: Num) -> str:
+        base = self.main.memory(self.main.shared_space(COUNTERS).number, 0)
+        return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {text(cell)}")
+
+    def count(self, cell: Num) -> Int:
+        return self.main.load(self._place(cell), (0, MOST_ENTRIES))
+
+    def wait(self, cell: Num, least: Num) -> None:
+        missing: Any = self.count(cell) < least
+        with self.main.code.when(missing):
+            values = self.main.kept_value(cell), self.main.kept_value(least)
+            self.main.request(self.op, Purpose.WAIT, values)
+
+    def set(self, cell: Num, value: Num) -> None:
+        self.main.recording.after.append(partial(self._store, cell, value))
+
+    def _store(self, cell: Num, value: Num) -> None:
+        self.main.store(self._place(cell), value)
+
+    def slots(self) -> Space:
+        return self.main.shared_space(SLOTS)
+
+    @property
+    def opened(self) -> dict[str, Any]:
+        return self.main.opened
+
+    def pointer(self, dtype: DType, memory: Space, offset: Num) -> TracedPointer:
+        return TracedPointer(dtype, memory, offset)  # type: ignore[arg-type]
+
+    def require(self, fits: bool | Truth) -> None:
+        if isinstance(fits, Truth):
+            self.main.recording.guards.append(fits)
+        elif not fits:
+            raise overfull(self.fifo)

@@ -1,0 +1,50 @@
+"""Queues between cores as the reference keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptokit.analysis.fifos import Fifo
+from ptokit.isa.model.dtypes import DType
+from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, overfull, reason
+from ptokit.sim.cores.group import GroupedCore
+from ptokit.sim.cores.schedule import Wait
+from ptokit.sim.memory import Index, Memory
+from ptokit.sim.tile import Pointer
+
+
+class InterpretedEnd(QueueEnd):
+    """One end of a queue between cores."""
+
+    def __init__(self, fifo: Fifo, core: GroupedCore) -> None:
+        super().__init__(fifo, core)
+        self.core = core
+        self.counters: Index = core.shared[COUNTERS].data.view(np.int64)
+
+    def count(self, cell: int) -> int:
+        return int(self.counters[cell])
+
+    def wait(self, cell: int, least: int) -> None:
+        counters = self.counters
+        wait = Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
+        self.core.schedule.wait(wait)
+
+    def set(self, cell: int, value: int) -> None:
+        self.counters[cell] = value
+        self.core.schedule.pause()
+
+    def slots(self) -> Memory:
+        return self.core.shared[SLOTS]
+
+    @property
+    def opened(self) -> dict[str, Any]:
+        return self.core.opened
+
+    def pointer(self, dtype: DType, memory: Memory, offset: int) -> Pointer:
+        return Pointer(dtype, memory, offset)
+
+    def require(self, fits: bool) -> None:
+        if not fits:
+            raise overfull(self.fifo)
