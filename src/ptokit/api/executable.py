@@ -142,8 +142,11 @@ class Executable:
         outputs, count = function.run(bound, limits, observers)
         return Run(outputs, dict(count), bound.dtypes)
 
-    def prepared(self, arrays: Mapping[str, Any]) -> tuple[Bound, PreparedFunction]:
-        """The function with these arguments, and made ready; PtoError if it is not legal."""
+    def prepared(self, arrays: Mapping[str, Any]) -> tuple[Any, PreparedFunction]:
+        """The function with these arguments, and made ready; PtoError if it is not legal.
+
+        Any: a Bound, or of several cores a BoundKernel.
+        """
         given = self._given(arrays)
         bound, function = self._ready(given)
         return bound.on(given), function
