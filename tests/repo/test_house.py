@@ -37,7 +37,7 @@ HOUSE = {
     "sim/reference": 780,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_620,  # sessions run again; kernels of several cores
-    "passes": 2_220,  # blocks become regions; what each core of a kernel runs
+    "passes": 2_300,  # blocks become regions; what each core of a kernel runs
     "api": 3_370,  # raw files, arguments by position, comparisons; clusters
     "api/kernel": 3_200,
     "tools": 2_480,  # a file per command; arguments, comparison, traces, breakpoints
