@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 690,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
     "isa/model": 2_120,  # readings by name; kinds of cores, handles of pipes, structs, arrays
-    "isa/lang": 1_600,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_640,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 870,
     "isa": 120,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
