@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         full,
         grid,
         matmul,
+        print,
         range,
         store,
         target_name,
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
         "load",
         "loads",
         "matmul",
+        "print",
         "range",
         "spec",
         "store",
@@ -151,7 +153,8 @@ else:
         "tile_right tile_right_scale tile_vec",
         "api.kernel.hostside": "In InOut KernelWarning Out spec",
         "api.kernel.kernel": "Kernel inline kernel",
-        "api.kernel.surface": "block cdiv copy full grid matmul range store target_name where",
+        "api.kernel.surface": "block cdiv copy full grid matmul print range store "
+        "target_name where",
     }
     HOME = {name: home for home, names in HOMES.items() for name in names.split()}
 

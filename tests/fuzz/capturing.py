@@ -51,7 +51,7 @@ class KernelText:
             on=choose.random() < 0.5,
             b=choose.randrange(-3, 9),
             helper="\n".join(self.block(("p", "q"), 1, 2, 1)),
-            body="\n".join(self.block(NUMBERS, 1, choose.randrange(2, 6), 3)),
+            body="\n".join(self.block(NUMBERS, 1, choose.randrange(2, 4), 3)),
         )
 
     def number(self, names: tuple[str, ...], depth: int = 2) -> str:
@@ -137,7 +137,7 @@ class KernelText:
         buffers = choose.choice(("", "", "", ", buffers=2", ", buffers=3"))
         first = choose.choice(("0", "-1", "1"))
         head = f"for {counter} in pto.range({first}, {bound}{step}{buffers}):"
-        inside = self.block((*names, counter), 1, choose.randrange(1, 4), depth - 1)
+        inside = self.block((*names, counter), 1, choose.randrange(1, 3), depth - 1)
         inside = [self.unbound(line, counter) for line in inside]
         return [head, *inside]
 

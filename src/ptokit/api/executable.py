@@ -107,6 +107,7 @@ class Executable:
         self.options = options
         self._engine = engine_named(options.engine)
         self._prepared = Recent[_Prepared]()
+        self._pointers = {a.name for a in func.args if isinstance(a.type, PtrType)}
 
     def __repr__(self) -> str:
         return f"<Executable @{self.func.name} for {self.options.target}>"
@@ -175,8 +176,13 @@ class Executable:
         return viewed(bound, one, options.target, options.fixpipe, options.blocks)
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
-        slots = self.options.slots
-        kinds = [(name, _kind(value, slots)) for name, value in given.items()]
+        if self.options.slots:
+            kinds = [
+                (n, _open_kind(v) if n in self._pointers else _kind(v, True))
+                for n, v in given.items()
+            ]
+        else:
+            kinds = [(name, _kind(value, False)) for name, value in given.items()]
         if any(kind is None for _, kind in kinds):
             return self._prepare(given)
         return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
@@ -206,6 +212,11 @@ class Executable:
         if any(p.is_error for p in problems):
             raise PtoError([p for p in problems if p.is_error])
         return bound
+
+
+def _open_kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
+    """The same of an array behind a pointer: code that serves all numbers serves all extents."""
+    return (given.dtype,) if type(given) is np.ndarray else _kind(given, True)
 
 
 def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a user has

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ptokit.diagnostics.source import Span
@@ -28,13 +29,16 @@ def new_op(
         for name, values in operands.items()
         if values
     }
-    lacking = [o.name for o in page.operands if _needed(o) and o.name not in bound]
+    lacking = _needed(page) - bound.keys()
     assert not lacking, f"{page.mnemonic()} without {lacking}"
     return Op(page, bound, dict(attrs or {}), [*results], [*regions], spans or {})
 
 
-def _needed(operand: Operand) -> bool:
-    return operand.role is Role.IN and operand.required and not operand.many
+@cache
+def _needed(page: type[Instr]) -> frozenset[str]:
+    """The inputs that it cannot do without."""
+    inputs = (o for o in page.operands if o.role is Role.IN and not o.many)
+    return frozenset(o.name for o in inputs if o.required)
 
 
 def instance(

@@ -84,9 +84,9 @@ class Memory:
             self.shadow.fill(0)
 
     def hold(self, array: NDArray[Any], *, shown: bool) -> None:  # Any: of any type
-        """The bytes of another array as large; in new memory if they are `shown` after the run."""
+        """The bytes of another array; in new memory if they are `shown` after the run."""
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        if shown:
+        if shown or raw.size != self.data.size:
             self.data = copied(raw)
         else:
             self.data[:] = raw

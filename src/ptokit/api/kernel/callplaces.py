@@ -37,9 +37,14 @@ class CallPlace(NamedTuple):
 def user_frame() -> FrameType:
     """The innermost frame outside of ptokit."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] - the only way to a frame
-    while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
+    while _ours(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return frame
+
+
+@cache
+def _ours(name: str) -> bool:
+    return name.startswith(OURS)
 
 
 def here() -> CallPlace:

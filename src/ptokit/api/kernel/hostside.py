@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import CodeType
 from typing import Any, Protocol, TypeAlias
 
@@ -61,33 +61,45 @@ def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
     return ArraySpec(dtype_of(dtype), tuple(shape))
 
 
+NUMBERS = (bool, int, float, np.number)
+
+
+@cache
+def _element(dtype: np.dtype[Any]) -> DType | None:  # Any: of whatever elements
+    return dtype_of_array(np.empty(0, dtype))
+
+
 class LaunchArguments:
     """What a launch was given: arrays as NumPy has them, numbers, and values of Python's."""
 
-    def __init__(
-        self, arguments: Mapping[str, Any], data: Sequence[str], static: Sequence[str]
-    ) -> None:
-        self.static = {name: arguments[name] for name in static}
+    def __init__(self, data: Mapping[str, Any], static: Mapping[str, Any]) -> None:
+        self.static = static
         self.numbers: dict[str, Any] = {}
         self.views: dict[str, AnyArray] = {}
         self.dtypes: dict[str, DType] = {}
         self.shapes: dict[str, tuple[Any, ...]] = {}
         self.extents: Mapping[str, Any] = {}
-        for name in data:
-            self._take(name, arguments[name])
-
-    def _take(self, name: str, given: Any) -> None:  # Any: a user's
-        if type(given) is np.ndarray:
-            self._array(name, given)
-        elif isinstance(given, ArraySpec):
-            self.dtypes[name], self.shapes[name] = given.dtype, given.shape
-        elif isinstance(given, bool | int | float | np.number):
-            self.numbers[name] = given.item() if isinstance(given, np.generic) else given
-        else:
-            self._array(name, array_of(name, given))
+        kinds: list[object] = []
+        for name, given in data.items():
+            if isinstance(given, ArraySpec):
+                self.dtypes[name], self.shapes[name] = given.dtype, given.shape
+                kinds.append(given)
+            elif isinstance(given, NUMBERS):
+                self.numbers[name] = given.item() if isinstance(given, np.generic) else given
+                kinds.append(self.numbers[name].__class__)
+            else:
+                array = given if type(given) is np.ndarray else array_of(name, given)
+                self._array(name, array)
+                kinds += array.dtype, array.shape
+        # what decides the program, as far as `shapes` does not matter
+        self.kind: tuple[object, ...] = (
+            *kinds,
+            *static.items(),
+            *(value.__class__ for value in static.values()),
+        )
 
     def _array(self, name: str, array: AnyArray) -> None:
-        dtype = dtype_of_array(array)
+        dtype = _element(array.dtype)
         if dtype is None:
             seen = f"{name} holds {array.dtype}"
             help = "convert it first, with astype(numpy.float32) for example"

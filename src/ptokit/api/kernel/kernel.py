@@ -80,6 +80,11 @@ class Kernel(Generic[P]):
         self.static = tuple(p.name for p in every if p.kind is p.KEYWORD_ONLY)
         self.shapes: Shapes | None = None if shapes is None else parsed(shapes, self.data)
         self.kept: dict[object, Capture] = {}
+        self.recent: dict[object, tuple[Capture, Mapping[str, Any]]] = {}  # with run-time extents
+        defaults = {p.name: p.default for p in self.signature.parameters.values()}
+        given = {n: defaults[n] for n in self.static}
+        whole = inspect.Parameter.empty not in given.values()
+        self.defaults = given if whole else {}
 
     def __repr__(self) -> str:
         return f"<kernel {self.function.__name__}{self.signature}>"
@@ -109,7 +114,8 @@ class Kernel(Generic[P]):
             return
         given = self._given(args, names)
         capture = self._capture(given)
-        hostside.warn(capture.warnings)
+        if capture.warnings:
+            hostside.warn(capture.warnings)
         self._launch(capture, given)
 
     def _launch(self, capture: Capture, given: LaunchArguments) -> None:
@@ -181,20 +187,43 @@ class Kernel(Generic[P]):
     # capture
 
     def _given(self, args: tuple[Any, ...], names: Mapping[str, Any]) -> LaunchArguments:
-        bound = self.signature.bind(*args, **names)
+        whole = len(self.defaults) == len(self.static)
+        if whole and len(args) == len(self.data) and names.keys() <= self.defaults.keys():
+            static = {**self.defaults, **names} if names else self.defaults
+            return LaunchArguments(dict(zip(self.data, args, strict=True)), static)
+        try:
+            bound = self.signature.bind(*args, **names)
+        except TypeError as problem:
+            raise TypeError(f"{self.function.__name__}{self._shown()}: {problem}") from None
         bound.apply_defaults()
-        return LaunchArguments(bound.arguments, self.data, self.static)
+        given = bound.arguments
+        return LaunchArguments({n: given[n] for n in self.data}, {n: given[n] for n in self.static})
+
+    def _shown(self) -> str:
+        """The parameters, without annotations."""
+        every = self.signature.parameters.values()
+        return str(inspect.Signature([p.replace(annotation=p.empty) for p in every]))
 
     def _capture(self, given: LaunchArguments) -> Capture:
         """The program for these arguments, recorded if there is none."""
+        try:
+            found = self.recent.get(given.kind)
+        except TypeError:  # a value that cannot be hashed: the key says which
+            found = None
+        if found is not None and found[0].watched.same():
+            given.extents = found[1]
+            return found[0]
         given.extents = self._extents(given)
         key = self._key(given)
-        found = self.kept.get(key)
-        if found is None or not found.watched.same():
-            found = self.kept[key] = self._record(given)
+        capture = self.kept.get(key)
+        if capture is None or not capture.watched.same():
+            capture = self.kept[key] = self._record(given)
             while len(self.kept) > KEPT:
                 del self.kept[next(iter(self.kept))]
-        return found
+        if len(self.recent) >= KEPT:
+            self.recent.clear()
+        self.recent[given.kind] = capture, given.extents
+        return capture
 
     def _extents(self, given: LaunchArguments) -> dict[str, Any]:  # Any: numbers; of a spec, names
         """The extents that are run-time numbers; CallError where arrays disagree."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from types import CodeType
 from typing import Any, cast
 
@@ -91,7 +91,9 @@ class Recorder:
 
     def _require_visible(self, value: Value, name: str, spans: CallSpans) -> None:
         home = self.homes[value]
-        if home is not self.head and not any(home is block for block in self.stack):
+        if home is self.head or home is self.stack[-1]:
+            return
+        if not any(home is block for block in self.stack):
             raise error(
                 "out-of-scope",
                 f"%{value.name} was made inside a loop or branch that has ended",
@@ -238,8 +240,7 @@ class Recorder:
     ) -> RecordedTile:
         operands: dict[str, Sequence[Value]] = {}
         if isinstance(kind, TileType):
-            known = Shape(*(n if isinstance(n, int) else None for n in valid))
-            kind = _with_valid(kind, known)
+            kind = _with_valid(kind, valid)
             for name, number in zip(("valid_row", "valid_col"), valid, strict=True):
                 if isinstance(number, RunTimeNumber):
                     operands[name] = (self.number(number),)
@@ -251,7 +252,7 @@ class Recorder:
         """A tile that is made before the loop, its valid region set inside."""
         page = page_called("resize", executes=False)
         assert page is not None
-        made = self.value("", _with_valid(kind, Shape(None, None)), self.buffers[-1])
+        made = self.value("", _valid_in(kind, Shape(None, None)), self.buffers[-1])
         whole = {
             name: (self.constant(n, INDEX),)
             for name, n in (("valid_row", kind.rows), ("valid_col", kind.cols))
@@ -323,8 +324,28 @@ def _common(a: Number, b: Number) -> ScalarType:
     return kinds[0] if kinds and all(k is kinds[0] for k in kinds) else INDEX
 
 
-@lru_cache(maxsize=1024)
-def _with_valid(kind: TileType, valid: Shape) -> TileType:
+_typed: dict[object, tuple[TileType, TileType]] = {}  # both, so that ids stay theirs
+_equal: dict[TileType, TileType] = {}
+MOST_TYPES = 4096
+
+
+def _with_valid(kind: TileType, valid: tuple[Number, ...]) -> TileType:
+    """The type with the extents that are known: the same object each time."""
+    known = tuple(n if isinstance(n, int) else None for n in valid)
+    found = _typed.get((id(kind), known))
+    if found is not None:
+        return found[1]
+    if len(_typed) + len(_equal) >= MOST_TYPES:
+        _typed.clear()
+        _equal.clear()
+    made = _valid_in(kind, Shape(*known))
+    made = _equal.setdefault(made, made)
+    if made is not kind:
+        _typed[id(kind), known] = kind, made
+    return made
+
+
+def _valid_in(kind: TileType, valid: Shape) -> TileType:
     return kind if kind.valid == valid else replace(kind, valid=valid)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,14 @@ from ptokit.api import tensors
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel.kernelarrays import KernelArray
 from ptokit.api.kernel.pagesearch import page_called
+from ptokit.api.kernel.recorder import recorder
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber, cdiv, chosen
 from ptokit.api.kernel.turns import ProgramRange, branch, grid
 from ptokit.api.kernel.valueforms import new_tile, perform, value_form
-from ptokit.api.settings import current_target
+from ptokit.api.settings import current_target, recording
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import CustomPad
+from ptokit.isa.model.types import I64, ScalarType
 from ptokit.isa.model.usual import rounded_up, usual_type
 from ptokit.isa.model.words import MAT, VEC, Loc, PadValue
 
@@ -105,6 +108,43 @@ def matmul(
     return onto(acc, a, b, out=acc, **how)
 
 
+def print(*things: Any) -> None:  # Any: text, numbers and tiles
+    """Print text, numbers and tiles when the program runs, in `debug` too: a line for each number.
+
+    Text stands before the number that follows it. Python's own print shows what is recorded.
+    """
+    label = ""
+    for thing in (*things, None):
+        if isinstance(thing, str):
+            label = f"{label} {thing}".strip()
+        elif isinstance(thing, Tile):
+            _print_number(label, None)
+            _do("print_tile", thing, names=("things",))
+            label = ""
+        elif thing is not None or label:
+            _print_number(label, thing)
+            label = ""
+
+
+def _print_number(label: str, number: Any) -> None:  # Any: a number, or None
+    """A line with a number behind a text, or with the text alone."""
+    if number is None and not label:
+        return
+    real = isinstance(number, float) or (isinstance(number, RunTimeNumber) and number.kind.is_float)
+    text = label.replace("%", "%%")
+    form = text if number is None else f"{text} {'%f' if real else '%d'}".strip()
+    given = 0 if number is None else number
+    if recording.get() is None:
+        sys.stdout.write(f"{form % (() if number is None else given)}\n")
+        return
+    record, page = recorder(), page_called("print_number", executes=False)
+    if page is None:
+        raise TypeError("no instruction prints numbers")
+    kind = ScalarType("f32") if real else I64
+    value = record.number(given, kind)
+    record.emit(page, {page.ins()[0].name: (value,)}, {page.attrs[0].name: form})
+
+
 def where(condition: Any, yes: Any, no: Any) -> Any:  # Any: numbers
     """`yes` where a condition on numbers holds, else `no`."""
     return chosen(condition, yes, no)
@@ -123,6 +163,7 @@ __all__ = [
     "grid",
     "loaded",
     "matmul",
+    "print",
     "range",
     "store",
     "target_name",

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.api import eager, tensors
 from ptokit.api.hostarrays import HostArray, Tensor, Tile
@@ -20,7 +20,7 @@ from ptokit.api.kernel.recorded import RecordedTile
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.runtimenumbers import Number, extreme, is_number
 from ptokit.api.settings import current_target, recording
-from ptokit.isa.formula.formulas import ABSENT
+from ptokit.isa.formula.formulas import ABSENT, Const, Expr, Field
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
@@ -73,6 +73,10 @@ def sources(page: type[Instr]) -> tuple[Operand, ...]:
     return tuple(o for o in page.operands if o.role is Role.IN)
 
 
+# an extent: a number, or the argument that has it, and which of its axes
+Axis: TypeAlias = "int | tuple[str, int]"
+
+
 class Choice(NamedTuple):
     """What stands behind a call with arguments of some types, and the type of its output."""
 
@@ -80,7 +84,7 @@ class Choice(NamedTuple):
     names: tuple[str, ...]  # of the arguments
     output: str
     kind: TileType | None  # all of it valid; None: `out` must be given
-    model: str | None  # the argument whose valid region it has; None: as the page says
+    region: tuple[Axis, Axis] | None  # its valid region; None: as the page's formulas say
     held: tuple[object, ...]  # the types, so that no other object gets their ids
 
 
@@ -108,6 +112,10 @@ class ValueForm:
         perform(chosen.page, {chosen.output: result, **given, **names}, chosen.names)
         return result if out is not None else noted(result)
 
+    def knows(self, args: Sequence[Any]) -> bool:
+        """Whether it was called with such arguments before."""
+        return (*map(_sort, args),) in self._choices
+
     def _choose(self, args: Sequence[Any], names: Mapping[str, Any]) -> Choice:
         """The page that takes these: by their kinds, and where several do, by its rules."""
         fitting = [p for p in self.pages if _takes(p, args, names)]
@@ -118,8 +126,21 @@ class ValueForm:
         operand, fields = _output(page), tuple(o.name for o in sources(page)[: len(args)])
         assert operand is not None
         types = {n: a.type for n, a in zip(fields, args, strict=True) if isinstance(a, Tile)}
-        kind, model = _type(page, operand, {n: _whole(t) for n, t in types.items()})
-        return Choice(page, fields, operand.name, kind, model, tuple(types.values()))
+        kind, wide = _type(page, operand, {n: _whole(t) for n, t in types.items()})
+        like = _like(page, operand, types)
+        axes = (_axis(like.rows), _axis(like.cols)) if like is not None else (None, None)
+        region = None if axes[0] is None or axes[1] is None else (axes[0], axes[1])
+        region = ((wide, 0), (wide, 1)) if wide is not None else region
+        return Choice(page, fields, operand.name, kind, region, tuple(types.values()))
+
+
+def _axis(formula: Expr) -> Axis | None:
+    """An extent that is a number or that of an argument's valid region."""
+    if isinstance(formula, Const):
+        return formula.value
+    if isinstance(formula, Field) and formula.path in (("valid", "rows"), ("valid", "cols")):
+        return formula.operand, int(formula.path[1] == "cols")
+    return None
 
 
 def noted(made: Tile) -> Tile:
@@ -215,7 +236,8 @@ def _type(
         rows, cols = model.rows, model.cols
     made = dtype or (like.dtype(model.dtype) if like.dtype else model.dtype)
     where = loc or like.loc or operand.fixed_loc or model.loc
-    return usual_type(where, made, rows, cols, model), wide
+    boxes = (model.layout, model.fractal) if model.boxed and model.loc is where else None
+    return usual_type(where, made, rows, cols, boxes), wide
 
 
 def _spreads(narrow: TileType, wide: TileType) -> bool:
@@ -229,8 +251,9 @@ def _made(chosen: Choice, given: Mapping[str, Any]) -> Tile:  # Any: tiles and n
     kind = chosen.kind
     if kind is None:
         raise TypeError(f"{chosen.page.value_name()}: give out=, a tile that receives the result")
-    if chosen.model is not None:
-        return new_tile(kind, given[chosen.model].valid)
+    if chosen.region is not None:
+        rows, cols = (n if isinstance(n, int) else given[n[0]].valid[n[1]] for n in chosen.region)
+        return new_tile(kind, (rows, cols))
     tiles = {n: t for n, t in given.items() if isinstance(t, Tile)}
     operand = _output(chosen.page)
     assert operand is not None
@@ -284,7 +307,7 @@ def operate(symbol: str, *args: Any) -> Any:  # Any: tiles and numbers; a tile
     form = _operator(symbol)
     if not form.pages or not all(isinstance(a, Tile) or is_number(a) for a in args):
         return NotImplemented
-    if not any(_takes(page, args, {}) for page in form.pages):
+    if not form.knows(args) and not any(_takes(page, args, {}) for page in form.pages):
         if symbol in COMMUTE and len(args) == 2:
             return form(args[1], args[0])
         return NotImplemented
@@ -333,7 +356,7 @@ def turned(tile: Tile) -> Tile:
     assert page is not None
     operand = _output(page)
     assert operand is not None
-    other = usual_type(kind.loc, kind.dtype, kind.cols, kind.rows, None)
+    other = usual_type(kind.loc, kind.dtype, kind.cols, kind.rows)
     made = new_tile(replace(other, rows=kind.cols, cols=kind.rows), (tile.valid[1], tile.valid[0]))
     perform(page, {operand.name: made, sources(page)[0].name: tile}, ("self",))
     return made

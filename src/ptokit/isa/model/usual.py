@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import DN, ND, NZ, Layout
@@ -25,12 +26,11 @@ def rounded_up(kind: TileType) -> TileType:
     return replace(kind, rows=-(-kind.rows // down) * down, cols=-(-kind.cols // across) * across)
 
 
+@lru_cache(maxsize=1024)
 def usual_type(
-    loc: Loc, dtype: DType, rows: int, cols: int, model: TileType | None = None
+    loc: Loc, dtype: DType, rows: int, cols: int, boxes: tuple[Layout, int] | None = None
 ) -> TileType:
-    """A legal type with at least these extents; boxes as `model` has them in the same location."""
-    layout, fractal = usual_layout(loc, rows, cols)
-    if model is not None and model.loc is loc and model.boxed:
-        layout, fractal = model.layout, model.fractal
+    """A legal type with at least these extents, all of them valid; `boxes`: its layout, fractal."""
+    layout, fractal = boxes or usual_layout(loc, rows, cols)
     made = rounded_up(TileType(loc, dtype, rows, cols, Shape(rows, cols), layout, fractal))
     return replace(made, valid=Shape(made.rows, made.cols))

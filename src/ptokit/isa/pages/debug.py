@@ -41,7 +41,7 @@ class Printable(Expr):
         return f"{self.format} has one conversion, of the kind of {self.kind.of}"
 
 
-class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S, disputes=("X40",)):
+class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S):
     """Print a number as C's `printf` does, and begin a new line if the format does not.
 
     A format without a conversion prints its text alone.
@@ -51,6 +51,8 @@ class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S, di
     example = """\
 %n = arith.constant 3 : i32
 pto.print ins("n = %+04d", %n : i32)"""
+    verb = "print_number"
+    disputes = ("X40",)
     format = Attr(str)
     scalar = In(Scalar, element=True)
     kind = TypeOf(scalar)

@@ -110,6 +110,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
     NaN is nan. What is not valid is not printed.
     """
 
+    verb = "print_tile"
     src = In(Tile, doc="the tile")
     tmp = Scratch(Global, None, doc="room in global memory, for tiles in acc and mat")
     format = print_format()

@@ -1,0 +1,226 @@
+"""What a launch takes, keeps and costs: arrays of other libraries, captures, numbers as slots."""
+
+from __future__ import annotations
+
+import io
+import pdb
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit import f32
+from ptokit.sim.native import compile as compiling
+
+SCALE = 2.0
+
+
+@pto.kernel(shapes="x[rows, D] y[rows, D]")
+def scaled_rows(x: pto.In, y: pto.Out, n: int = 1, *, high: int = 8) -> None:
+    rows, width = x.shape
+    for i in pto.grid(pto.cdiv(rows, high)):
+        t = pto.load(pto.block(x, i * high, 0, high, width))
+        pto.store(pto.block(y, i * high, 0, high, width), t * SCALE + n)
+
+
+@pto.kernel
+def shown(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 2, 8))
+    for i in pto.range(n):
+        pto.print("turn", i)
+        pto.print("tile", t)
+    pto.store(pto.block(y, 0, 0, 2, 8), t)
+
+
+def arrays(rows: int = 20, width: int = 16) -> tuple[Any, Any]:
+    x = np.random.default_rng(1).random((rows, width)).astype(np.float32)
+    return x, np.zeros_like(x)
+
+
+class Interface:
+    """An array of a library of one's own, by `__array_interface__`."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+class DLPacked:
+    """An array of a library of one's own, by DLPack."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("library", [Interface, DLPacked])
+def test_arrays_of_other_libraries_are_written_in_place(library: Callable[[Any], Any]) -> None:
+    x, y = arrays()
+    scaled_rows(library(x), library(y), 3)
+    assert (y == x * np.float32(2) + np.float32(3)).all()
+
+
+def test_tensors_of_torch_are_written_in_place() -> None:
+    torch: Any = pytest.importorskip("torch", reason="torch is not installed here")
+    x, y = arrays()
+    result: Any = torch.zeros(y.shape)
+    scaled_rows(torch.from_numpy(x), result, 3)
+    assert (result.numpy() == x * 2 + 3).all()
+
+
+def test_arrays_that_are_not_contiguous_are_copied() -> None:
+    x, _ = arrays(20, 32)
+    wide = np.zeros((20, 32), np.float32)
+    scaled_rows(x[:, ::2], wide[:, ::2], 1)
+    assert (wide[:, ::2] == x[:, ::2] * 2 + 1).all()
+    assert not wide[:, 1::2].any()
+
+
+def test_run_time_numbers_are_captured_and_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[object] = []
+    original: Any = compiling.CompiledFunction.__init__
+
+    def counting(self: Any, *given: Any) -> None:
+        found.append(self)
+        original(self, *given)
+
+    monkeypatch.setattr(compiling.CompiledFunction, "__init__", counting)
+    kernel = pto.kernel(shapes="x[rows, D] y[rows, D]")(scaled_rows.function)
+    for number in range(100):
+        x, y = arrays(1 + number % 37)
+        kernel(x, y, number)
+        assert (y == x * np.float32(2) + np.float32(number)).all()
+    assert len(kernel.captures) == 1
+    assert len(found) == 1
+
+
+def test_other_element_types_extents_and_values_are_captured_anew() -> None:
+    kernel = pto.kernel(shapes="x[rows, D] y[rows, D]")(scaled_rows.function)
+    x, y = arrays()
+    kernel(x, y)
+    kernel(x, y, high=16)
+    kernel(*(a.astype(np.float16) for a in (x, y)))
+    kernel(*arrays(20, 24))
+    assert len(kernel.captures) == 4
+
+
+def test_a_changed_global_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = arrays()
+    scaled_rows(x, y, 0)
+    monkeypatch.setattr(sys.modules[__name__], "SCALE", 3.0)
+    scaled_rows(x, y, 0)
+    assert (y == x * np.float32(3)).all()
+
+
+def test_blocks_share_the_items() -> None:
+    x, y = arrays(50)
+    scaled_rows.on(blocks=4)(x, y, 1)
+    assert (y == x * 2 + 1).all()
+    one = np.zeros_like(y)
+    scaled_rows.debug(x, one, 1, block=1, blocks=4)
+    assert (one[8:16] == y[8:16]).all()
+    assert not one[:8].any()
+
+
+def test_the_engines_and_debug_print_the_same(capfd: pytest.CaptureFixture[str]) -> None:
+    x, y = arrays(2, 8)
+    printed: list[str] = []
+    for run in (shown.debug, shown.on(engine="reference"), shown.on(engine="native")):
+        run(x, y, 2)
+        printed.append(capfd.readouterr().out)
+    assert printed[0].startswith("turn 0\ntile\n")
+    assert printed[0] == printed[1] == printed[2]
+
+
+def test_pdb_steps_through_a_kernel() -> None:
+    x, y = arrays(8)
+    commands = io.StringIO("b scaled_rows\nc\nn\nn\nn\np t.numpy().shape\nc\n")
+    seen = io.StringIO()
+    debugger = pdb.Pdb(stdin=commands, stdout=seen)
+    debugger.use_rawinput = False
+    function = scaled_rows.function
+    assert isinstance(function, types.FunctionType)
+    debugger.set_break(function.__code__.co_filename, function.__code__.co_firstlineno + 2)
+    debugger.runcall(scaled_rows.debug, x, y, 2)
+    text = seen.getvalue()
+    assert "rows, width = x.shape" in text
+    assert "for i in pto.grid" in text
+    assert (y == x * 2 + 2).all()
+
+
+def test_functions_without_source_are_captured() -> None:
+    text = "def plain(x, y):\n    pto.store(pto.block(y, 0, 0, 8, 16), pto.load(pto.block(x, 0, 0, 8, 16)) + 1)"
+    space: dict[str, Any] = {"pto": pto}
+    exec(text, space)
+    x, y = arrays(8)
+    pto.kernel(space["plain"])(x, y)
+    assert (y == x + 1).all()
+
+
+def test_two_threads_record_at_the_same_time() -> None:
+    failed: list[BaseException] = []
+
+    def work(high: int) -> None:
+        try:
+            x, y = arrays(30)
+            scaled_rows(x, y, high, high=high)
+            assert (y == x * np.float32(2) + np.float32(high)).all()
+        except BaseException as problem:
+            failed.append(problem)
+
+    threads = [threading.Thread(target=work, args=(high,)) for high in (24, 40, 48, 56)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_a_kernel_inside_of_a_kernel_is_recorded_in_place() -> None:
+    @pto.kernel
+    def outer(x: pto.In, y: pto.Out) -> None:
+        scaled_rows(x, y, 1)
+
+    x, y = arrays()
+    outer(x, y)
+    assert (y == x * 2 + 1).all()
+
+
+def test_a_program_needs_no_arrays() -> None:
+    program = scaled_rows.program(pto.spec(f32, ("rows", 16)), pto.spec(f32, ("rows", 16)), 1)
+    assert program.check("all") == []
+    assert "%rows: index" in program.text()
+
+
+def test_a_repeated_launch_and_a_capture_cost_little() -> None:
+    """Generous bounds: the machine that runs the tests may be busy; `bench` measures."""
+    x, y = arrays(8)
+    kernel = pto.kernel(shapes="x[rows, D] y[rows, D]")(scaled_rows.function)
+    kernel(x, y)
+
+    def best(run: Callable[[], object], count: int) -> float:
+        found = 1.0
+        for _ in range(count):
+            start = time.perf_counter()
+            run()
+            found = min(found, time.perf_counter() - start)
+        return found
+
+    def capture() -> None:
+        kernel.kept.clear()
+        kernel.recent.clear()
+        kernel.program(x, y)
+
+    assert best(lambda: kernel(x, y), 200) < 1e-3
+    assert best(capture, 20) < 20e-3
