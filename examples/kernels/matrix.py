@@ -1,7 +1,7 @@
 """Matrix products: tiles go from L1 to L0 and the sums stay in the accumulator."""
 
 import ptokit as pto
-from ptokit import f32
+from ptokit import f32, i32
 
 
 @pto.kernel(shapes="a[M, K] b[K, N] c[M, N]")
@@ -15,3 +15,80 @@ def gemm(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 128, bn: int = 128, bk: 
             right = pto.load(pto.block(b, p, j * bn, bk, bn), "mat").to("right")
             pto.matmul(left, right, acc=acc, first=p == 0)
         pto.store(out, acc)
+
+
+@pto.kernel(shapes="a[M, K] b[N, K] c[M, N]")
+def gemm_nt(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32) -> None:
+    (m, k), n = a.shape, b.shape[0]
+    for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
+        out = pto.block(c, i * bm, j * bn, bm, bn)
+        acc = pto.tile_acc(f32, bm, bn, valid=out.shape)
+        for p in pto.range(0, k, bk):
+            left = pto.load(pto.block(a, i * bm, p, bm, bk), "mat").to("left")
+            right = pto.load(pto.block(b.T, p, j * bn, bk, bn), "mat").to("right")
+            pto.matmul(left, right, acc=acc, first=p == 0)
+        pto.store(out, acc)
+
+
+@pto.kernel(shapes="a[B, M, K] b[B, K, N] c[B, M, N]")
+def batched(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32) -> None:
+    count, m, k = a.shape
+    n = b.shape[2]
+    for s, i, j in pto.grid(count, pto.cdiv(m, bm), pto.cdiv(n, bn)):
+        left = pto.load(pto.block(a[s], i * bm, 0, bm, k), "mat").to("left")
+        right = pto.load(pto.block(b[s], 0, j * bn, k, bn), "mat").to("right")
+        pto.store(pto.block(c[s], i * bm, j * bn, bm, bn), pto.matmul(left, right))
+
+
+@pto.kernel(shapes="a[M, K] b[K, N] c[M, N]")
+def split_k(
+    a: pto.In, b: pto.In, c: pto.InOut, *, parts: int = 4, bm: int = 32, bn: int = 32, bk: int = 16
+) -> None:
+    (m, k), n = a.shape, b.shape[1]
+    for s, i, j in pto.grid(parts, pto.cdiv(m, bm), pto.cdiv(n, bn)):
+        out = pto.block(c, i * bm, j * bn, bm, bn)
+        for p in pto.range(s * bk, k, parts * bk):
+            left = pto.load(pto.block(a, i * bm, p, bm, bk), "mat").to("left")
+            right = pto.load(pto.block(b, p, j * bn, bk, bn), "mat").to("right")
+            pto.store(out, pto.matmul(left, right), atomic="add")
+
+
+@pto.kernel(shapes="a[M, K] b[K, N] bias[1, N] c[M, N]")
+def linear(
+    a: pto.In, b: pto.In, bias: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32
+) -> None:
+    (m, k), n = a.shape, b.shape[1]
+    for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
+        out = pto.block(c, i * bm, j * bn, bm, bn)
+        acc = pto.tile_acc(f32, bm, bn, valid=out.shape)
+        start = pto.load(pto.block(bias, 0, j * bn, 1, bn), "mat", layout="nd").to("bias")
+        for p in pto.range(0, k, bk):
+            left = pto.load(pto.block(a, i * bm, p, bm, bk), "mat").to("left")
+            right = pto.load(pto.block(b, p, j * bn, bk, bn), "mat").to("right")
+            if p == 0:
+                pto.tmatmul_bias(acc, left, right, start)
+            else:
+                pto.tmatmul_acc(acc, acc, left, right)
+        pto.store(out, acc)
+
+
+@pto.kernel(shapes="a[M, K] b[K, N] c[M, N]")
+def gemm_i8(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32) -> None:
+    (m, k), n = a.shape, b.shape[1]
+    for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
+        out = pto.block(c, i * bm, j * bn, bm, bn)
+        acc = pto.tile_acc(i32, bm, bn, valid=out.shape)
+        for p in pto.range(0, k, bk):
+            left = pto.load(pto.block(a, i * bm, p, bm, bk), "mat").to("left")
+            right = pto.load(pto.block(b, p, j * bn, bk, bn), "mat").to("right")
+            pto.matmul(left, right, acc=acc, first=p == 0)
+        pto.store(out, acc)
+
+
+@pto.kernel(shapes="x[pixels, C] w[C, N] y[pixels, N]")
+def pointwise_convolution(x: pto.In, w: pto.In, y: pto.Out, *, bm: int = 32) -> None:
+    (pixels, depth), channels = x.shape, w.shape[1]
+    right = pto.load(pto.block(w, 0, 0, depth, channels), "mat").to("right")
+    for i in pto.grid(pto.cdiv(pixels, bm)):
+        left = pto.load(pto.block(x, i * bm, 0, bm, depth), "mat").to("left")
+        pto.store(pto.block(y, i * bm, 0, bm, channels), pto.matmul(left, right))

@@ -111,36 +111,246 @@ def zeros(*shape: int) -> Array:
     return np.zeros(shape, np.float32)
 
 
+def bits(rng: Rng, *shape: int, most: int = 9) -> Array:
+    return rng.integers(0, most, shape).astype(np.int32)
+
+
+def layer_norm(x: Array, gain: Array, bias: Array) -> Array:
+    d = x - x.mean(1, keepdims=True)
+    return d / np.sqrt((d**2).mean(1, keepdims=True) + 1e-5) * gain + bias
+
+
+def gelu(x: Array) -> Array:
+    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
+
+
+def silu(x: Array) -> Array:
+    return x / (1 + np.exp(-x))
+
+
+def masked(q: Array, k: Array, v: Array, mask: Array) -> Array:
+    return softmax(q @ k.T / q.shape[1] ** 0.5 + mask) @ v
+
+
+def causal(n: int) -> Array:
+    return np.triu(np.full((n, n), -1e30, np.float32), 1)
+
+
+def grouped(q: Array, k: Array, v: Array) -> Array:
+    share = len(q) // len(k)
+    return np.stack([attention(head, k[h // share], v[h // share]) for h, head in enumerate(q)])
+
+
+def paged(q: Array, k: Array, v: Array, table: Array, lengths: Array) -> Array:
+    found: list[Array] = []
+    for head, pages, length in zip(q, table, lengths, strict=True):
+        keys, values = (np.concatenate([x[p] for p in pages])[:length] for x in (k, v))
+        found.append(attention(head, keys, values))
+    return np.stack(found)
+
+
+def scattered(x: Array, ids: Array) -> Array:
+    y = np.zeros((9, x.shape[1]))
+    np.add.at(y, ids, x)
+    return y
+
+
+def compact(x: Array, flags: Array, _: Array) -> Array:
+    y = np.zeros_like(x)
+    kept = x[flags > 0]
+    y[: len(kept)] = kept
+    return y
+
+
+def prefixes(x: Array) -> tuple[Array, Array]:
+    return np.minimum.accumulate(x), np.maximum.accumulate(x)
+
+
+def small(rng: Rng, *shape: int) -> Array:
+    return rng.integers(-9, 9, shape).astype(np.int8)
+
+
+SMALL = {"bm": 32, "bn": 32, "bk": 16}
+ON_ONE_CORE = ("cpu",)  # a chip's cores have the cube unit or the vector unit
+ROWS = "elementwise"
 CASES = [
-    Case("elementwise", "softmax", lambda r, n: (x := floats(r, n, 50), like(x)), softmax),
+    Case(ROWS, "softmax", lambda r, n: (x := floats(r, n, 50), like(x)), softmax),
+    Case(ROWS, "rmsnorm", lambda r, n: (halves(r, n, 64), floats(r, 1, 64), zeros(n, 64)), rmsnorm),
     Case(
-        *("elementwise", "rmsnorm"),
-        lambda r, n: (halves(r, n, 64), floats(r, 1, 64), zeros(n, 64)),
-        rmsnorm,
-    ),
-    Case(
-        *("elementwise", "rope"),
+        *(ROWS, "rope"),
         lambda r, n: (floats(r, n, 64), floats(r, n, 32), floats(r, n, 32), zeros(n, 64)),
         rotated,
+    ),
+    Case(
+        *(ROWS, "layer_norm"),
+        lambda r, n: (floats(r, n, 40), floats(r, 1, 40), floats(r, 1, 40), zeros(n, 40)),
+        layer_norm,
+        tolerance=1e-4,
+    ),
+    Case(
+        *(ROWS, "log_softmax"),
+        lambda r, n: (x := floats(r, n, 33), like(x)),
+        lambda x: np.log(softmax(x)),
+    ),
+    Case(ROWS, "gelu", lambda r, n: (x := floats(r, n, 70), like(x)), gelu),
+    Case(
+        *(ROWS, "swiglu"),
+        lambda r, n: (floats(r, n, 70), floats(r, n, 70), zeros(n, 70)),
+        lambda g, u: silu(g) * u,
+    ),
+    Case(
+        *(ROWS, "narrowed"),
+        lambda r, n: (floats(r, n, 70), np.zeros((n, 70), np.float16)),
+        lambda x: np.clip(x, -1, 1),
+        tolerance=1e-3,
+    ),
+    Case(
+        *(ROWS, "column_sums"),
+        lambda r, n: (floats(r, n, 70), zeros(1, 70)),
+        lambda x: x.sum(0, keepdims=True),
+    ),
+    Case(
+        *(ROWS, "prefix_extremes"),
+        lambda r, n: (floats(r, n, 24), zeros(n, 24), zeros(n, 24)),
+        prefixes,
+        outs=(-2, -1),
+        block=8,
+    ),
+    Case(
+        *(ROWS, "dequantised"),
+        lambda r, n: (bits(r, n, 40), floats(r, 1, 40), zeros(n, 40)),
+        lambda x, s: x * s,
     ),
     Case(
         *("matrix", "gemm"),
         lambda r, n: (halves(r, n, 40), halves(r, 40, 50), zeros(n, 50)),
         np.matmul,
-        how={"bm": 32, "bn": 32, "bk": 16},
+        how=SMALL,
+        tolerance=1e-4,
+    ),
+    Case(
+        *("matrix", "gemm_nt"),
+        lambda r, n: (halves(r, n, 40), halves(r, 50, 40), zeros(n, 50)),
+        lambda a, b: a @ b.T,
+        tolerance=1e-4,
+    ),
+    Case(
+        *("matrix", "batched"),
+        lambda r, n: (halves(r, 3, n, 40), halves(r, 3, 40, 50), zeros(3, n, 50)),
+        np.matmul,
+        tolerance=1e-4,
+    ),
+    Case(
+        *("matrix", "split_k"),
+        lambda r, n: (halves(r, n, 100), halves(r, 100, 50), zeros(n, 50)),
+        np.matmul,
+        tolerance=1e-4,
+    ),
+    Case(
+        *("matrix", "linear"),
+        lambda r, n: (halves(r, n, 40), halves(r, 40, 64), floats(r, 1, 64), zeros(n, 64)),
+        lambda a, b, c: a @ b + c,
+        tolerance=1e-4,
+    ),
+    Case(
+        *("matrix", "gemm_i8"),
+        lambda r, n: (small(r, n, 70), small(r, 70, 50), np.zeros((n, 50), np.int32)),
+        lambda a, b: a.astype(np.int32) @ b.astype(np.int32),
+    ),
+    Case(
+        *("matrix", "pointwise_convolution"),
+        lambda r, n: (halves(r, n, 48), halves(r, 48, 32), zeros(n, 32)),
+        np.matmul,
         tolerance=1e-4,
     ),
     Case(
         *("attention", "flash"),
-        lambda r, n: (
-            halves(r, 64, 64),
-            halves(r, 64 * n, 64),
-            halves(r, 64 * n, 64),
-            zeros(64, 64),
-        ),
+        lambda r, n: (*(halves(r, 64 * m, 64) for m in (1, n, n)), zeros(64, 64)),
         attention,
         sizes=(1, 3),
         tolerance=5e-3,
-        targets=("cpu",),
+        targets=ON_ONE_CORE,
+    ),
+    Case(
+        *("attention", "flash_masked"),
+        lambda r, n: (
+            *(halves(r, m, 64) for m in (n, 40, 40)),
+            causal(max(n, 40))[:n, :40].copy(),
+            zeros(n, 64),
+        ),
+        masked,
+        tolerance=5e-3,
+        targets=ON_ONE_CORE,
+    ),
+    Case(
+        *("attention", "flash_causal"),
+        lambda r, n: (*(halves(r, n, 64) for _ in range(3)), causal(n), zeros(n, 64)),
+        masked,
+        tolerance=5e-3,
+        targets=ON_ONE_CORE,
+    ),
+    Case(
+        *("attention", "grouped"),
+        lambda r, n: (
+            halves(r, 4, 20, 32),
+            halves(r, 2, n, 32),
+            halves(r, 2, n, 32),
+            zeros(4, 20, 32),
+        ),
+        grouped,
+        tolerance=5e-3,
+        targets=ON_ONE_CORE,
+    ),
+    Case(
+        *("attention", "paged"),
+        lambda r, n: (
+            halves(r, 2, 8, 32),
+            halves(r, 16, 16, 32),
+            halves(r, 16, 16, 32),
+            r.permutation(16).astype(np.int32).reshape(2, 8),
+            np.array([n, 17], np.int32),
+            zeros(2, 8, 32),
+        ),
+        paged,
+        tolerance=5e-3,
+        targets=ON_ONE_CORE,
+    ),
+    Case(
+        *("attention", "decode"),
+        lambda r, n: (halves(r, 8, 32), halves(r, n, 32), halves(r, n, 32), zeros(8, 32)),
+        attention,
+        tolerance=5e-3,
+        targets=ON_ONE_CORE,
+    ),
+    Case(
+        *("movement", "transpose"),
+        lambda r, n: (floats(r, n, 40), zeros(40, n)),
+        np.transpose,
+    ),
+    Case(
+        *("movement", "embedding"),
+        lambda r, n: (floats(r, 9, 40), bits(r, n), zeros(n, 40)),
+        lambda table, ids: table[ids],
+    ),
+    Case(
+        *("movement", "scatter_add"),
+        lambda r, n: (floats(r, n, 40), bits(r, n), zeros(9, 40)),
+        scattered,
+    ),
+    Case(
+        *("movement", "concat"),
+        lambda r, n: (floats(r, n, 40), floats(r, 20, 40), zeros(n + 20, 40)),
+        lambda a, b: np.concatenate([a, b]),
+    ),
+    Case(
+        *("movement", "reversed_rows"),
+        lambda r, n: (x := floats(r, n, 40), like(x)),
+        lambda x: x[::-1],
+    ),
+    Case(
+        *("movement", "compacted"),
+        lambda r, n: (floats(r, n, 40), bits(r, n, most=2), zeros(n, 40), bits(r, 1, most=1)),
+        compact,
+        outs=(2,),
     ),
 ]

@@ -160,7 +160,8 @@ def test_pdb_steps_through_a_kernel() -> None:
 
 
 def test_functions_without_source_are_captured() -> None:
-    text = "def plain(x, y):\n    pto.store(pto.block(y, 0, 0, 8, 16), pto.load(pto.block(x, 0, 0, 8, 16)) + 1)"
+    loaded = "pto.load(pto.block(x, 0, 0, 8, 16))"
+    text = f"def plain(x, y):\n    pto.store(pto.block(y, 0, 0, 8, 16), {loaded} + 1)"
     space: dict[str, Any] = {"pto": pto}
     exec(text, space)
     x, y = arrays(8)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from keyword import iskeyword
 from typing import Any, NamedTuple, TypeAlias
 
@@ -47,10 +47,20 @@ def value_names() -> dict[str, tuple[type[Instr], ...]]:
             name = page.value_name()
             found.setdefault(f"{name}_" if iskeyword(name) else name, []).append(page)
     for several in found.values():
-        function = getattr(several[0], "f", None)
-        alike = (p for p in computing if function is not None and getattr(p, "f", None) is function)
-        several += [p for p in sorted(alike, key=lambda p: len(p.name)) if p not in several]
+        alike = sorted(filter(partial(_same_work, several[0]), computing), key=_length)
+        several += [page for page in alike if page not in several]
     return {name: tuple(several) for name, several in found.items()}
+
+
+def _same_work(page: type[Instr], other: type[Instr]) -> bool:
+    """Whether two pages compute the same of operands of other shapes."""
+    function = getattr(page, "f", None)
+    same = function is not None and getattr(other, "f", None) is function
+    return same or (other.symbol != "" and other.symbol == page.operation())
+
+
+def _length(page: type[Instr]) -> int:
+    return len(page.name)
 
 
 @cache

@@ -209,6 +209,14 @@ def rowexpanddiv(
 ) -> Tile: ...
 @overload
 def rowexpanddiv(
+    scalar: float,
+    src: Tile,
+    *,
+    precision: DivPrecisionWord = ...,
+    out: Tile | None = ...,
+) -> Tile: ...
+@overload
+def rowexpanddiv(
     src0: Tile,
     src1: Tile,
     *,
@@ -319,6 +327,14 @@ def colexpanddiv(
 ) -> Tile: ...
 @overload
 def colexpanddiv(
+    scalar: float,
+    src: Tile,
+    *,
+    precision: DivPrecisionWord = ...,
+    out: Tile | None = ...,
+) -> Tile: ...
+@overload
+def colexpanddiv(
     src0: Tile,
     src1: Tile,
     *,
@@ -404,6 +420,14 @@ def mul(
 def div(
     src: Tile,
     scalar: float,
+    *,
+    precision: DivPrecisionWord = ...,
+    out: Tile | None = ...,
+) -> Tile: ...
+@overload
+def div(
+    scalar: float,
+    src: Tile,
     *,
     precision: DivPrecisionWord = ...,
     out: Tile | None = ...,

@@ -1,0 +1,54 @@
+"""Data movement: rows and blocks go where numbers in memory, or other axes, say."""
+
+import ptokit as pto
+
+
+@pto.kernel(shapes="x[rows, cols] y[cols, rows]")
+def transpose(x: pto.In, y: pto.Out, *, high: int = 32, wide: int = 32) -> None:
+    rows, cols = x.shape
+    for i, j in pto.grid(pto.cdiv(rows, high), pto.cdiv(cols, wide)):
+        t = pto.load(pto.block(x, i * high, j * wide, high, wide))
+        pto.store(pto.block(y, j * wide, i * high, wide, high), pto.trans(t))
+
+
+@pto.kernel(shapes="table[V, D] ids[n] y[n, D]")
+def embedding(table: pto.In, ids: pto.In, y: pto.Out) -> None:
+    width = table.shape[1]
+    for i in pto.grid(ids.shape[0]):
+        pto.store(pto.block(y, i, 0, 1, width), pto.load(pto.block(table, ids[i], 0, 1, width)))
+
+
+@pto.kernel(shapes="x[n, D] ids[n] y[V, D]")
+def scatter_add(x: pto.In, ids: pto.In, y: pto.InOut) -> None:
+    width = x.shape[1]
+    for i in pto.grid(ids.shape[0]):
+        row = pto.load(pto.block(x, i, 0, 1, width))
+        pto.store(pto.block(y, ids[i], 0, 1, width), row, atomic="add")
+
+
+@pto.kernel(shapes="a[m, D] b[n, D] y[total, D]")
+def concat(a: pto.In, b: pto.In, y: pto.Out, *, high: int = 32) -> None:
+    first, width = a.shape
+    for part, at in ((a, 0), (b, first)):
+        for i in pto.grid(pto.cdiv(part.shape[0], high)):
+            t = pto.load(pto.block(part, i * high, 0, high, width))
+            rows = t.valid[0]
+            pto.store(y[at + i * high : at + i * high + rows], t)
+
+
+@pto.kernel(shapes="x[rows, D] y[rows, D]")
+def reversed_rows(x: pto.In, y: pto.Out) -> None:
+    rows, width = x.shape
+    for i in pto.grid(rows):
+        pto.store(pto.block(y, rows - 1 - i, 0, 1, width), pto.load(pto.block(x, i, 0, 1, width)))
+
+
+@pto.kernel(shapes="x[rows, D] flags[rows] y[rows, D] counts[C]")
+def compacted(x: pto.In, flags: pto.In, y: pto.Out, counts: pto.In) -> None:
+    """Rows whose flag is set, one after the other: a number that is carried from turn to turn."""
+    rows, width = x.shape
+    at = counts[0]
+    for i in pto.range(rows):
+        if flags[i] > 0:
+            pto.store(pto.block(y, at, 0, 1, width), pto.load(pto.block(x, i, 0, 1, width)))
+            at += 1
