@@ -99,9 +99,11 @@ def paged(q: pto.In, k: pto.In, v: pto.In, table: pto.In, lengths: pto.In, o: pt
     high = -(-heads // 16) * 16
     for b in pto.grid(batch):
         left = pto.load(pto.block(q[b], 0, 0, heads, d), "mat").to("left")
-        run, length = Running(high, d, heads), lengths[b]
+        run = Running(high, d, heads)
+        length: int = lengths[b]
         for j in pto.range(pto.cdiv(length, size)):
-            page, valid = table[b, j], pto.min(size, length - j * size)
+            page: int = table[b, j]
+            valid = pto.min(size, length - j * size)
             keys = pto.load(pto.block(k[page, :valid].T, 0, 0, d, size), "mat").to("right")
             values = pto.load(pto.block(v[page, :valid], 0, 0, size, d), "mat").to("right")
             run.step(pto.matmul(left, keys).to("vec") * d**-0.5, values)

@@ -27,7 +27,9 @@ def test_both_outputs_are_found() -> None:
     assert {command.split()[0] for command, _ in SHOWN} == {"check", "layout"}
 
 
-def test_python_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len([line for line in example.splitlines() if line.strip()]) <= 12
-    exec(compile(example, "README.md", "exec"), {})
+def test_python_examples_run() -> None:
+    kernel, tiles = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert README.startswith("# ptokit\n\n```python\n")
+    assert len([line for line in tiles.splitlines() if line.strip()]) <= 12
+    for example in (kernel, tiles):
+        exec(compile(example, "README.md", "exec"), {})
