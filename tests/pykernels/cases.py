@@ -1,7 +1,8 @@
 """The kernels of examples/kernels, the arrays they are run on, and what NumPy makes of these."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false - lambdas on arrays of any type
+# pyright: reportUnknownMemberType=false
+# Lambdas here compute on arrays of any type.
 
 from __future__ import annotations
 
