@@ -1,6 +1,7 @@
 """Data movement: rows and blocks go where numbers in memory, or other axes, say."""
 
 import ptokit as pto
+from ptokit import f32, u32
 
 
 @pto.kernel(shapes="x[rows, cols] y[cols, rows]")
@@ -52,3 +53,20 @@ def compacted(x: pto.In, flags: pto.In, y: pto.Out, counts: pto.In) -> None:
         if flags[i] > 0:
             pto.store(pto.block(y, at, 0, 1, width), pto.load(pto.block(x, i, 0, 1, width)))
             at += 1
+
+
+@pto.kernel(shapes="x[rows, 32] ids[32, 32] values[rows, 32] places[rows, 32]")
+def sorted_rows(x: pto.In, ids: pto.In, values: pto.Out, places: pto.Out) -> None:
+    """Each row from its largest element on, and where the elements were: the first k are top-k."""
+    rows = x.shape[0]
+    for i in pto.grid(pto.cdiv(rows, 32)):
+        t = pto.load(pto.block(x, i * 32, 0, 32, 32))
+        high: int = t.valid[0]
+        records = pto.tile_vec(f32, 32, 64, valid=(high, 64))
+        pto.tsort32(records, t, pto.load(pto.block(ids[:high], 0, 0, 32, 32)))
+        best, bits, at = (pto.tile_vec(d, 32, 32, valid=(high, 32)) for d in (f32, f32, u32))
+        pto.tgather(best, records, pattern="P0101")
+        pto.tgather(bits, records, pattern="P1010")
+        pto.bitcast(at, bits)  # the same bytes: indices are whole numbers
+        pto.store(pto.block(values, i * 32, 0, 32, 32), best)
+        pto.store(pto.block(places, i * 32, 0, 32, 32), at)

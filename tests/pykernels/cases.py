@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -24,17 +23,11 @@ Array = NDArray[Any]
 Rng = np.random.Generator
 
 
-@cache
 def chapter(name: str) -> ModuleType:
-    """A file of examples/kernels."""
-    path = FOLDER / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"kernels_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    """A file of examples/kernels, by which others import it too."""
+    if str(FOLDER) not in sys.path:
+        sys.path.append(str(FOLDER))
+    return import_module(name)
 
 
 @dataclass
@@ -168,6 +161,10 @@ def compact(x: Array, flags: Array, _: Array) -> Array:
 
 def prefixes(x: Array) -> tuple[Array, Array]:
     return np.minimum.accumulate(x), np.maximum.accumulate(x)
+
+
+def numbered() -> Array:
+    return np.broadcast_to(np.arange(32, dtype=np.uint32), (32, 32)).copy()
 
 
 def small(rng: Rng, *shape: int) -> Array:
@@ -356,5 +353,11 @@ CASES = [
         lambda r, n: (floats(r, n, 40), bits(r, n, most=2), zeros(n, 40), bits(r, 1, most=1)),
         compact,
         outs=(2,),
+    ),
+    Case(
+        *("movement", "sorted_rows"),
+        lambda r, n: (floats(r, n, 32), numbered(), zeros(n, 32), np.zeros((n, 32), np.uint32)),
+        lambda x, _: (-np.sort(-x), np.argsort(-x, kind="stable")),
+        outs=(2, 3),
     ),
 ]

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from fuzz.scale import scaled
-from pykernels.cases import CASES, Case
+from pykernels.cases import (
+    CASES,
+    Array,
+    Case,
+    causal,
+    chapter,
+    floats,
+    masked,
+    rmsnorm,
+    rotated,
+    silu,
+)
 
 
 def runs(case: Case) -> list[tuple[str, int]]:
@@ -45,3 +56,31 @@ def test_the_program_is_legal_and_reads_back(case: Case) -> None:
     assert [d.render() for d in program.check(*case.targets) if d.is_error] == []
     text = program.text("dps")
     assert pto.loads(text).text("dps") == text
+
+
+@pytest.mark.parametrize("rows", [1, 31, 33, 103])
+def test_a_decoder_layer_is_made_of_kernels(rows: int) -> None:
+    """Like Qwen3's: four heads that share two of keys and values."""
+    rng = np.random.default_rng(rows)
+    shapes = {"query": (64, 128), "key": (64, 64), "value": (64, 64), "out": (128, 64)}
+    shapes |= {"gate": (64, 96), "up": (64, 96), "down": (96, 64)}
+    weights = {name: floats(rng, *shape) / 8 for name, shape in shapes.items()}
+    gains = {name: 1 + floats(rng, 1, 64) / 8 for name in ("norm", "ffn_norm")}
+    x, angles = floats(rng, rows, 64), np.outer(np.arange(rows), 0.9 ** np.arange(16))
+    turns = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    layer = chapter("decoder").Layer(**weights, **gains)
+    wanted = decoder_layer(x.astype(np.float64), turns, weights | gains)
+    np.testing.assert_allclose(layer(x, *turns, causal(rows)), wanted, 2e-2, 2e-2)
+
+
+def decoder_layer(x: Array, turns: tuple[Array, Array], w: dict[str, Array]) -> Array:
+    """The layer by NumPy, in f64."""
+    m, normed = len(x), rmsnorm(x, w["norm"])
+    q, k, v = (
+        np.moveaxis((normed @ w[n]).reshape(m, -1, 32), 1, 0) for n in ("query", "key", "value")
+    )
+    q, k = (np.stack([rotated(head, *turns) for head in t]) for t in (q, k))
+    heads = [masked(head, k[h // 2], v[h // 2], causal(m)) for h, head in enumerate(q)]
+    y = x + np.concatenate(heads, 1) @ w["out"]
+    normed = rmsnorm(y, w["ffn_norm"])
+    return y + (silu(normed @ w["gate"]) * (normed @ w["up"])) @ w["down"]

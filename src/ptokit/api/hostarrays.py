@@ -238,7 +238,7 @@ class Operators:
         return _forms().moved(self, loc, **how)
 
     def cast(self, dtype: DType | str | DTypeLike, **how: Any) -> Tile:  # Any: rounding
-        """The elements in another type."""
+        """The elements in another type; of its own type the tile itself."""
         return _forms().cast(self, dtype, **how)
 
 

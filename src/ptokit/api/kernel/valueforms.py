@@ -352,7 +352,9 @@ def moved(tile: Tile, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the 
 
 
 def cast(tile: Tile, dtype: tensors.ElementType, **how: Any) -> Tile:  # Any: rounding
-    """`tile.cast(dtype)`."""
+    """`tile.cast(dtype)`: the tile itself if it has that type and no rounding is asked for."""
+    if tensors.dtype_of(dtype) is tile.dtype and not how:
+        return tile
     return converted(tile, "cast", dtype=tensors.dtype_of(dtype), **how)
 
 
