@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import re
 import sys
 from functools import cache
 from types import CodeType, FrameType
@@ -14,6 +15,7 @@ from ptokit.diagnostics.callsite import PACKAGE
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 
+STATEMENT = re.compile(r"(?:while|if|elif|assert|for\s.+?\sin)\s+(.+?)\s*(?::\s*\n|:?$)")
 OURS = (PACKAGE, functools.__file__)  # cached properties are the library's frames
 
 
@@ -31,7 +33,10 @@ class CallPlace(NamedTuple):
     def span(self) -> Span | None:
         """The text of the expression; without columns its line; None without source."""
         line, end, col, stop = self.columns
-        return span_of(self.code.co_filename, line, end, col, stop)
+        found = span_of(self.code.co_filename, line, end, col, stop)
+        # older Pythons blame the statement for its test
+        test = found and STATEMENT.match(found.source.text, found.start, found.end)
+        return Span(found.source, *test.span(1)) if found and test else found
 
 
 def user_frame() -> FrameType:
