@@ -27,6 +27,7 @@ from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.percore import arguments
 from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer
 
@@ -75,11 +76,13 @@ class Options:
     blocks: int
     types: tuple[tuple[str, Type], ...] = ()
     slots: bool = False  # numbers are no part of the code
+    schedule: str | None = None  # of cores: "random:SEED"
 
     @property
     def key(self) -> tuple[object, ...]:
         """Options with equal keys are equal: a target is known by its identity."""
-        return id(self.target), self.engine, self.fixpipe, self.blocks, self.types, self.slots
+        how = self.engine, self.fixpipe, self.blocks, self.types, self.slots, self.schedule
+        return id(self.target), *how
 
 
 class _Prepared(NamedTuple):
@@ -140,7 +143,9 @@ class Executable:
         """`run`, with counts; `observers` look on."""
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays)
-        outputs, count = function.run(bound, limits, observers)
+        races = detector(self.options.schedule)
+        watching = observers if races is None else (*observers, races)
+        outputs, count = function.run(bound, limits, watching)
         return Run(outputs, dict(count), bound.dtypes)
 
     def prepared(self, arrays: Mapping[str, Any]) -> tuple[Any, PreparedFunction]:

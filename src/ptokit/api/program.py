@@ -131,6 +131,7 @@ class Program:
         max_instructions: int | None = None,
         timeout: float | None = None,
         cluster: object = None,
+        schedule: str | None = None,
         **arrays: Any,  # Any: as above
     ) -> dict[str, AnyArray]:
         """Run a function on arrays and numbers, by position or by name; returns its outputs.
@@ -140,9 +141,11 @@ class Program:
         which defines what comes out, or "native", compiled. PtoError if the program is illegal on
         the target, goes wrong while it runs, or has not ended after `max_instructions` (see
         `sim.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
-        `dask.distributed.Client`, whose workers run the blocks.
+        `dask.distributed.Client`, whose workers run the blocks. `schedule`: "random:SEED" lets the
+        cores go on in another order than the fixed one, by the reference, and raises where two
+        touch the same bytes in no order.
         """
-        made = self._executable(target, func, fixpipe, blocks, engine, None)
+        made = self._executable(target, func, fixpipe, blocks, engine, None, schedule=schedule)
         if cluster is None:
             return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
         from ptokit.api.cluster import launched
@@ -163,12 +166,13 @@ class Program:
         types: Mapping[str, Type] | None = None,
         observers: Sequence[Observer] = (),
         cluster: object = None,
+        schedule: str | None = None,
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name.
 
         `observers` look on while it runs, see `sim.observer`.
         """
-        made = self._executable(target, func, fixpipe, blocks, engine, types)
+        made = self._executable(target, func, fixpipe, blocks, engine, types, schedule=schedule)
         if cluster is not None:
             from ptokit.api.cluster import launched
 
@@ -205,6 +209,7 @@ class Program:
         engine: str | None,
         types: Mapping[str, Type] | None,
         slots: bool = False,
+        schedule: str | None = None,
     ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
@@ -212,12 +217,13 @@ class Program:
         from ptokit.passes.inline import inlined
         from ptokit.passes.percore import kernel
 
-        options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots)
+        options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots, schedule)
         key = func, *options.key
 
         def make() -> Executable:
             entry = self._entry(func)
-            return Executable(inlined(self.module, entry), options, kernel(self.module, entry))
+            cores = kernel(self.module, entry, always=schedule is not None)
+            return Executable(inlined(self.module, entry), options, cores)
 
         return self._executables.get(key, make)
 

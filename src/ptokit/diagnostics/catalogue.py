@@ -258,6 +258,12 @@ CATALOGUE: dict[str, Entry] = {
         "%x, %o or %c for a whole number, %f, %e or %g for a float, or none at all; %% is a "
         "percent sign.",
     ),
+    "race": Entry(
+        "two cores touch the same bytes in no order",
+        "One of them writes, and no signal, entry or slot of a pipe, or meeting of cores orders "
+        "the two: the result may be another one with each run on hardware. The first place is that "
+        "of the access that came second; the seed of the schedule gives the same run again.",
+    ),
     "register-not-set": Entry(
         "a register does not hold what the instruction reads",
         "On A2/A3 and A5 some instructions read what others wrote to registers: in a manual mode "

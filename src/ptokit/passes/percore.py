@@ -35,18 +35,22 @@ def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
     return {kind: only(module, func, kind) for kind in (CUBE, VECTOR)}
 
 
-def kernel(module: Module, func: Func) -> dict[KernelKind, Func]:
-    """The functions that take turns when it runs: of several cores, or of one that may wait."""
+def kernel(module: Module, func: Func, *, always: bool = False) -> dict[KernelKind, Func]:
+    """The functions that take turns when it runs: of several cores, or of one that may wait.
+
+    `always`: of any.
+    """
     cores = per_core(module, func)
     if cores:
         return cores
     whole = inlined(module, func)
     ops = [op for op in whole.body.walk() if isinstance(op, Op)]
-    if all(CORES.isdisjoint(op.page.uses) for op in ops):
+    if all(CORES.isdisjoint(op.page.uses) for op in ops) and not always:
         return {}
     own = (core_of(op) for op in ops)
     kind = kind_of(module, func) or next((k for k in own if k is not None), VECTOR)
-    return {kind: only(module, func, kind)}
+    waits = any(core_of(op) is OTHER[kind] for op in ops)  # one core that has both units
+    return {kind: whole if waits else only(module, func, kind)}
 
 
 def peer_of(module: Module, func: Func) -> Func | None:

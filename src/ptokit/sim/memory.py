@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -53,6 +54,8 @@ def copied(array: NDArray[Any]) -> Bytes:  # Any: codes
 
 class Memory:
     """One address space or array: `data` holds the bytes, `shadow` 0xFF where they were written."""
+
+    watch: Callable[[Index, bool], None] | None = None  # told which bytes, and whether written
 
     def __init__(self, name: str, data: Bytes, *, written: bool) -> None:
         self.name = name
@@ -180,6 +183,7 @@ class Elements:
 
     def read(self, rows: range, cols: range) -> Codes:
         """The codes of a window, in logical order, one array element each."""
+        self._tell(rows, cols, writes=False)
         return self._read(self.memory.data, self.part(rows, cols))
 
     def past_end(self, rows: Index, cols: Index) -> bool:
@@ -194,10 +198,12 @@ class Elements:
 
     def take(self, rows: Index, cols: Index) -> Codes:
         """The codes at row and column numbers given element by element."""
+        self._tell(rows, cols, writes=False)
         return self._view(self.memory.data)[self._offsets(rows, cols)]
 
     def put(self, rows: Index, cols: Index, codes: Codes) -> None:
         """Store codes at row and column numbers, in order, and mark them written."""
+        self._tell(rows, cols, writes=True)
         offsets = self._offsets(rows, cols)
         self._view(self.memory.data)[offsets] = codes.reshape(offsets.shape)
         self._view(self.memory.shadow)[offsets] = self._ones
@@ -210,6 +216,17 @@ class Elements:
         at = tuple(np.argwhere(found)[0])
         return int(rows[at]), int(cols[at])
 
+    def _tell(self, rows: range | Index, cols: range | Index, *, writes: bool) -> None:
+        """Whoever watches the memory sees the bytes of a window, or of single elements."""
+        if self.memory.watch is None:
+            return
+        window = isinstance(rows, range)
+        down, across = np.asarray(rows, np.int64), np.asarray(cols, np.int64)
+        offsets = self._offsets(down[:, None] if window else down, across).reshape(-1)
+        size = self.dtype.size
+        bytes = offsets // 2 if self.dtype.packed else offsets[:, None] * size + np.arange(size)
+        self.memory.watch(self.address + bytes.reshape(-1), writes)
+
     def _offsets(self, rows: Index, cols: Index) -> Index:
         return self.origin + _along(self.map.rows, rows) + _along(self.map.cols, cols)
 
@@ -220,6 +237,7 @@ class Elements:
 
     def write(self, rows: range, cols: range, codes: Codes) -> None:
         """Store the codes of a window, or one for all of a row or column, and mark them written."""
+        self._tell(rows, cols, writes=True)
         part, memory = self.part(rows, cols), self.memory
         if codes.shape != part.shape:
             codes = np.broadcast_to(codes, part.shape)
@@ -231,6 +249,7 @@ class Elements:
 
     def write_where(self, rows: range, cols: range, codes: Codes, keep: NDArray[np.bool_]) -> None:
         """Store the codes of a window where `keep` holds; other elements and their shadow stay."""
+        self._tell(rows, cols, writes=True)
         part = self.part(rows, cols)
         for memory, values in ((self.memory.data, codes), (self.memory.shadow, self._ones)):
             self._write(memory, part, np.where(keep, values, self._read(memory, part)))

@@ -42,6 +42,7 @@ class GroupedCore(Core):
     ) -> None:
         super().__init__(target, fixpipe, place.block, blocks)
         self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, lanes
+        self.place, self.clock = place, board.clock(place)
         self.ends, self.schedule = exchanges.ends[place.kind], schedule
         self.signals = CoreSignals(board, place, target.separate)
         self.opened: dict[str, object] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ptokit.isa.model.words import KernelKind
 from ptokit.sim.cores.schedule import Schedule, Wait
@@ -30,16 +30,45 @@ class CorePlace(NamedTuple):
         return f"the {self.kind.text} core{number} of block {self.block}"
 
 
+class Clocks(Protocol):
+    """What each core knows of the others, where somebody looks for races."""
+
+    def release(self, core: int, key: Hashable) -> None: ...
+    def acquire(self, core: int, key: Hashable) -> None: ...
+
+
+@dataclass(frozen=True)
+class Clock:
+    """One core's: nothing happens where nobody looks."""
+
+    clocks: Clocks | None
+    number: int
+
+    def release(self, key: Hashable) -> None:
+        """The core lets others go on that wait for the key."""
+        if self.clocks is not None:
+            self.clocks.release(self.number, key)
+
+    def acquire(self, key: Hashable) -> None:
+        """The core goes on, since others let it."""
+        if self.clocks is not None:
+            self.clocks.acquire(self.number, key)
+
+
 @dataclass
 class SignalBoard:
     """The counters of a launch: by core and number, and who has signalled so far."""
 
     cores: Sequence[CorePlace]
     schedule: Schedule
+    clocks: Clocks | None = None
     counts: Counter[tuple[CorePlace, int]] = field(default_factory=Counter[tuple[CorePlace, int]])
     arrived: Counter[tuple[Hashable, CorePlace]] = field(
         default_factory=Counter[tuple[Hashable, CorePlace]]
     )
+
+    def clock(self, core: CorePlace) -> Clock:
+        return Clock(self.clocks, self.cores.index(core) if self.clocks is not None else 0)
 
 
 @dataclass
@@ -55,6 +84,7 @@ class CoreSignals:
         key = number, tuple(senders)
         arrived = self.board.arrived
         arrived[key, self.here] += 1
+        self._let([(core, number) for core in to])
         if all(arrived[key, sender] for sender in senders):
             for sender in senders:
                 arrived[key, sender] -= 1
@@ -78,10 +108,7 @@ class CoreSignals:
             kind = VECTOR if self.here.kind is CUBE else CUBE
             self.together(number, self._in_block(self.here.kind), self._in_block(kind))
         elif self.here.kind is CUBE:
-            for lane in self._in_block(VECTOR):
-                if every_lane or lane.lane == 0:
-                    self.board.counts[lane, number] += 1
-            self.board.schedule.pause()
+            self._up([c for c in self._in_block(VECTOR) if every_lane or c.lane == 0], number)
         else:
             self.direct(number)
 
@@ -96,9 +123,15 @@ class CoreSignals:
             self._up(self._in_block(CUBE), number % OF_SECOND + OF_SECOND * self.here.lane)
 
     def _up(self, cores: Sequence[CorePlace], number: int) -> None:
+        self._let([(core, number) for core in cores])
         for core in cores:
             self.board.counts[core, number] += 1
         self.board.schedule.pause()
+
+    def _let(self, keys: Sequence[Hashable]) -> None:
+        """Whoever waits for one of these knows what this core has done."""
+        for key in keys:
+            self.board.clock(self.here).release(key)
 
     def _in_block(self, kind: KernelKind) -> list[CorePlace]:
         return [c for c in self.board.cores if c.block == self.here.block and c.kind is kind]
@@ -110,6 +143,7 @@ class CoreSignals:
         key, counts = (self.here, number), self.board.counts
         self.board.schedule.wait(Wait(lambda: counts[key] > 0, f"signal {number} of this core"))
         counts[key] -= 1
+        self.board.clock(self.here).acquire(key)
 
     def meet(self, kinds: Sequence[KernelKind]) -> None:
         """Wait until all cores of these kinds have come as often as this one."""
@@ -117,6 +151,7 @@ class CoreSignals:
         key = "meet", tuple(kinds)
         arrived[key, self.here] += 1
         turn = arrived[key, self.here]
+        self._let([key])
         if self.here not in cores:
             return
 
@@ -125,3 +160,4 @@ class CoreSignals:
 
         late = next((str(c) for c in cores if arrived[key, c] < turn), "")
         self.board.schedule.wait(Wait(met, f"all cores, {late} among them" if late else ""))
+        self.board.clock(self.here).acquire(key)

@@ -20,6 +20,7 @@ from ptokit.sim.cores.group import (
     reaches,
     shared_memories,
 )
+from ptokit.sim.cores.races import RaceDetector, memories_of
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import SignalBoard
 from ptokit.sim.limits import RunLimits
@@ -42,8 +43,11 @@ class InterpretedKernel:
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
     ) -> Outcome:
         """Run the cores of each block at once, block after block."""
-        envs, count, schedule = bound.shared(), Counter[str](), Schedule()
-        board = SignalBoard(tuple(self.grid), schedule)
+        envs, count = bound.shared(), Counter[str]()
+        races = next((o for o in observers if isinstance(o, RaceDetector)), None)
+        schedule, places = Schedule(races.order if races else None), tuple(self.grid)
+        clocks = races.launched(memories_of(envs), places) if races else None
+        board = SignalBoard(places, schedule, clocks)
         done = list[int]()
         for observer in observers:
             observer.begins(lambda: len(done))

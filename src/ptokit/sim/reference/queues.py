@@ -30,8 +30,10 @@ class InterpretedEnd(QueueEnd):
         counters = self.counters
         wait = Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
         self.core.schedule.wait(wait)
+        self.core.clock.acquire((self.core.place.block, cell))
 
     def set(self, cell: int, value: int) -> None:
+        self.core.clock.release((self.core.place.block, cell))
         self.counters[cell] = value
         self.core.schedule.pause()
 

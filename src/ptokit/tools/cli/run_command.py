@@ -62,6 +62,11 @@ if TYPE_CHECKING:
 @click.option(
     "--max-instructions", type=int, metavar="N", help="End the run where it executes more."
 )
+@click.option(
+    *("--schedule", "schedule"),
+    metavar="random:SEED",
+    help="Let cores go on in a random order, and find those that race.",
+)
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
 @click.option("--trace", metavar="FILE", help="Write a line for each instruction; - is stderr.")
 @click.option(
@@ -86,7 +91,7 @@ def run(**words: Any) -> None:  # Any: click's parameters
     is a number, a .npy file, a raw file, or `random` or `zeros`; of the last three `:f16` and
     `:512x384` after it say what the argument's type does not (a=a.bin:512x384).
 
-    With --trace, --trace-values or --break the reference engine runs it.
+    With --trace, --trace-values, --break or --schedule the reference engine runs it.
     """
     RunCall(**words).run()
 
@@ -111,6 +116,7 @@ class RunCall:
     seed: int
     engine: str | None
     scheduler: str | None
+    schedule: str | None
     max_instructions: int | None
     timeout: float | None
     trace: str | None
@@ -141,6 +147,7 @@ class RunCall:
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
         with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
             how |= {"engine": self.engine, "observers": observers, "cluster": cluster}
+            how["schedule"] = self.schedule
             result = program.execute(given, **how, **limits)
         self._finish(result, time.perf_counter() - start)
 
@@ -149,6 +156,7 @@ class RunCall:
         from ptokit.api.compare import require_tolerance
         from ptokit.api.executable import require_blocks
         from ptokit.api.settings import engine_named, reading, target_named
+        from ptokit.sim.cores.races import detector
         from ptokit.sim.limits import require_limits
 
         with call_errors():
@@ -156,6 +164,7 @@ class RunCall:
             reading(self.fixpipe)
             engine_named(self.engine)
             require_blocks(self.blocks)
+            detector(self.schedule)
             require_limits(self.max_instructions, self.timeout)
             require_tolerance("--rtol", self.rtol)
             require_tolerance("--atol", self.atol)
@@ -166,6 +175,8 @@ class RunCall:
             usage(
                 f"--trace, --trace-values and --break need the engine reference, not {self.engine}"
             )
+        if self.schedule is not None and (self.engine == "native" or self.scheduler is not None):
+            usage("--schedule runs by the reference, here: leave out --engine and --scheduler")
         if self.breaks and str(self.kernel) == "-":
             usage("--break reads commands from standard input: give the kernel as a file")
         if self.scheduler is not None:

@@ -1,0 +1,165 @@
+"""Races: bytes of global memory that two cores touch in no order, found while a kernel runs.
+
+Each core has a vector clock: how much it knows of every core to have happened. What a core signals
+carries its clock, and whoever waits for it takes that over. Of each byte is kept who wrote it last
+and when, and when each core read it last; an access that does not know of an earlier one races.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.ir.module import AnyOp, Op
+from ptokit.isa.model.words import AtomicType
+from ptokit.sim.arguments import Env
+from ptokit.sim.cores.group import GroupedCore
+from ptokit.sim.cores.signalboard import CorePlace
+from ptokit.sim.execute import Core
+from ptokit.sim.memory import Index, Memory
+from ptokit.sim.observer import Observer
+
+
+class VectorClocks:
+    """What each core knows of the others, by numbers of cores; what each signal carries."""
+
+    def __init__(self, cores: int) -> None:
+        self.knows = np.eye(cores, dtype=np.int64)
+        self.carried: defaultdict[Hashable, NDArray[np.int64]] = defaultdict(
+            lambda: np.zeros(cores, np.int64)
+        )
+
+    def release(self, core: int, key: Hashable) -> None:
+        """The core signals: whoever waits for the key knows what it knows now."""
+        np.maximum(self.carried[key], self.knows[core], out=self.carried[key])
+        self.knows[core, core] += 1
+
+    def acquire(self, core: int, key: Hashable) -> None:
+        """The core has waited for the key."""
+        np.maximum(self.knows[core], self.carried[key], out=self.knows[core])
+
+
+@dataclass
+class _ByteHistory:
+    """Of each byte of a memory: its last writer, when, and by which op; each core's last read."""
+
+    writer: NDArray[np.int32]
+    written: NDArray[np.int64]
+    by: NDArray[np.int32]
+    read: NDArray[np.int64]  # by core and byte
+    reader: NDArray[np.int32]  # the op, likewise
+
+    @classmethod
+    def of(cls, size: int, cores: int) -> _ByteHistory:
+        return cls(
+            np.zeros(size, np.int32),
+            np.zeros(size, np.int64),
+            np.zeros(size, np.int32),
+            np.zeros((cores, size), np.int64),
+            np.zeros((cores, size), np.int32),
+        )
+
+
+class RaceDetector(Observer):
+    """Runs the cores in a random order and raises at the first race; atomic additions are none."""
+
+    stepwise: ClassVar[bool] = True
+
+    def __init__(self, seed: int) -> None:
+        self.order = Random(seed)
+        self.ops: list[AnyOp] = []
+        self.numbers: dict[int, int] = {}
+        self.histories: dict[int, _ByteHistory] = {}
+        self.at: tuple[int, int] | None = None  # the core and the op that are executed
+
+    def launched(self, memories: Iterable[Memory], places: Iterable[CorePlace]) -> VectorClocks:
+        """A kernel begins, on these arrays and cores."""
+        self.places = list(places)
+        self.clocks = VectorClocks(len(self.places))
+        for memory in memories:
+            memory.watch = self._watcher(memory)
+        return self.clocks
+
+    def before(self, op: AnyOp, env: Env, core: Core) -> None:
+        assert isinstance(core, GroupedCore)
+        if id(op) not in self.numbers:
+            self.numbers[id(op)] = len(self.ops)
+            self.ops.append(op)
+        atomic = isinstance(op, Op) and AtomicType.ADD in op.attrs.values()
+        self.at = None if atomic else (self.places.index(core.place), self.numbers[id(op)])
+
+    def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:
+        def watch(touched: Index, writes: bool) -> None:
+            if self.at is not None and touched.size:
+                self._touch(memory, touched, writes, *self.at)
+
+        return watch
+
+    def _touch(self, memory: Memory, touched: Index, writes: bool, core: int, op: int) -> None:
+        history = self._history(memory)
+        knows = self.clocks.knows[core]
+        late = history.written[touched] > knows[history.writer[touched]]
+        if late.any():
+            byte = int(touched[late][0])
+            self._report(memory, byte, core, op, int(history.writer[byte]), int(history.by[byte]))
+        if not writes:
+            history.read[core, touched], history.reader[core, touched] = knows[core], op
+            return
+        for other in range(len(self.places)):
+            late = history.read[other, touched] > knows[other]
+            if other != core and late.any():
+                byte = int(touched[late][0])
+                self._report(memory, byte, core, op, other, int(history.reader[other, byte]))
+        history.writer[touched], history.by[touched] = core, op
+        history.written[touched] = knows[core]
+
+    def _history(self, memory: Memory) -> _ByteHistory:
+        found = self.histories.get(id(memory))
+        if found is None or found.writer.size < memory.size:
+            found = self.histories[id(memory)] = _ByteHistory.of(memory.size, len(self.places))
+        return found
+
+    def _report(
+        self, memory: Memory, byte: int, core: int, op: int, other: int, first: int
+    ) -> None:
+        mine, theirs = self.ops[op], self.ops[first]
+        there = f"{self.places[other]} touches it here, {theirs.name}"
+        raise PtoError(
+            Diagnostic(
+                "race",
+                f"{mine.name}: {CATALOGUE['race'].title}",
+                mine.span,
+                seen=f"byte {byte} of {memory.name}, on {self.places[core]}",
+                help="let one of them signal when it is done, and the other one wait for it",
+                notes=(Note(there, theirs.span),),
+            )
+        )
+
+
+def detector(words: str | None) -> RaceDetector | None:
+    """What `random:SEED` asks for; ValueError for other words. None: the fixed order."""
+    if words is None:
+        return None
+    kind, _, seed = words.partition(":")
+    if kind != "random" or not seed.isdecimal():
+        raise ValueError(f"no schedule {words!r}: it is random:SEED, as random:7")
+    return RaceDetector(int(seed))
+
+
+def memories_of(envs: Mapping[Any, Env]) -> list[Memory]:  # Any: a kind of core
+    """The arrays behind arguments, each once."""
+    found: dict[int, Memory] = {}
+    for env in envs.values():
+        for handle in env.values():
+            memory = getattr(handle, "memory", None)
+            if isinstance(memory, Memory):
+                found[id(memory)] = memory
+    return list(found.values())
