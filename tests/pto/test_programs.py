@@ -1,8 +1,8 @@
 """Programs as front ends emit them, each with what NumPy makes of the same arrays.
 
-NAME.pto has a row in the table of `golden.py`: a function of that name in one of the files
-`golden_*.py` gives its arguments and what must come out. It runs on every target that takes it, in
-both engines; `make test` compiles it for one of them.
+NAME.pto, here or among the lessons in `examples/pto`, has a row in the table of `golden.py`: a
+function of that name in one of the files `golden_*.py` gives its arguments and what must come out.
+It runs on every target that takes it, in both engines; `make test` compiles it for one of them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import golden_kernels
 import golden_models
 import golden_programs
 import golden_targets
@@ -20,6 +21,7 @@ import pytest
 from golden import GOLDEN, Arrays
 
 import ptokit as pto
+from account.files import ROOT
 from fuzz.scale import sampled
 from ptokit.ir.module import OpaqueOp
 from ptokit.isa.index import pages
@@ -27,17 +29,22 @@ from ptokit.isa.model.targets import TARGETS
 
 HERE = Path(__file__).parent
 MNEMONICS = 330  # of some 337
-FILES = (golden_models, golden_programs, golden_targets, golden_tiles)
+FILES = (golden_kernels, golden_models, golden_programs, golden_targets, golden_tiles)
 SMALLEST = 0.01  # of the largest number: what is less may be off by as much as that
+
+
+OURS = {path.stem: path for path in HERE.glob("*.pto")}
+LESSONS = {path.stem: path for path in (ROOT / "examples" / "pto").glob("*.pto")}
+PATHS = {name: OURS.get(name) or LESSONS[name] for name in GOLDEN}
 
 
 @cache
 def program(name: str) -> pto.Program:
-    return pto.load(HERE / f"{name}.pto")
+    return pto.load(PATHS[name])
 
 
 def test_every_program_has_a_reference() -> None:
-    assert {path.stem for path in HERE.glob("*.pto")} == set(GOLDEN)
+    assert set(OURS) <= set(GOLDEN)
 
 
 def test_together_they_use_every_shape_of_statement() -> None:
@@ -50,7 +57,7 @@ def test_together_they_use_every_shape_of_statement() -> None:
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_it_says_what_it_shows(name: str) -> None:
-    assert (HERE / f"{name}.pto").read_text(encoding="utf-8").startswith("// ")
+    assert PATHS[name].read_text(encoding="utf-8").startswith("// ")
 
 
 @pytest.mark.parametrize("name", GOLDEN)

@@ -178,7 +178,7 @@ class FreeById(ById, abstract=True, exchange=Exchange.FREES):
 
     @staticmethod
     def run(channel: Channel, entry: object, split: int) -> None:
-        release(channel, split, of_tile=entry is None)
+        release(channel, split, unnamed=entry is None)
 
 
 class FreeFromAic(FreeById, name="tfree_from_aic", core=VECTOR, pipe=MTE2, example=BOTH_WAYS):
@@ -253,7 +253,7 @@ class TFree(ByHandle, pipe=S, exchange=Exchange.FREES):
 
     @staticmethod
     def run(channel: Channel, entry: object, split: int) -> None:
-        release(channel, split, of_tile=entry is None)
+        release(channel, split, unnamed=entry is None)
 
 
 class TAlloc(ByHandle, pipe=S, exchange=Exchange.ALLOCATES, example=OUT_OF_MEMORY):

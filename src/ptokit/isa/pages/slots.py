@@ -52,6 +52,7 @@ class Channel(Protocol):
     def pushed(self, rows: int, cols: int) -> None: ...
     def popped(self) -> None: ...
     def freed(self) -> None: ...
+    def returned(self) -> None: ...
 
 
 def takers(channel: Channel, split: int) -> range:
@@ -160,9 +161,13 @@ def commit(channel: Channel, split: int) -> None:
         channel.pushed(0, 0)
 
 
-def release(channel: Channel, split: int, of_tile: bool) -> None:
+def release(channel: Channel, split: int, *, unnamed: bool) -> None:
     """The slot of the entry that was popped first is free."""
-    if not idle_lane(channel, split) and not (of_tile and channel.releases):
+    if idle_lane(channel, split):
+        return
+    if unnamed and channel.releases:
+        channel.returned()
+    else:
         channel.freed()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.tiles import GlobalType
 from ptokit.isa.model.words import GlobalLayout, KernelKind
@@ -119,11 +120,13 @@ class QueueEnd(ABC):
 
     def pushed(self, rows: Any, cols: Any) -> None:
         """The entry is complete, as far as it is this core's."""
+        cell = self._cell(PUSHED)
+        self.number = self.count(cell)
         if self.fifo.extents is None:
             header = self._header()
             self.set(header, rows)
             self.set(header + 1, cols)
-        self.set(self._cell(PUSHED), self.number + 1)
+        self.set(cell, self.number + 1)
 
     def popped(self) -> None:
         self.set(self._cell(POPPED), self.number + 1)
@@ -131,6 +134,11 @@ class QueueEnd(ABC):
     def freed(self) -> None:
         cell = self._cell(FREED)
         self.set(cell, self.count(cell) + 1)
+
+    def returned(self) -> None:
+        """The slot is free, if the pop did not give it back: one of a view it did not."""
+        cell = self._cell(FREED)
+        self.set(cell, least(self.count(cell) + 1, self.count(self._cell(POPPED))))
 
     def _cell(self, what: int) -> int:
         """A counter that this core writes."""
