@@ -4,7 +4,7 @@ import ptokit as pto
 from ptokit import f16, f32
 
 
-@pto.kernel(shapes="q[M, D] k[n, D] v[n, D] o[M, D]")
+@pto.kernel(shapes="q[m, D] k[n, D] v[n, D] o[m, D]")
 def flash(q: pto.In, k: pto.In, v: pto.In, o: pto.Out, *, bm: int = 64, bn: int = 64) -> None:
     (m, d), n = q.shape, k.shape[0]
     for i in pto.grid(m // bm):
@@ -45,7 +45,7 @@ class Running:
         return self.acc / self.total.T
 
 
-@pto.kernel(shapes="q[M, D] k[n, D] v[n, D] mask[M, n] o[M, D]")
+@pto.kernel(shapes="q[m, D] k[n, D] v[n, D] mask[m, n] o[m, D]")
 def flash_masked(
     q: pto.In, k: pto.In, v: pto.In, mask: pto.In, o: pto.Out, *, bm: int = 32, bn: int = 32
 ) -> None:
@@ -62,7 +62,7 @@ def flash_masked(
         pto.store(out, run.result())
 
 
-@pto.kernel(shapes="q[M, D] k[M, D] v[M, D] mask[M, M] o[M, D]")
+@pto.kernel(shapes="q[m, D] k[m, D] v[m, D] mask[m, m] o[m, D]")
 def flash_causal(
     q: pto.In, k: pto.In, v: pto.In, mask: pto.In, o: pto.Out, *, bm: int = 32, bn: int = 32
 ) -> None:
@@ -79,7 +79,7 @@ def flash_causal(
         pto.store(out, run.result())
 
 
-@pto.kernel(shapes="q[H, M, D] k[G, n, D] v[G, n, D] o[H, M, D]")
+@pto.kernel(shapes="q[H, m, D] k[G, n, D] v[G, n, D] o[H, m, D]")
 def grouped(q: pto.In, k: pto.In, v: pto.In, o: pto.Out, *, bm: int = 32, bn: int = 32) -> None:
     (heads, m, d), (groups, n) = q.shape, k.shape[:2]
     for h, i in pto.grid(heads, pto.cdiv(m, bm)):

@@ -15,7 +15,7 @@ import ptokit as pto
 from ptokit import f16
 
 
-@pto.kernel(shapes="x[M, W] cos[M, H] sin[M, H] y[M, W]")
+@pto.kernel(shapes="x[m, W] cos[m, H] sin[m, H] y[m, W]")
 def rotated_heads(x: pto.In, cos: pto.In, sin: pto.In, y: pto.Out, *, high: int = 32) -> None:
     (m, width), half = x.shape, cos.shape[1]
     for i, h in pto.grid(pto.cdiv(m, high), width // (2 * half)):
@@ -26,7 +26,7 @@ def rotated_heads(x: pto.In, cos: pto.In, sin: pto.In, y: pto.Out, *, high: int 
         pto.store(pto.block(y, i * high, at + half, high, half), (a * s + b * c).cast(f16))
 
 
-@pto.kernel(shapes="x[M, W] y[M, W]")
+@pto.kernel(shapes="x[m, W] y[m, W]")
 def halved(x: pto.In, y: pto.Out, *, high: int = 32) -> None:
     m, width = x.shape
     for i in pto.grid(pto.cdiv(m, high)):
@@ -34,7 +34,7 @@ def halved(x: pto.In, y: pto.Out, *, high: int = 32) -> None:
         pto.store(pto.block(y, i * high, 0, high, width), t.cast(f16))
 
 
-@pto.kernel(shapes="q[M, W] k[M, G] v[M, G] mask[M, M] o[M, W]")
+@pto.kernel(shapes="q[m, W] k[m, G] v[m, G] mask[m, m] o[m, W]")
 def attended(
     q: pto.In, k: pto.In, v: pto.In, mask: pto.In, o: pto.Out, *, depth: int = 32, bm: int = 32
 ) -> None:
@@ -52,7 +52,7 @@ def attended(
         pto.store(out, run.result())
 
 
-@pto.kernel(shapes="x[M, W] y[M, W]")
+@pto.kernel(shapes="x[m, W] y[m, W]")
 def added(x: pto.In, y: pto.InOut, *, high: int = 32) -> None:
     m, width = x.shape
     for i in pto.grid(pto.cdiv(m, high)):

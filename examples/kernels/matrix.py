@@ -4,7 +4,7 @@ import ptokit as pto
 from ptokit import f32, i32
 
 
-@pto.kernel(shapes="a[M, K] b[K, N] c[M, N]")
+@pto.kernel(shapes="a[m, K] b[K, N] c[m, N]")
 def gemm(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 128, bn: int = 128, bk: int = 64) -> None:
     (m, k), n = a.shape, b.shape[1]
     for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
@@ -17,7 +17,7 @@ def gemm(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 128, bn: int = 128, bk: 
         pto.store(out, acc)
 
 
-@pto.kernel(shapes="a[M, K] b[N, K] c[M, N]")
+@pto.kernel(shapes="a[m, K] b[N, K] c[m, N]")
 def gemm_nt(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32) -> None:
     (m, k), n = a.shape, b.shape[0]
     for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
@@ -30,7 +30,7 @@ def gemm_nt(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk:
         pto.store(out, acc)
 
 
-@pto.kernel(shapes="a[B, M, K] b[B, K, N] c[B, M, N]")
+@pto.kernel(shapes="a[B, m, K] b[B, K, N] c[B, m, N]")
 def batched(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32) -> None:
     count, m, k = a.shape
     n = b.shape[2]
@@ -40,7 +40,7 @@ def batched(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32) -> 
         pto.store(pto.block(c[s], i * bm, j * bn, bm, bn), pto.matmul(left, right))
 
 
-@pto.kernel(shapes="a[M, K] b[K, N] c[M, N]")
+@pto.kernel(shapes="a[m, K] b[K, N] c[m, N]")
 def split_k(
     a: pto.In, b: pto.In, c: pto.InOut, *, parts: int = 4, bm: int = 32, bn: int = 32, bk: int = 16
 ) -> None:
@@ -53,7 +53,7 @@ def split_k(
             pto.store(out, pto.matmul(left, right), atomic="add")
 
 
-@pto.kernel(shapes="a[M, K] b[K, N] bias[1, N] c[M, N]")
+@pto.kernel(shapes="a[m, K] b[K, N] bias[1, N] c[m, N]")
 def linear(
     a: pto.In, b: pto.In, bias: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32
 ) -> None:
@@ -72,7 +72,7 @@ def linear(
         pto.store(out, acc)
 
 
-@pto.kernel(shapes="a[M, K] b[K, N] c[M, N]")
+@pto.kernel(shapes="a[m, K] b[K, N] c[m, N]")
 def gemm_i8(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32) -> None:
     (m, k), n = a.shape, b.shape[1]
     for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
