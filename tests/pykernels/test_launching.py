@@ -9,6 +9,7 @@ import threading
 import time
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,25 @@ def test_functions_without_source_are_captured() -> None:
     x, y = arrays(8)
     pto.kernel(space["plain"])(x, y)
     assert (y == x + 1).all()
+
+
+def test_a_file_that_changed_is_not_the_source(tmp_path: Path) -> None:
+    file = tmp_path / "edited.py"
+    text = """import ptokit as pto
+@pto.kernel
+def edited(x, y, n):
+    t = pto.load(pto.block(x, 0, 0, 8, 16))
+    for i in pto.range(n):
+        pto.adds(t, 1, out=t)
+    pto.store(pto.block(y, 0, 0, 8, 16), t)
+"""
+    file.write_text(text, encoding="utf-8")
+    space: dict[str, Any] = {}
+    exec(compile(text, str(file), "exec"), space)
+    file.write_text(text.replace("adds(t, 1", "muls(t, 5"), encoding="utf-8")
+    x, y = arrays(8)
+    space["edited"](x, y, 3)
+    assert (y == x + np.float32(1) + np.float32(1) + np.float32(1)).all()
 
 
 def test_two_threads_record_at_the_same_time() -> None:

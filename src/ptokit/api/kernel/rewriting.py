@@ -10,6 +10,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, cast
 
@@ -181,7 +182,22 @@ def _tree(function: FunctionType) -> ast.FunctionDef | None:
     if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
         return None
     ast.increment_lineno(found, first - 1 - indented)
-    return found
+    return found if _is_of(found, function.__code__) else None
+
+
+def _is_of(tree: ast.FunctionDef, code: CodeType) -> bool:
+    """Whether the file still has the text that the function was made of."""
+    plain = ast.Module([copy(tree)], [])
+    cast(ast.FunctionDef, plain.body[0]).decorator_list = []
+    made = compile(plain, code.co_filename, "exec", dont_inherit=True)
+    found = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == tree.name)
+    return _words(found) <= _words(code)  # what rewrites asserts adds words
+
+
+def _words(code: CodeType) -> set[str]:
+    """The names and constants of a function."""
+    names = (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars)
+    return {*names, *(repr(c) for c in code.co_consts if not isinstance(c, CodeType))}
 
 
 def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
