@@ -216,6 +216,10 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
             dst.fractal != 32,
             named("shape", elements_of(dst) == elements_of(src), help="as many in dst as in src"),
         ),
+        on(
+            CPU,
+            when(dst.fractal != 32, named("attribute", dst.dtype.isin(*SCALES), help="of 8 bits")),
+        ),
         when(
             both(dst.fractal != 32, axis == GroupAxis.ALONG),
             named("shape", dst.valid.cols % 2 == 0, help="groups go in pairs"),
