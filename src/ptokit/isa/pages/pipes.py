@@ -17,7 +17,9 @@ from ptokit.isa.pages.slots import (
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 
 
-class AtPipe(Instr, abstract=True, asm=Asm(shape="called"), uses=(CHANNEL,)):
+class AtPipe(
+    Instr, abstract=True, asm=Asm(shape="called"), uses=(CHANNEL,), disputes=("X63", "X64")
+):
     """Something that one end of a pipe does with a slot.
 
     `split` says how the two vector cores share an entry: 0 one has it whole, 1 by rows, 2 by

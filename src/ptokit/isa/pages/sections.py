@@ -18,7 +18,7 @@ FUSED = f"""\
 class Section(Instr, abstract=True, pipe=S, uses=(REGIONS, FLOW), routes=ONCE):
     """A part of a function for one kind of core.
 
-    ptokit runs one core: where all sections of a function are of one kind, its core runs them.
+    A function with sections of both kinds is taken apart into what each core runs.
     """
 
     disputes = ("X50",)
