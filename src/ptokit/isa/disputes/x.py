@@ -180,7 +180,7 @@ X: dict[str, Dispute] = {
     ),
     "X63": Dispute(
         "how many vector cores run a kernel whose entries are whole (split 0)?",
-        "A5: the second one takes no part, programs let it do nothing. A2/A3: both wait and signal. "
+        "A5: the second one takes no part, programs let it do nothing. A2/A3: both signal. "
         "CPU simulator: the second one pops zeros; with nosplit both have the whole entry.",
         "one, unless a pipe is nosplit, some entry is split, or the program asks which it is; then "
         "the second one pops zeros and pushes nothing",
@@ -188,8 +188,8 @@ X: dict[str, Dispute] = {
     ),
     "X64": Dispute(
         "what does a consumer see of an entry whose valid part is smaller than its tile?",
-        "A2/A3: rows of a slot are as far apart as the producer's valid columns; the consumer reads "
-        "with its own. Newer front ends widen the valid region before they push.",
+        "A2/A3: rows of a slot are as far apart as the producer's valid columns; the consumer's "
+        "are its own. Newer front ends widen the valid region before they push.",
         "rows and columns as they were pushed; what lies beyond them stays as it was",
         "the hardware's reading is skewed, which no program can mean",
     ),
