@@ -110,8 +110,11 @@ class Bound:
             return _tensor(arg, given, kind)
         return self.every_number.get(arg)  # nothing reads one of a type that no page takes
 
-    def renew(self, env: Env) -> None:
-        """These arrays behind handles that `shared` made of others of the same types."""
+    def renew(self, env: Env, shown: frozenset[str] = frozenset()) -> None:
+        """These arrays behind handles that `shared` made of others of the same types.
+
+        `shown`: arrays by name that others write, and that are looked at after the run.
+        """
         env |= self._slots()
         for arg, handle in env.items():
             memory = getattr(handle, "memory", None)
@@ -124,7 +127,7 @@ class Bound:
                 kind: Any = arg.type  # Any: a pointer's or a view's
                 as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
                 content = given if as_it_is else _content(arg, given, kind)
-                memory.hold(content, shown=arg in self.written)
+                memory.hold(content, shown=arg in self.written or arg.name in shown)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
         """Handles on the arguments that are tiles, in the memories of one core."""
@@ -198,6 +201,12 @@ class BoundKernel:
             made[kind] = bound.beside(memories)
             memories |= {arg.name: handle for arg, handle in made[kind].items()}
         return made
+
+    def renew(self, envs: Mapping[KernelKind, Env]) -> None:
+        """These arrays behind handles that `shared` made of others of the same types."""
+        written = frozenset(arg.name for bound in self.cores.values() for arg in bound.written)
+        for kind, bound in self.cores.items():
+            bound.renew(envs[kind], written)
 
     @cached_property
     def dtypes(self) -> dict[str, DType]:

@@ -23,6 +23,7 @@ from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
+from ptokit.sim.native.cache import Processor
 from ptokit.sim.native.compile import CompiledBody, kind_of
 from ptokit.sim.native.session import Worker
 from ptokit.sim.observer import Observer
@@ -42,6 +43,7 @@ class CompiledKernel:
         self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks)
         self.together = any(reaches(one.func) for one in bound.cores.values())
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
+        self.idle: dict[tuple[bool, Processor], list[_Launch]] = {}  # those that ended
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
@@ -55,18 +57,29 @@ class CompiledKernel:
             return InterpretedKernel(bound, *self.how).run(bound, limits, observers)
 
     def _run(self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
-        envs, count, schedule = bound.shared(), Counter[str](), Schedule()
-        if any(_grows(env) for env in envs.values()):
-            raise NotNative("an output is as large as its views")
-        launch = _Launch(self, envs, limits, schedule)
-        done = list[int]()
+        count, launch, done = Counter[str](), self._renewed(bound, limits), list[int]()
         for observer in observers:
             observer.begins(lambda: len(done))
-        for ran in launch_cores(self.grid, schedule, launch.programs, self.together):
+        for ran in launch_cores(self.grid, launch.schedule, launch.programs, self.together):
             for worker in ran:
                 count.update(worker.counts())
             done.append(1)
-        return bound.outputs(envs), count
+        outputs = bound.outputs(launch.envs)
+        self.idle.setdefault(kind_of(limits), []).append(launch)
+        return outputs, count
+
+    def _renewed(self, bound: BoundKernel, limits: RunLimits) -> _Launch:
+        """A launch that ended, with these arguments, or a new one."""
+        try:
+            launch = self.idle[kind_of(limits)].pop()
+        except LookupError:
+            envs = bound.shared()
+            if any(_grows(env) for env in envs.values()):
+                raise NotNative("an output is as large as its views") from None
+            return _Launch(self, envs, limits)
+        bound.renew(launch.envs)
+        launch.renew(limits)
+        return launch
 
 
 def _grows(env: Env) -> bool:
@@ -75,50 +88,56 @@ def _grows(env: Env) -> bool:
 
 
 class _Launch:
-    """One launch: cores are used again by later blocks, unless all run at once."""
+    """One launch: its cores are used again by later blocks and launches.
+
+    Blocks that wait for one another have cores of their own, else all have the same.
+    """
 
     def __init__(
-        self,
-        kernel: CompiledKernel,
-        envs: Mapping[KernelKind, Env],
-        limits: RunLimits,
-        schedule: Schedule,
+        self, kernel: CompiledKernel, envs: Mapping[KernelKind, Env], limits: RunLimits
     ) -> None:
-        self.kernel, self.envs, self.limits, self.schedule = kernel, envs, limits, schedule
-        self.board = SignalBoard(tuple(kernel.grid), schedule)
-        self.workers: list[Worker] = []
-        self.shared: dict[str, Memory] = {}
+        self.kernel, self.envs, self.limits, self.schedule = kernel, envs, limits, Schedule()
+        self.board = SignalBoard(tuple(kernel.grid), self.schedule)
+        self.workers: dict[int, list[Worker]] = {}
+
+    def renew(self, limits: RunLimits) -> None:
+        """As it was made."""
+        self.limits = limits
+        self.board.counts.clear()
+        self.board.arrived.clear()
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
         """What the cores of a block run."""
-        if block and not self.kernel.together:
-            for worker, place in zip(self.workers, self.kernel.grid.of_block(block), strict=True):
+        places, number = self.kernel.grid.of_block(block), block if self.kernel.together else 0
+        if number in self.workers:
+            for worker, place in zip(self.workers[number], places, strict=True):
                 self._again(worker, place)
         else:
-            self.shared = shared_memories(self.kernel.exchanges)
-            self.workers = [self._worker(place) for place in self.kernel.grid.of_block(block)]
-        return [partial(_finished, worker) for worker in self.workers]
+            shared = shared_memories(self.kernel.exchanges)
+            self.workers[number] = [self._worker(place, shared) for place in places]
+        return [partial(_finished, worker) for worker in self.workers[number]]
 
-    def _worker(self, place: CorePlace) -> Worker:
+    def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
         target, fixpipe, blocks = self.kernel.how
         grid, shared = self.kernel.grid, (self.kernel.exchanges, self.schedule, self.board)
         core = GroupedCore(target, fixpipe, place, blocks, grid.lanes, *shared)
-        core.shared = self.shared
+        core.shared = memories
         body, kind = self.kernel.bodies[place.kind], (place.lane, kind_of(self.limits))
         session = body.started(body.job_on(core, self.envs[place.kind]), self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, blocks)
 
     def _again(self, worker: Worker, place: CorePlace) -> None:
-        """The same core for a further block: its memories count as unwritten."""
+        """The same core for another block: its memories count as unwritten."""
         core = worker.core
         assert isinstance(core, GroupedCore)
-        for memory in self.shared.values():
+        for memory in core.shared.values():
             memory.data[:] = 0
         core.clear()
         core.block_idx = place.block
         core.signals = CoreSignals(self.board, place, core.target.separate)
         core.opened.clear()
         worker.first, worker.last = place.block, place.block + 1
+        worker.session.limits = self.limits
         worker.session.crew.clear()
         worker.begin()
 
