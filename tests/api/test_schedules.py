@@ -98,3 +98,14 @@ def test_atomic_additions_do_not_race() -> None:
 def test_other_words_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match="it is random:SEED"):
         pto.loads(SIGNALLED).execute(GIVEN, schedule=words)
+
+
+def test_a_pair_takes_the_arguments_of_both() -> None:
+    """Named from either end; what either one views says how large a random array is."""
+    names = "%x: !pto.ptr<f32>, %y: !pto.ptr<f32>"
+    text = BOTH_WAYS.replace("@vector(%y: !pto.ptr<f32>)", f"@vector({names})")
+    for entry in ("cube", "vector"):
+        program = pto.loads(text)
+        assert {arg.name for arg in program.func(entry).args} == {"x", "y"}
+        given = {"x": np.zeros(1, np.float32), "y": np.zeros(256, np.float32)}
+        assert (program.execute(given, func=entry).outputs["y"] == 3).all()

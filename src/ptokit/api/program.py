@@ -97,9 +97,9 @@ class Program:
 
         Calls are replaced by what they call. An entry has the attribute `pto.entry`.
         """
-        from ptokit.passes.inline import inlined
+        from ptokit.passes.percore import whole
 
-        return inlined(self.module, self._entry(name))
+        return whole(self.module, self._entry(name))
 
     def _entry(self, name: str | None) -> Func:
         """The function that is meant, with its calls."""
@@ -214,8 +214,7 @@ class Program:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
         from ptokit.api.executable import Executable, Options
-        from ptokit.passes.inline import inlined
-        from ptokit.passes.percore import kernel
+        from ptokit.passes.percore import kernel, whole
 
         options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots, schedule)
         key = func, *options.key
@@ -223,7 +222,7 @@ class Program:
         def make() -> Executable:
             entry = self._entry(func)
             cores = kernel(self.module, entry, always=schedule is not None)
-            return Executable(inlined(self.module, entry), options, cores)
+            return Executable(whole(self.module, entry), options, cores)
 
         return self._executables.get(key, make)
 

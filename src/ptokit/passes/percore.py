@@ -16,6 +16,7 @@ from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.words import KernelKind
 from ptokit.passes.inline import calls, inlined
+from ptokit.passes.shared import renamed
 
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
@@ -129,6 +130,21 @@ def _of(op: AnyOp, kind: KernelKind) -> Iterator[AnyOp]:
         yield replace(op, regions=[_block(region, kind) for region in op.regions])
     else:
         yield op
+
+
+def whole(module: Module, func: Func) -> Func:
+    """The function with what it calls; of a pair both, one after the other, as one function.
+
+    It has the arguments of both, and views what they view.
+    """
+    if kind_of(module, func) is None or not (cores := per_core(module, func)):
+        return inlined(module, func)
+    args, ops = arguments(cores), list[AnyOp]()
+    named = {arg.name: arg for arg in args}
+    for one in cores.values():
+        now = {arg: named[arg.name] for arg in one.args}
+        ops += [renamed(op, now) for op in one.body.ops if op is not one.body.terminator]
+    return replace(inlined(module, func), body=Block(args, ops))
 
 
 def arguments(cores: Mapping[KernelKind, Func]) -> list[Value]:
