@@ -11,7 +11,7 @@ no figure of this run is comparable with them.
 A second table has our own plain C (`plain.c`) as the opponent, compiled in the same run; it is
 missing where there is no compiler. Before anything is timed, results of both are compared.
 
-    python bench/run.py [PART OF A ROW'S NAME | grid | calls | start | programs]...
+    python bench/run.py [PART OF A ROW'S NAME | grid | calls | start | programs | kernels]...
         [--quick] [--json FILE]
 """
 
@@ -29,6 +29,7 @@ from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
+import kernels
 import numpy as np
 import texts
 import whole
@@ -138,7 +139,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "rows",
         nargs="*",
-        help="only rows with one of these in their name; also: grid, calls, start, programs",
+        help="only rows with this in their name; also: grid, calls, start, programs, kernels",
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
@@ -154,14 +155,17 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     clock = Clock(passes=1, runs=2, seconds=0.002) if chosen.quick else Clock()
     selected = [row for row in (*rows(), *families()) if wanted(row.name)]
     grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
-    text = wanted("programs")
-    if not (selected or grid or calls or start or text):
+    text, several = wanted("programs"), wanted("kernels")
+    if not (selected or grid or calls or start or text or several):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
     prepare(clock, selected)
     if grid:
         whole.add_grid(clock)
     if calls:
         whole.add_calls(clock)
+    if several:
+        for kernel in kernels.kernels():
+            kernel.add(clock)
     clock.take_turns()
     record = recorded(RECORD)
     if calls:
@@ -172,12 +176,14 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
+    figures = kernels.print_kernels(clock) if several else {}
     repeats = 3 if chosen.quick else 9
     started = list(print_starts("from a cold start", whole.starts(repeats))) if start else []
     started += print_starts("long programs", texts.readings(repeats)) if text else []
     return {
         "rows": [line.to_json() for line in lines],
         "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],
+        "kernels_ns": figures,
         "starts_ms": {start.name: start.times for start in started},
     }
 

@@ -242,8 +242,10 @@ class Worker:
                 number = yield 0
                 if number == TOO_LARGE:
                     raise NotNative("an address or a bound of more than 64 bits")
-                self._execute(self.session.plan.requests[number], number)
-                self._point()
+                request = self.session.plan.requests[number]
+                self._execute(request, number)
+                if request.purpose is not Purpose.WAIT:  # what may grow makes no core wait
+                    self._point()
         except GeneratorExit:
             return
         except BaseException as problem:  # an interrupt too ends the compiled program
