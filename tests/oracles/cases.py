@@ -23,6 +23,7 @@ from oracles import (
     ordering,
     products,
     quantisation,
+    ranks,
     scalars_and_control,
     transfers,
     vectors,
@@ -46,6 +47,7 @@ SAID = (
     ordering,
     products,
     quantisation,
+    ranks,
     scalars_and_control,
     transfers,
     vectors,
@@ -110,7 +112,7 @@ def check_program(what: Program) -> None:
     """The outputs of a program in both engines."""
     for engine in ("reference", "native"):
         done = pto.loads(what.text).execute(
-            deepcopy(what.arguments), engine=engine, blocks=what.blocks
+            deepcopy(what.arguments), engine=engine, blocks=what.blocks, ranks=what.ranks
         )
         outputs = {n: np.asarray(done.outputs[n]).tolist() for n in what.outputs}
         assert outputs == dict(what.outputs), f"{engine}\n{what.text}"

@@ -110,6 +110,7 @@ class Program:
     outputs: Mapping[str, Any]  # Any: nested lists of numbers
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])  # Any: arrays, numbers
     blocks: int = 1
+    ranks: int = 1
 
 
 MEANINGS: dict[str, Oracle | NoData | Numbers | Program] = {}

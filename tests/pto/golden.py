@@ -17,13 +17,15 @@ Reference: TypeAlias = "Callable[[Random], tuple[Arrays, Arrays]]"
 class Golden:
     """A program's arguments and outputs, in NumPy, and how it is run.
 
-    `blocks` of it run; `refused` is the slug of the error on each target that does not take it;
-    `stops` the slug of the error that the run ends with; `within` the relative difference allowed
-    in an output, 0 for none; `entry` the function that runs, where the text does not say.
+    `blocks` of it run on each of `ranks`; `refused` is the slug of the error on each target that
+    does not take it; `stops` the slug of the error that the run ends with; `within` the relative
+    difference allowed in an output, 0 for none; `entry` the function that runs, where the text does
+    not say.
     """
 
     reference: Reference
     blocks: int = 1
+    ranks: int = 1
     within: float = 0.0
     refused: Mapping[str, str] = field(default_factory=dict[str, str])
     stops: str = ""

@@ -79,10 +79,24 @@ def both_kinds(random: Random) -> tuple[Arrays, Arrays]:
     return {"a": a, "y": np.zeros((16, 16), f32)}, {"y": a.astype(f64) @ a.astype(f64)}
 
 
-@golden(stops="not-executed")
+@golden(ranks=2)
 def ranks(random: Random) -> tuple[Arrays, Arrays]:
-    x, y = numbers(random, 128), numbers(random, 128)
-    return {"x": x, "y": y, "flags": np.zeros(1, i32)}, {}
+    x, y = (numbers(random, 256) for _ in range(2))
+    given: Arrays = {"x@0": x, "x@1": 2 * x, "y": y, "flags": np.zeros(1, i32)}
+    last = np.concatenate([2 * x[128:], y[128:]])  # of what both write there
+    return given, {"x@0": x, "x@1": 2 * x, "y": last, "flags": np.ones(1, i32)}
+
+
+@golden(ranks=2)
+def all_gather(random: Random) -> tuple[Arrays, Arrays]:
+    parts, empty, none = numbers(random, 2, 4, 16), np.zeros((8, 16), f32), np.zeros(1, i32)
+    given: Arrays = {"there@0": "here@1", "there@1": "here@0"}
+    given |= {"sent@0": "arrived@1", "sent@1": "arrived@0"}
+    for rank in range(2):
+        own = {"rows": parts[rank], "here": empty, "arrived": none, "y": empty, "rank": rank}
+        given |= {f"{name}@{rank}": value for name, value in own.items()}
+    whole = parts.reshape(8, 16)
+    return given, {"y@0": 2 * whole, "y@1": 2 * whole, "here@0": whole, "here@1": whole}
 
 
 @golden(stops="not-executed")
@@ -112,10 +126,11 @@ def pipes_by_handle(random: Random) -> tuple[Arrays, Arrays]:
     return given, {"y": x, "memory": np.concatenate([x[None], np.zeros((7, 16, 16))])}
 
 
-@golden(stops="not-executed")
+@golden()
 def sessions(random: Random) -> tuple[Arrays, Arrays]:
     given: Arrays = {name: numbers(random, 128) for name in "xy"}
-    return given | {"flags": np.zeros(1, i32), "room": np.zeros(64, np.int8)}, {}
+    given |= {"flags": np.zeros(1, i32), "room": np.zeros(64, np.int8)}
+    return given, {"x": given["x"], "y": given["x"]}
 
 
 @golden()

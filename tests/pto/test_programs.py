@@ -99,7 +99,7 @@ def test_it_computes_what_numpy_computes(
     """Both engines give the same bytes, the same printed lines, or the same error."""
     row = GOLDEN[name]
     arguments, wanted = row.reference(np.random.default_rng(7))
-    how: Arrays = {"target": target, "blocks": row.blocks, "func": row.entry}
+    how: Arrays = {"target": target, "blocks": row.blocks, "ranks": row.ranks, "func": row.entry}
     engines = ("reference", "native") if (name, target) in COMPILED else ("reference",)
     (first, said), *others = (
         (outcome(name, engine, how, arguments), capfd.readouterr().out) for engine in engines

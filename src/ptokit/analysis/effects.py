@@ -18,7 +18,7 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.lang.traits import ALIASES, BY_SCALAR, CALLS, CHANNEL
+from ptokit.isa.lang.traits import ALIASES, CALLS
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, Type
@@ -83,8 +83,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     if isinstance(op, Op) and CALLS in op.page.traits:
         used = [value for _, value in op.values()]
         return Effects(dict.fromkeys(used, ANYWHERE), dict.fromkeys(used, ANYWHERE))
-    declared = isinstance(op, Op) and (op.page.unexecuted or CHANNEL in op.page.uses)
-    if isinstance(op, Op) and (declared or BY_SCALAR in op.page.traits):
+    if isinstance(op, Op) and op.page.declared:
         return _declared(op, facts)
     if isinstance(op, OpaqueOp):
         return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))

@@ -25,7 +25,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import ALIASES, BY_SCALAR, CALLS, CHANNEL
+from ptokit.isa.lang.traits import ALIASES, CALLS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
@@ -71,7 +71,7 @@ def _suspects(
             if blank:
                 yield op, blank
             written |= {storage.of(value) for _, value in _written(op)}
-        elif BY_SCALAR in op.page.traits or op.page.unexecuted or CHANNEL in op.page.uses:
+        elif op.page.declared:
             outs = op.page.outs()
             written |= {storage.of(value) for o in outs for value in op.bound(o.name)}
             written |= {storage.of(value) for value in op.results}

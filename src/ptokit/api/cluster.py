@@ -57,6 +57,8 @@ def launched(
             f"a cluster runs the engine {DEFAULT_ENGINE}, not {made.options.engine}: "
             "leave out the engine or the cluster"
         )
+    if made.options.ranks > 1:
+        raise ValueError("a cluster runs one rank: leave out the ranks or the cluster")
     if any(observer.stepwise for observer in observers):
         raise ValueError("nobody can look at every instruction of a cluster: leave it out")
     client = require_workers(cluster)

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.analysis.checker import check_func
+from ptokit.api import ranks
 from ptokit.api.bind import bind, named
 from ptokit.api.fills import Completed, filled
 from ptokit.api.hostarrays import from_dlpack
+from ptokit.api.ranks import Names, require_ranks
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func
+from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import PtrType, Type
@@ -26,7 +28,7 @@ from ptokit.isa.model.words import KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.percore import arguments
-from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer
@@ -77,18 +79,19 @@ class Options:
     types: tuple[tuple[str, Type], ...] = ()
     slots: bool = False  # numbers are no part of the code
     schedule: str | None = None  # of cores: "random:SEED"
+    ranks: int = 1
 
     @property
     def key(self) -> tuple[object, ...]:
         """Options with equal keys are equal: a target is known by its identity."""
-        how = self.engine, self.fixpipe, self.blocks, self.types, self.slots, self.schedule
-        return id(self.target), *how
+        how = self.engine, self.fixpipe, self.blocks, self.types, self.slots
+        return id(self.target), *how, self.schedule, self.ranks
 
 
 class _Prepared(NamedTuple):
     """A function made ready for one kind of arguments; no array of a user's is kept."""
 
-    bound: Bound | BoundKernel
+    bound: Bound | BoundKernel | BoundJob
     function: PreparedFunction
 
 
@@ -105,6 +108,7 @@ class Executable:
     ) -> None:
         """`cores`: what the cores of a kernel run, where there are several or they wait."""
         require_blocks(options.blocks)
+        require_ranks(options.ranks)
         self.func = func
         self.cores = cores or {}
         self.options = options
@@ -151,20 +155,41 @@ class Executable:
     def prepared(self, arrays: Mapping[str, Any]) -> tuple[Any, PreparedFunction]:
         """The function with these arguments, and made ready; PtoError if it is not legal.
 
-        Any: a Bound, or of several cores a BoundKernel.
+        Any: a Bound, of several cores a BoundKernel, of several ranks a BoundJob.
         """
         given = self._given(arrays)
         bound, function = self._ready(given)
         return bound.on(given), function
 
-    def bound(self, arrays: Mapping[str, Any]) -> Bound | BoundKernel:  # Any: as above
+    def bound(self, arrays: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:  # Any: as above
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
 
     def _given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        open = any(isinstance(value, Completed) for value in arrays.values())
-        made = filled(self.func, arrays, self._viewed) if open else arrays
+        made = arrays
+        if any(isinstance(value, Completed) for value in arrays.values()):
+            names = self._names(arrays)
+            made = self._filled_ranks(names, arrays) if names else self._filled(arrays)
         return {n: a if type(a) is np.ndarray else from_dlpack(a) for n, a in made.items()}
+
+    def _names(self, arrays: Mapping[str, Any]) -> Names:  # Any: as above
+        """Which rank has which array; none where there are no ranks."""
+        if self.options.ranks == 1 and not any("@" in name for name in arrays):
+            return ()
+        return ranks.named((arg.name for arg in self._arguments()), arrays, self.options.ranks)
+
+    def _arguments(self) -> Sequence[Value]:
+        return arguments(self.cores) if self.cores else self.func.args
+
+    def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:  # Any: as above
+        return filled(self.func, arrays, self._viewed)
+
+    def _filled_ranks(self, names: Names, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """The arrays of all ranks; one that ranks share is made for the first. Any: as above."""
+        made = dict(arrays)
+        for labels, mine in ranks.of_each(names, made):
+            made |= {labels[name]: value for name, value in self._filled(mine).items()}
+        return made
 
     def _viewed(self, arrays: Mapping[str, Any]) -> Mapping[str, int]:
         """How many elements of each pointer that is None the function views, where it tells."""
@@ -197,7 +222,21 @@ class Executable:
         how = options.target, options.fixpipe, options.blocks
         return _Prepared(bound.on({}), self._engine.prepare(bound, *how))
 
-    def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
+    def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:
+        names = self._names(given)
+        if not names:
+            return self._bound_rank(given)
+        found: list[BoundKernel] = []
+        for rank, (_, mine) in enumerate(ranks.of_each(names, given)):
+            try:
+                bound = self._bound_rank(mine)
+            except PtoError as problem:
+                raise problem.noted(f"of rank {rank}") from None
+            assert isinstance(bound, BoundKernel)
+            found.append(bound)
+        return BoundJob(tuple(found), names)
+
+    def _bound_rank(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
         if not self.cores:
             return self._legal(self.func, given, self.options.blocks > 1)
         names = {arg.name for arg in arguments(self.cores)}

@@ -127,6 +127,7 @@ class Program:
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
         blocks: int = 1,
+        ranks: int = 1,
         engine: str | None = None,
         max_instructions: int | None = None,
         timeout: float | None = None,
@@ -137,7 +138,9 @@ class Program:
         """Run a function on arrays and numbers, by position or by name; returns its outputs.
 
         Arrays are not changed: an output that was also given starts from a copy. `blocks` runs the
-        function that many times, on one global memory and a core for each. `engine`: "reference",
+        function that many times, on one global memory and a core for each. `ranks` runs all of that
+        that many times at once: an argument `x` is every rank's, `x@0` one's own, and a name in the
+        place of an array, as in `{"theirs@0": "mine@1"}`, another rank's. `engine`: "reference",
         which defines what comes out, or "native", compiled. PtoError if the program is illegal on
         the target, goes wrong while it runs, or has not ended after `max_instructions` (see
         `sim.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
@@ -145,7 +148,8 @@ class Program:
         cores go on in another order than the fixed one, by the reference, and raises where two
         touch the same bytes in no order.
         """
-        made = self._executable(target, func, fixpipe, blocks, engine, None, schedule=schedule)
+        how = func, fixpipe, blocks, engine
+        made = self._executable(target, *how, None, schedule=schedule, ranks=ranks)
         if cluster is None:
             return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
         from ptokit.api.cluster import launched
@@ -160,6 +164,7 @@ class Program:
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
         blocks: int = 1,
+        ranks: int = 1,
         engine: str | None = None,
         max_instructions: int | None = None,
         timeout: float | None = None,
@@ -172,7 +177,8 @@ class Program:
 
         `observers` look on while it runs, see `sim.observer`.
         """
-        made = self._executable(target, func, fixpipe, blocks, engine, types, schedule=schedule)
+        how = func, fixpipe, blocks, engine
+        made = self._executable(target, *how, types, schedule=schedule, ranks=ranks)
         if cluster is not None:
             from ptokit.api.cluster import launched
 
@@ -188,6 +194,7 @@ class Program:
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
         blocks: int = 1,
+        ranks: int = 1,
         engine: str | None = None,
         slots: bool = False,
     ) -> Executable:
@@ -198,7 +205,7 @@ class Program:
         Options are as for `run`, which itself keeps the last few of these. A program is not changed
         once it has run.
         """
-        return self._executable(target, func, fixpipe, blocks, engine, None, slots)
+        return self._executable(target, func, fixpipe, blocks, engine, None, slots, ranks=ranks)
 
     def _executable(
         self,
@@ -210,18 +217,19 @@ class Program:
         types: Mapping[str, Type] | None,
         slots: bool = False,
         schedule: str | None = None,
+        ranks: int = 1,
     ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
         from ptokit.api.executable import Executable, Options
         from ptokit.passes.percore import kernel, whole
 
-        options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots, schedule)
+        options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots, schedule, ranks)
         key = func, *options.key
 
         def make() -> Executable:
             entry = self._entry(func)
-            cores = kernel(self.module, entry, always=schedule is not None)
+            cores = kernel(self.module, entry, always=schedule is not None or ranks > 1)
             return Executable(whole(self.module, entry), options, cores)
 
         return self._executables.get(key, make)
@@ -242,12 +250,12 @@ class Program:
         Arguments are as for `execute`: numbers and shapes become part of the code.
         """
         made = self._executable(target, func, fixpipe, blocks, "native", types)
-        from ptokit.sim.arguments import BoundKernel
+        from ptokit.sim.arguments import Bound
         from ptokit.sim.native.listing import code_of
 
         how = made.options.target, made.options.fixpipe, blocks
         bound = made.bound(arrays)
-        if isinstance(bound, BoundKernel):
+        if not isinstance(bound, Bound):
             message = "code is shown of functions of one core, and this kernel has several"
             raise call_error("no-such-instruction", message, help="choose a function without pipes")
         return code_of(bound, *how, instruction)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.isa.lang.instr import Instr
     from ptokit.isa.model.tiles import TileType
-    from ptokit.sim.arguments import Bound, BoundKernel, Outcome
+    from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, Outcome
     from ptokit.sim.execute import Core
     from ptokit.sim.limits import RunLimits
     from ptokit.sim.observer import Observer
@@ -83,7 +83,7 @@ class PreparedFunction(Protocol):
     def run(self, bound: Any, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run it once for each block, on arguments that differ in content only.
 
-        Any: a Bound or a BoundKernel, as what it was made of.
+        Any: a Bound, a BoundKernel or a BoundJob, as what it was made of.
         """
         ...
 
@@ -93,7 +93,7 @@ class Engine(Protocol):
 
     @staticmethod
     def prepare(
-        bound: Bound | BoundKernel, target: Target, fixpipe: FixPipe, blocks: int
+        bound: Bound | BoundKernel | BoundJob, target: Target, fixpipe: FixPipe, blocks: int
     ) -> PreparedFunction:
         """Make a bound and checked function ready to run."""
         ...

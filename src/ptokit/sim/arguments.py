@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -97,7 +97,8 @@ class Bound:
             if isinstance(memory, Memory) and isinstance(kind, PtrType):
                 env[arg] = Pointer(kind.dtype, memory)
             elif isinstance(memory, Memory) and isinstance(kind, GlobalType):
-                env[arg] = GlobalView(kind, memory, 0)
+                own = _tensor(arg, self.arrays.get(arg.name), kind)
+                env[arg] = GlobalView(own.type, memory, 0)
             elif arg not in self.tiles:
                 env[arg] = self._global(arg)
         return env
@@ -192,12 +193,14 @@ class BoundKernel:
         """The same functions on other arrays of the same types."""
         return BoundKernel({kind: bound.on(arrays) for kind, bound in self.cores.items()})
 
-    def shared(self) -> dict[KernelKind, Env]:
-        """Handles for each kind, on one copy of each array."""
-        first, *others = self.cores.items()
-        made = {first[0]: first[1].shared()}
-        memories = {arg.name: handle for arg, handle in made[first[0]].items()}
-        for kind, bound in others:
+    def shared(self, others: Mapping[str, Any] | None = None) -> dict[KernelKind, Env]:
+        """Handles for each kind, on one copy of each array, or the memories of these handles.
+
+        Any: handles, by name.
+        """
+        made: dict[KernelKind, Env] = {}
+        memories = dict(others or {})
+        for kind, bound in self.cores.items():
             made[kind] = bound.beside(memories)
             memories |= {arg.name: handle for arg, handle in made[kind].items()}
         return made
@@ -219,6 +222,57 @@ class BoundKernel:
         for kind, bound in self.cores.items():
             found |= bound.outputs(envs[kind])
         return found
+
+
+@dataclass(frozen=True)
+class BoundJob:
+    """A kernel on several ranks.
+
+    `names` tells of each rank which array is which argument's: ranks share an array of one name.
+    """
+
+    ranks: tuple[BoundKernel, ...]
+    names: tuple[Mapping[str, str], ...]
+
+    def on(self, arrays: Mapping[str, Any]) -> BoundJob:  # Any: arrays and numbers
+        """The same ranks on other arrays of the same types."""
+        pairs = zip(self.ranks, self.names, strict=True)
+        ranks = (
+            kernel.on({n: arrays[name] for n, name in names.items() if name in arrays})
+            for kernel, names in pairs
+        )
+        return BoundJob(tuple(ranks), self.names)
+
+    def shared(self) -> list[dict[KernelKind, Env]]:
+        """Handles for each rank, on one copy of each array."""
+        made: list[dict[KernelKind, Env]] = []
+        memories: dict[str, Any] = {}  # Any: handles
+        for kernel, names in zip(self.ranks, self.names, strict=True):
+            own = {n: memories[name] for n, name in names.items() if name in memories}
+            made.append(kernel.shared(own))
+            memories |= {names[a.name]: h for env in made[-1].values() for a, h in env.items()}
+        return made
+
+    @cached_property
+    def dtypes(self) -> dict[str, DType]:
+        """The element types of what may be outputs, by the names of arrays."""
+        pairs = zip(self.ranks, self.names, strict=True)
+        return {names[n]: dtype for one, names in pairs for n, dtype in one.dtypes.items()}
+
+    def outputs(self, envs: Sequence[Mapping[KernelKind, Env]]) -> dict[str, AnyArray]:
+        """Arrays by their names that some rank may write."""
+        found: dict[str, AnyArray] = {}
+        for kernel, names, env in zip(self.ranks, self.names, envs, strict=True):
+            found |= {names[n]: array for n, array in kernel.outputs(env).items()}
+        arguments = dict.fromkeys(name for names in self.names for name in names)
+        ranks = range(len(self.ranks))
+        order = [label for n in arguments for label in (n, *(of_rank(n, rank) for rank in ranks))]
+        return {label: found[label] for label in order if label in found}
+
+
+def of_rank(name: str, rank: int) -> str:
+    """What the array of one rank is called."""
+    return f"{name}@{rank}"
 
 
 def _memory(arg: Value, given: Any, dtype: Any) -> Memory:

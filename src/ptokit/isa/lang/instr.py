@@ -36,6 +36,7 @@ from ptokit.isa.lang.operands import (
 )
 from ptokit.isa.lang.paths import OneOfPaths, Path, path
 from ptokit.isa.lang.traits import (
+    ALIASES,
     BY_SCALAR,
     CALLS,
     CHANNEL,
@@ -150,6 +151,15 @@ class Instr:
                 or not CORES.isdisjoint(page.uses)
                 or NO_TILES & {*page.traits}
             )
+        )
+    )
+    # what it reads and writes are whole operands: its body is not recorded
+    declared: ClassVar[Derived[bool]] = Derived(
+        lambda page: bool(
+            page.unexecuted
+            or BY_SCALAR in page.traits
+            or not CORES.isdisjoint(page.uses)
+            or (page.results() and ALIASES not in page.traits and _moves(page))
         )
     )
     # its result is a number that follows from its operands alone
@@ -316,6 +326,11 @@ def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
     if page.exists_on(target):
         return tuple(rule for rule in page.all_rules if target.follows(rule.targets))
     return (Rule(OnTarget(page), NOT_ON_TARGET),)
+
+
+def _moves(page: type[Instr]) -> bool:
+    """Whether it writes into an operand."""
+    return any(operand.role is Role.OUT for operand in page.operands)
 
 
 def _unset(field: Operand | Attr) -> Any:  # Any: a word or a number

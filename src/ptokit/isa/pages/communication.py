@@ -1,8 +1,10 @@
-"""Communication between ranks: puts, gets, signals, collectives; prefetching by the same engine."""
+"""Communication between ranks: puts, gets, signals, collectives."""
+
+from typing import TypeAlias
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.pages.crosscore import Signals
 
-RANKS = "it works on the memory of other ranks, and ptokit runs one"
 ROW = "!pto.partition_tensor_view<128xf32>"
 SIGNAL = "!pto.partition_tensor_view<1xi32>"
 STAGE = "!pto.tile_buf<vec, 1x128xf32>"
@@ -58,13 +60,25 @@ def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
     )
 
 
+View: TypeAlias = Any  # Any: a part of global memory, as an engine has it
+
+
+def part_of(whole: View, like: View, number: int = 0) -> View:
+    """Of several parts with the extents of `like`, one after another in `whole`, one by number.
+
+    They follow one another along the rows, where there is one dimension along the elements.
+    """
+    kind = replace(like.type, stride=whole.type.stride)
+    rows = max(kind.rank - 2, 0)
+    offsets = (number * n if axis == rows else 0 for axis, n in enumerate(kind.shape))
+    return whole.partition(kind, tuple(offsets))
+
+
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):
     """What reaches the memory of other ranks."""
 
-    unexecuted = RANKS
 
-
-class Transfer(Remote, abstract=True):
+class Transfer(Remote, abstract=True, uses=(SIGNALS,)):
     """A part of the memory of one rank becomes that of another one, by way of a tile."""
 
     asm = Asm(order=("dst", "src"), clauses=(("buf", ("ping", "pong")),))
@@ -91,11 +105,23 @@ class CommTPut(Transfer, name="comm.tput", asm=remote("TPUT", "AtomicType::{atom
     example = program(f"NAME(%theirs, %mine, buf(%stage, %more) : {ROW}, {ROW}, {STAGE}, {STAGE})")
     atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
 
+    @staticmethod
+    def run(signals: Signals, dst: View, src: View, atomic: AtomicType) -> None:
+        """Each element is added or written as a whole, and no rank sees a part of the transfer."""
+        place, data = part_of(dst, src), src[:, :]
+        place[:, :] = place[:, :] + data if atomic is AtomicType.ADD else data
+        signals.pause()
+
 
 class CommTGet(Transfer, name="comm.tget", asm=remote("TGET")):
     """Read a part of another rank's memory into this rank's."""
 
     example = program(f"NAME(%mine, %theirs, buf(%stage) : {ROW}, {ROW}, {STAGE})")
+
+    @staticmethod
+    def run(signals: Signals, dst: View, src: View) -> None:
+        part_of(dst, src)[:, :] = src[:, :]
+        signals.pause()
 
 
 class NotifyOp(Word, mlir="notify_op", cpp_type="comm::NotifyOp", bare=True):
@@ -116,26 +142,33 @@ class WaitCmp(Word, mlir="wait_cmp", cpp_type="comm::WaitCmp", bare=True):
     LE = "le", "LE"
 
 
-class OfSignals(Remote, abstract=True, pipe=S):
+class OfSignals(Remote, abstract=True, pipe=S, uses=(SIGNALS,)):
     """A signal: numbers in the memory of a rank."""
 
     asm = Asm(order=("signal", "value"))
 
 
-def signals(signal: Operand) -> tuple[Ruled, ...]:
+def of_signals(signal: Operand) -> tuple[Ruled, ...]:
     """A part of global memory whose type says its extents, of i32."""
     return (*static(signal), *named("element-type", signal.dtype == i32, help=NUMBERS_32))
 
 
-class CommTNotify(OfSignals, name="comm.tnotify"):
-    """Change a signal of another rank."""
+NOTIFIED = f"(%flag, %value : {SIGNAL}, i32) {{notifyOp = #pto<notify_op set>}}"
+
+
+class CommTNotify(OfSignals, name="comm.tnotify", example=program(f"NAME{NOTIFIED}")):
+    """Change a signal of another rank: the first of its numbers."""
 
     asm = Asm(cpp_text="comm::TNOTIFY({signal}, {value}, comm::NotifyOp::{how});")
-    example = program(f"NAME(%flag, %value : {SIGNAL}, i32) {{notifyOp = #pto<notify_op set>}}")
     signal = InOut(Global, doc="the numbers")
     value = In(Scalar, scalar="i32", doc="what is written, or added")
     how = Attr(NotifyOp, key="notifyOp")
-    rules = signals(signal)
+    rules = of_signals(signal)
+
+    @staticmethod
+    def run(signals: Signals, signal: Cells, value: int, how: NotifyOp) -> None:
+        signal[0, 0] = signal[0, 0] + value if how is NotifyOp.ADD else value
+        signals.changed(signal)
 
 
 class Compared(OfSignals, abstract=True):
@@ -144,31 +177,43 @@ class Compared(OfSignals, abstract=True):
     signal = In(Global, doc="the numbers")
     value = In(Scalar, scalar="i32", doc="what they are compared with")
     how = Attr(WaitCmp, key="cmp")
-    rules = signals(signal)
+    rules = of_signals(signal)
 
 
 EXPECTED = f"(%flag, %value : {SIGNAL}, i32) {{cmp = #pto<wait_cmp ge>}}"
 
 
-class CommTWait(Compared, name="comm.twait", example=program(f"NAME{EXPECTED}")):
-    """Wait until a signal of this rank is as expected."""
+class CommTWait(Compared, name="comm.twait"):
+    """Wait until all numbers of a signal of this rank are as expected."""
 
     asm = Asm(cpp_text="comm::TWAIT({signal}, {value}, comm::WaitCmp::{how});")
+    example = program(f"pto.comm.tnotify{NOTIFIED}\nNAME{EXPECTED}")
+
+    @staticmethod
+    def run(signals: Signals, signal: Cells, value: int, how: WaitCmp) -> None:
+        signals.until(signal, how.name.lower(), value)
 
 
 class CommTTest(Compared, name="comm.ttest", example=program(f"%met = NAME{EXPECTED} -> i1")):
-    """Whether a signal of this rank is as expected."""
+    """Whether all numbers of a signal of this rank are as expected; others go on meanwhile."""
 
     asm = Asm(cpp_text="const bool {met} = comm::TTEST({signal}, {value}, comm::WaitCmp::{how});")
     met = Result(Scalar, scalar="i1")
+
+    @staticmethod
+    def run(signals: Signals, signal: Cells, value: int, how: WaitCmp) -> int:
+        return signals.test(signal, how.name.lower(), value)
 
 
 GROUP = (("recv", ("ping", "pong")), ("group", ("group",)))
 INDEXED = "root counts the members of the group from 0"
 
 
-class Collective(Remote, abstract=True):
-    """What all ranks of a group take part in; `root` is the number of one of them."""
+class Collective(Remote, abstract=True, uses=(SIGNALS,)):
+    """Between the root, the one rank that executes it, and all members of a group.
+
+    `root` is its number among them. Members neither execute it nor wait: signals tell them.
+    """
 
     root = Attr(int)
 
@@ -181,6 +226,7 @@ def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
         *named("element-type", group.first.dtype == data.dtype),
         *named("shape", group.alike, help="the parts of all members have one type"),
         *named("shape", group.first.fixed, help=STATIC),
+        *named("shape", group.first.rank == data.rank, help="all have as many dimensions"),
     )
 
 
@@ -233,6 +279,13 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
     whole = FromRoot.src.static_extents == FromRoot.group.first.extents
     rules = (*FromRoot.rules, named("shape", whole, help="every member gets all of it"))
 
+    @staticmethod
+    def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
+        data = src[:, :]
+        for member in group:
+            part_of(member, src)[:, :] = data
+        signals.pause()
+
 
 class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src")):
     """Every member gets its part of what the root has."""
@@ -240,11 +293,23 @@ class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "s
     example = among("mine")
     rules = (*FromRoot.rules, filled(FromRoot.group))
 
+    @staticmethod
+    def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
+        for number, member in enumerate(group):
+            member[:, :] = part_of(src, member, number)[:, :]
+        signals.pause()
+
 
 class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst")):
     """The root gets the parts of all members, one after another."""
 
     example = among("mine")
+
+    @staticmethod
+    def run(signals: Signals, dst: View, group: tuple[View, ...]) -> None:
+        for number, member in enumerate(group):
+            part_of(dst, member, number)[:, :] = member[:, :]
+        signals.pause()
 
 
 class ReduceOp(Word, mlir="reduce_op", cpp_type="comm::ReduceOp", bare=True):
@@ -255,8 +320,18 @@ class ReduceOp(Word, mlir="reduce_op", cpp_type="comm::ReduceOp", bare=True):
     MIN = "min", "Min"
 
 
+REDUCED = {
+    ReduceOp.SUM: operator.add,
+    ReduceOp.MAX: Array.maximum,
+    ReduceOp.MIN: Array.minimum,
+}
+
+
 class CommTReduce(ToRoot, name="comm.treduce", asm=collective("TREDUCE", "dst", "acc")):
-    """The root gets the sum, or the largest or smallest, of the parts of all members."""
+    """The root gets the sum, or the largest or smallest, of the parts of all members.
+
+    It begins with the root's own part, then those of the others in ascending order.
+    """
 
     example = among("mine", "%more, ", "reduceOp = #pto<reduce_op sum>, ")
     acc = Scratch(Tile, doc="a tile for what is reduced so far")
@@ -266,205 +341,8 @@ class CommTReduce(ToRoot, name="comm.treduce", asm=collective("TREDUCE", "dst", 
     )
     rules = (*ToRoot.rules, named("shape", alike, help="both tiles have one type"))
 
-
-FLAT = "an asynchronous transfer moves one line of memory whose type says its length"
-
-
-def flat(*views: Operand) -> tuple[Ruled, ...]:
-    """Lines of memory of known length."""
-    return named("shape", *(v.flat for v in views), help=FLAT)
-
-
-SESSION_OF = """\
-%scratch = pto.alloc_tile : !pto.tile_buf<vec, 1x32xi8>
-%session = pto.{prefix}build_async_session(%scratch, %room : !pto.tile_buf<vec, 1x32xi8>, \
-!pto.ptr<i8>) -> !pto.async_session
-%event = pto.{prefix}t{way}_async(%{dst}, %{src}, %session : {ROW}, {ROW}, !pto.async_session) \
--> !pto.async_event
-%done = pto.{prefix}wait_async_event(%event, %session : !pto.async_event, !pto.async_session) \
--> i1"""
-
-
-def asynchronous(prefix: str, way: str = "put") -> str:
-    names = ("theirs", "mine") if way == "put" else ("mine", "theirs")
-    text = SESSION_OF.replace("{ROW}", ROW).replace("{prefix}", prefix).replace("{way}", way)
-    return program(text.replace("{dst}", names[0]).replace("{src}", names[1]))
-
-
-class BuildSession(Remote, abstract=True, pipe=S):
-    """What asynchronous transfers need: room for their descriptions, and their queues."""
-
-    asm = Asm(
-        cpp_text="comm::AsyncSession {session}; comm::BuildAsyncSession<comm::DmaEngine::SDMA>"
-        "({scratch}, {workspace}, {session}[, {sync_id}]);"
-    )
-    session = Result(Handle, handle=SESSION)
-    scratch = Scratch(Tile, doc="8 bytes at least")
-    workspace = Scratch(Ptr, doc="room in global memory, of bytes")
-    sync_id = Attr(int, None)
-    block_bytes = Attr(int, None)
-    comm_block_offset = Attr(int, None)
-    queue_num = Attr(int, None)
-    channel_group_idx = Attr(int, None)
-    rules = (
-        *(scratch.loc == VEC, workspace.dtype.isin(i8, u8)),
-        named("shape", scratch.nbytes >= 8, help="a description has 8 bytes"),
-        named("attribute", both(sync_id >= 0, sync_id <= 7), block_bytes > 0, queue_num > 0),
-        named("attribute", comm_block_offset >= 0),
-        named("attribute", both(channel_group_idx >= 0, channel_group_idx < 1 << 32)),
-    )
-
-
-class AsyncTransfer(Remote, abstract=True):
-    """Begin a transfer between ranks; its event tells when it is done."""
-
-    asm = Asm(order=("dst", "src", "session"))
-    event = Result(Handle, handle=EVENT)
-    dst = Out(Global, doc="where it goes")
-    src = In(Global, doc="where it comes from")
-    session = In(Handle, handle=SESSION)
-    rules = (
-        *flat(src),
-        dst.dtype == src.dtype,
-        named("shape", dst.extents == src.extents, help="both sides have one shape"),
-    )
-
-
-def begun(function: str) -> Asm:
-    return Asm(cpp_text=f"auto {{event}} = comm::{function}({{dst}}, {{src}}, {{session}});")
-
-
-class AsyncEvent(Instr, abstract=True, pipe=S, asm=Asm(shape="called")):
-    """Whether an asynchronous transfer or prefetch is done.
-
-    A prefetch, which is all that ptokit begins, is done at once.
-    """
-
-    done = Result(Scalar, scalar="i1")
-    event = In(Handle, handle=EVENT)
-    session = In(Handle, handle=SESSION)
-
     @staticmethod
-    def run(event: object, session: object) -> int:
-        return 1
-
-
-def asked(method: str) -> Asm:
-    return Asm(cpp_text=f"const bool {{done}} = {{event}}.{method}({{session}});")
-
-
-class BuildAsyncSession(BuildSession, name="build_async_session", example=asynchronous("")):
-    """What asynchronous transfers need: the older spelling."""
-
-
-class CommBuildAsyncSession(BuildSession, name="comm.build_async_session"):
-    """What asynchronous transfers need: room for their descriptions, and their queues."""
-
-    example = asynchronous("comm.")
-
-
-class TPutAsync(AsyncTransfer, name="tput_async", asm=begun("TPUT_ASYNC")):
-    """Begin to write into another rank's memory: the older spelling."""
-
-    example = asynchronous("")
-
-
-class CommTPutAsync(AsyncTransfer, name="comm.tput_async", asm=begun("TPUT_ASYNC")):
-    """Begin to write a part of this rank's memory into another rank's."""
-
-    example = asynchronous("comm.")
-
-
-class TGetAsync(AsyncTransfer, name="tget_async", asm=begun("TGET_ASYNC")):
-    """Begin to read from another rank's memory: the older spelling."""
-
-    example = asynchronous("", "get")
-
-
-class CommTGetAsync(AsyncTransfer, name="comm.tget_async", asm=begun("TGET_ASYNC")):
-    """Begin to read a part of another rank's memory into this rank's."""
-
-    example = asynchronous("comm.", "get")
-
-
-def prefetched(asks: str) -> str:
-    """A program that prefetches and asks in this way whether that is done."""
-    return program(
-        "%context = pto.make_prefetch_async_context(%room : !pto.ptr<i8>) "
-        "-> !pto.prefetch_async_context\n"
-        f"%event = pto.tprefetch_async(%mine, %context : {ROW}, !pto.prefetch_async_context) "
-        "-> !pto.async_event\n"
-        "%session = pto.get_prefetch_async_session %context : !pto.prefetch_async_context "
-        "-> !pto.async_session\n"
-        f"%done = pto.{asks}_async_event(%event, %session : !pto.async_event, "
-        "!pto.async_session) -> i1"
-    )
-
-
-PREFETCHED = prefetched("wait")
-
-
-class WaitAsyncEvent(AsyncEvent, name="wait_async_event", asm=asked("Wait")):
-    """Wait until it is done: the older spelling."""
-
-    example = PREFETCHED
-
-
-class CommWaitAsyncEvent(AsyncEvent, name="comm.wait_async_event", asm=asked("Wait")):
-    """Wait until an asynchronous transfer or prefetch is done."""
-
-    example = prefetched("comm.wait")
-
-
-class TestAsyncEvent(AsyncEvent, name="test_async_event", asm=asked("Test")):
-    """Whether it is done: the older spelling."""
-
-    example = prefetched("test")
-
-
-class CommTestAsyncEvent(AsyncEvent, name="comm.test_async_event", asm=asked("Test")):
-    """Whether an asynchronous transfer or prefetch is done."""
-
-    example = prefetched("comm.test")
-
-
-class MakePrefetchAsyncContext(Instr, name="make_prefetch_async_context", pipe=S):
-    """What asynchronous prefetches need. ptokit keeps nothing there."""
-
-    asm = Asm(shape="called", cpp_text="PrefetchAsyncContext {context}({workspace});")
-    example = PREFETCHED
-    context = Result(Handle, handle=PREFETCHING)
-    workspace = Scratch(Ptr, doc="room in global memory, of bytes")
-    rules = workspace.dtype.isin(i8, u8)
-
-    @staticmethod
-    def run() -> int:
-        return 0
-
-
-class GetPrefetchAsyncSession(Instr, name="get_prefetch_async_session", pipe=S):
-    """The session of a context, to wait for its prefetches."""
-
-    asm = Asm(cpp_text="auto {session} = {context}.session;")
-    example = PREFETCHED
-    session = Result(Handle, handle=SESSION)
-    context = In(Handle, handle=PREFETCHING)
-
-    @staticmethod
-    def run(context: object) -> object:
-        return context
-
-
-class TPrefetchAsync(Instr, name="tprefetch_async", pipe=MTE2):
-    """Begin to bring a part of global memory nearer. No data changes."""
-
-    asm = Asm(shape="called", cpp_text="auto {event} = TPREFETCH_ASYNC({src}, {context});")
-    example = PREFETCHED
-    event = Result(Handle, handle=EVENT)
-    src = In(Global, doc="what is brought nearer")
-    context = In(Handle, handle=PREFETCHING)
-    rules = flat(src)
-
-    @staticmethod
-    def run(src: object, context: object) -> object:
-        return context
+    def run(signals: Signals, dst: View, group: tuple[View, ...], root: int, how: ReduceOp) -> None:
+        others = (member[:, :] for n, member in enumerate(group) if n != root)
+        part_of(dst, group[root])[:, :] = reduce(REDUCED[how], others, group[root][:, :])
+        signals.pause()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -50,16 +50,20 @@ class GroupedCore(Core):
 
 @dataclass(frozen=True)
 class Grid:
-    """The places of a launch: of both kinds, or of one, with so many vector cores in a block."""
+    """The places of a launch: of both kinds, or of one, with so many vector cores in a block.
+
+    `rank`: whose launch it is, where a job has several.
+    """
 
     kinds: Sequence[KernelKind]
     lanes: int
     blocks: int
+    rank: int | None = None
 
     def of_block(self, block: int) -> Iterator[CorePlace]:
         for kind in self.kinds:
             lanes = self.lanes if kind is VECTOR else 1
-            yield from (CorePlace(block, kind, lane) for lane in range(lanes))
+            yield from (CorePlace(block, kind, lane, self.rank) for lane in range(lanes))
 
     def __iter__(self) -> Iterator[CorePlace]:
         for block in range(self.blocks):
@@ -88,16 +92,31 @@ def launch_cores(
     """What the cores' programs of each block give: block after block, or of all at once."""
     blocks = range(grid.blocks)
     if together:
-        every = [
-            one
-            for block in blocks
-            for one in zip(grid.of_block(block), programs(block), strict=True)
-        ]
-        yield schedule.run([(str(place), _noted(grid, place, one)) for place, one in every])
+        yield schedule.run([one for block in blocks for one in _of_block(grid, block, programs)])
         return
     for block in blocks:
-        places = zip(grid.of_block(block), programs(block), strict=True)
-        yield schedule.run([(str(place), _noted(grid, place, one)) for place, one in places])
+        yield schedule.run(_of_block(grid, block, programs))
+
+
+def launch_ranks(
+    launches: Iterable[tuple[Grid, Callable[[int], Sequence[Program[T]]]]], schedule: Schedule
+) -> list[T]:
+    """What the programs of all cores of all ranks give, which run at once."""
+    every = [
+        one
+        for grid, programs in launches
+        for block in range(grid.blocks)
+        for one in _of_block(grid, block, programs)
+    ]
+    return schedule.run(every)
+
+
+def _of_block(
+    grid: Grid, block: int, programs: Callable[[int], Sequence[Program[T]]]
+) -> list[tuple[str, Program[T]]]:
+    """The programs of a block with the names of its cores."""
+    places = zip(grid.of_block(block), programs(block), strict=True)
+    return [(str(place), _noted(grid, place, one)) for place, one in places]
 
 
 def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
@@ -107,7 +126,7 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
         try:
             return program()
         except PtoError as problem:
-            alone = grid.blocks == 1 and len(grid.kinds) == 1
+            alone = grid.blocks == 1 and len(grid.kinds) == 1 and grid.rank is None
             raise (problem if alone else problem.noted(f"on {place}")) from None
 
     return run

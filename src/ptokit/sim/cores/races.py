@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.ir.module import AnyOp, Op
-from ptokit.isa.model.words import AtomicType
+from ptokit.isa.lang.traits import SIGNALS
+from ptokit.isa.model.words import AtomicType, Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.signalboard import CorePlace
@@ -93,7 +94,8 @@ class RaceDetector(Observer):
         if id(op) not in self.numbers:
             self.numbers[id(op)] = len(self.ops)
             self.ops.append(op)
-        atomic = isinstance(op, Op) and AtomicType.ADD in op.attrs.values()
+        orders = isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
+        atomic = orders or (isinstance(op, Op) and AtomicType.ADD in op.attrs.values())
         self.at = None if atomic else (self.places.index(core.place), self.numbers[id(op)])
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:

@@ -25,6 +25,10 @@ class Wait:
 
     met: Callable[[], bool]
     what: str
+    held: Callable[[], str] | None = None  # what there is instead
+
+    def __str__(self) -> str:
+        return self.what if self.held is None else f"{self.what}, and it is {self.held()}"
 
 
 class _Turns(Generic[T]):
@@ -85,6 +89,11 @@ class Schedule:
             self._running.waits = wait
             self._hub.switch()
 
+    def give_way(self) -> None:
+        """Other cores go on before this one."""
+        assert self._hub is not None
+        self._hub.switch()
+
     def at(self, op: str, span: Span | None) -> None:
         """The core that runs begins an instruction that may wait."""
         if self._running is not None:
@@ -98,7 +107,7 @@ class Schedule:
 
 def _deadlock(waiting: Sequence[_Turns[Any]]) -> PtoError:  # Any: as above
     """Every core that is left, where it waits and for what."""
-    waits = [(turn.name, *turn.at, turn.waits.what) for turn in waiting if turn.waits is not None]
+    waits = [(turn.name, *turn.at, str(turn.waits)) for turn in waiting if turn.waits is not None]
     name, op, span, what = waits[0]
     notes = tuple(
         Note(f"{other} waits here, {there}, for {wanted}", place)
@@ -111,7 +120,7 @@ def _deadlock(waiting: Sequence[_Turns[Any]]) -> PtoError:  # Any: as above
             span,
             rule="what a core waits for comes from a core that goes on",
             seen=f"it waits for {what}",
-            help="both ends push and pop as often, and neither waits for the other first",
+            help="both ends push and pop, or signal and wait, as often; neither waits first",
             notes=notes,
         )
     )

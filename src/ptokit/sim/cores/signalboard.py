@@ -6,28 +6,37 @@ all of them have.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from ptokit.isa.model.words import KernelKind
 from ptokit.sim.cores.schedule import Schedule, Wait
+from ptokit.sim.evaluation import NumpyArray
+from ptokit.sim.tile import Matrix
 
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+MOST_SHOWN = 8  # of the numbers that are waited for
 OF_SECOND = 16  # numbers from here on are of the second vector core, at the cube
 
 
 class CorePlace(NamedTuple):
-    """A core of a launch."""
+    """A core of a launch; `rank`: whose, where a job has several."""
 
     block: int
     kind: KernelKind
     lane: int
+    rank: int | None = None
 
     def __str__(self) -> str:
         number = f" {self.lane}" if self.kind is VECTOR else ""
-        return f"the {self.kind.text} core{number} of block {self.block}"
+        whose = "" if self.rank is None else f" of rank {self.rank}"
+        return f"the {self.kind.text} core{number} of block {self.block}{whose}"
 
 
 class Clocks(Protocol):
@@ -62,13 +71,15 @@ class SignalBoard:
     cores: Sequence[CorePlace]
     schedule: Schedule
     clocks: Clocks | None = None
+    first: int = 0  # the number of the first of these cores among those of all ranks
     counts: Counter[tuple[CorePlace, int]] = field(default_factory=Counter[tuple[CorePlace, int]])
     arrived: Counter[tuple[Hashable, CorePlace]] = field(
         default_factory=Counter[tuple[Hashable, CorePlace]]
     )
 
     def clock(self, core: CorePlace) -> Clock:
-        return Clock(self.clocks, self.cores.index(core) if self.clocks is not None else 0)
+        number = self.cores.index(core) if self.clocks is not None else 0
+        return Clock(self.clocks, self.first + number)
 
 
 @dataclass
@@ -145,6 +156,30 @@ class CoreSignals:
         counts[key] -= 1
         self.board.clock(self.here).acquire(key)
 
+    def pause(self) -> None:
+        """Something that others see is done: in a random order they may go on first."""
+        self.board.schedule.pause()
+
+    def changed(self, numbers: Matrix) -> None:
+        """Those that wait for numbers in memory may go on."""
+        self.board.clock(self.here).release(id(numbers.memory))
+        self.board.schedule.pause()
+
+    def until(self, numbers: Matrix, word: str, value: int) -> None:
+        """Wait until every number in memory compares so (`lt`, `eq`, ...) with the value."""
+        what = f"{numbers.label or 'a signal'} {word} {value}"
+        met, held = partial(_hold, numbers, word, value), partial(_listed, numbers)
+        self.board.schedule.wait(Wait(met, what, held))
+        self.board.clock(self.here).acquire(id(numbers.memory))
+
+    def test(self, numbers: Matrix, word: str, value: int) -> int:
+        """Whether every number compares so. Others go on first: a loop may ask until it is so."""
+        self.board.schedule.give_way()
+        met = _hold(numbers, word, value)
+        if met:
+            self.board.clock(self.here).acquire(id(numbers.memory))
+        return int(met)
+
     def meet(self, kinds: Sequence[KernelKind]) -> None:
         """Wait until all cores of these kinds have come as often as this one."""
         cores, arrived = [c for c in self.board.cores if c.kind in kinds], self.board.arrived
@@ -161,3 +196,26 @@ class CoreSignals:
         late = next((str(c) for c in cores if arrived[key, c] < turn), "")
         self.board.schedule.wait(Wait(met, f"all cores, {late} among them" if late else ""))
         self.board.clock(self.here).acquire(key)
+
+
+def _hold(numbers: Matrix, word: str, value: int) -> bool:
+    return bool(np.all(getattr(operator, word)(_values(numbers), value)))
+
+
+def _values(numbers: Matrix) -> Any:  # Any: an array
+    """What is in memory now: whoever looks for races does not see this."""
+    memory = numbers.memory
+    watch, memory.watch = memory.watch, None
+    try:
+        found = numbers[:, :]
+    finally:
+        memory.watch = watch
+    assert isinstance(found, NumpyArray)
+    return found.values
+
+
+def _listed(numbers: Matrix) -> str:
+    """The first few of the numbers."""
+    found = _values(numbers).reshape(-1)
+    held = ", ".join(map(str, found[:MOST_SHOWN]))
+    return f"{held}, ..." if found.size > MOST_SHOWN else held

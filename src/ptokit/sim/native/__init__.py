@@ -13,10 +13,10 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
 from ptokit.sim.execute import Core
 from ptokit.sim.native.compile import CompiledFunction, compile_op
-from ptokit.sim.native.compiledkernel import CompiledKernel
+from ptokit.sim.native.compiledkernel import CompiledJob, CompiledKernel
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
@@ -36,9 +36,11 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
 
 
 def prepare(
-    bound: Bound | BoundKernel, target: Target, fixpipe: FixPipe, blocks: int
-) -> CompiledFunction | CompiledKernel:
+    bound: Bound | BoundKernel | BoundJob, target: Target, fixpipe: FixPipe, blocks: int
+) -> CompiledFunction | CompiledKernel | CompiledJob:
     """A function, or the functions of a kernel's cores, to be compiled when they first run."""
+    if isinstance(bound, BoundJob):
+        return CompiledJob(bound, target, fixpipe, blocks)
     if isinstance(bound, BoundKernel):
         return CompiledKernel(bound, target, fixpipe, blocks)
     return CompiledFunction(bound, target, fixpipe, blocks)

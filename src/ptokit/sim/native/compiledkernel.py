@@ -10,12 +10,13 @@ from ptokit.analysis.fifos import exchanges
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import BoundKernel, Env, Outcome
+from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
 from ptokit.sim.cores.group import (
     Grid,
     GroupedCore,
     kinds_of,
     launch_cores,
+    launch_ranks,
     reaches,
     shared_memories,
 )
@@ -28,7 +29,7 @@ from ptokit.sim.native.compile import CompiledBody, kind_of
 from ptokit.sim.native.session import Worker
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.reference.interpretedkernel import InterpretedKernel
+from ptokit.sim.reference.interpretedkernel import InterpretedJob, InterpretedKernel
 
 
 class CompiledKernel:
@@ -37,11 +38,18 @@ class CompiledKernel:
     What cannot be compiled, may grow an array, or is watched or counted, runs by the reference.
     """
 
-    def __init__(self, bound: BoundKernel, target: Target, fixpipe: FixPipe, blocks: int) -> None:
+    def __init__(
+        self,
+        bound: BoundKernel,
+        target: Target,
+        fixpipe: FixPipe,
+        blocks: int,
+        rank: int | None = None,
+    ) -> None:
         self.how = target, fixpipe, blocks
         self.exchanges = exchanges({kind: one.func for kind, one in bound.cores.items()})
-        self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks)
-        self.together = any(reaches(one.func) for one in bound.cores.values())
+        self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks, rank)
+        self.together = rank is not None or any(reaches(one.func) for one in bound.cores.values())
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         self.idle: dict[tuple[bool, Processor], list[_Launch]] = {}  # those that ended
 
@@ -50,8 +58,7 @@ class CompiledKernel:
     ) -> Outcome:
         """Run the cores of each block at once, block after block."""
         try:
-            if limits.most is not None or any(observer.stepwise for observer in observers):
-                raise NotNative("somebody looks at every instruction")
+            require_unwatched(limits, observers)
             return self._run(bound, limits, observers)
         except NotNative:
             return InterpretedKernel(bound, *self.how).run(bound, limits, observers)
@@ -73,13 +80,16 @@ class CompiledKernel:
         try:
             launch = self.idle[kind_of(limits)].pop()
         except LookupError:
-            envs = bound.shared()
-            if any(_grows(env) for env in envs.values()):
-                raise NotNative("an output is as large as its views") from None
-            return _Launch(self, envs, limits)
+            return _Launch(self, bound.shared(), limits)
         bound.renew(launch.envs)
         launch.renew(limits)
         return launch
+
+
+def require_unwatched(limits: RunLimits, observers: Sequence[Observer]) -> None:
+    """NotNative where instructions are counted or looked at one by one."""
+    if limits.most is not None or any(observer.stepwise for observer in observers):
+        raise NotNative("somebody looks at every instruction")
 
 
 def _grows(env: Env) -> bool:
@@ -94,9 +104,16 @@ class _Launch:
     """
 
     def __init__(
-        self, kernel: CompiledKernel, envs: Mapping[KernelKind, Env], limits: RunLimits
+        self,
+        kernel: CompiledKernel,
+        envs: Mapping[KernelKind, Env],
+        limits: RunLimits,
+        schedule: Schedule | None = None,
     ) -> None:
-        self.kernel, self.envs, self.limits, self.schedule = kernel, envs, limits, Schedule()
+        if any(_grows(env) for env in envs.values()):
+            raise NotNative("an output is as large as its views")
+        self.kernel, self.envs, self.limits = kernel, envs, limits
+        self.schedule = schedule or Schedule()
         self.board = SignalBoard(tuple(kernel.grid), self.schedule)
         self.workers: dict[int, list[Worker]] = {}
 
@@ -148,3 +165,32 @@ def _finished(worker: Worker) -> Worker:
     if worker.problem is not None:
         raise worker.problem[0] from None
     return worker
+
+
+class CompiledJob:
+    """A kernel on several ranks, compiled when it first runs: for each with its own numbers."""
+
+    def __init__(self, bound: BoundJob, target: Target, fixpipe: FixPipe, blocks: int) -> None:
+        self.how = target, fixpipe, blocks
+        ranks = enumerate(bound.ranks)
+        self.kernels = [CompiledKernel(one, *self.how, rank) for rank, one in ranks]
+
+    def run(
+        self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()
+    ) -> Outcome:
+        """Run all cores of all blocks of all ranks at once."""
+        try:
+            require_unwatched(limits, observers)
+            return self._run(bound, limits, observers)
+        except NotNative:
+            return InterpretedJob(bound, *self.how).run(bound, limits, observers)
+
+    def _run(self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
+        envs, count, schedule = bound.shared(), Counter[str](), Schedule()
+        pairs = zip(self.kernels, envs, strict=True)
+        launches = [_Launch(kernel, env, limits, schedule) for kernel, env in pairs]
+        for observer in observers:
+            observer.begins(lambda: 0)
+        for worker in launch_ranks([(one.kernel.grid, one.programs) for one in launches], schedule):
+            count.update(worker.counts())
+        return bound.outputs(envs), count

@@ -21,7 +21,7 @@ from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import Operand
-from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.lang.traits import ALIASES, SIGNALS
 from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.sim.arguments import Env
@@ -208,9 +208,9 @@ class Compiler(MainFunction):
         except ZeroDivisionError:
             raise NotNative("division by zero") from None
         except NotNative as reason:
-            if op.results or op.regions:
+            if SIGNALS not in page.uses and (op.results or op.regions):
                 raise
-            self._by_reference(op, env, reason)
+            self._asked_number(op, env, reason)
             return
         number: object = outcome
         if isinstance(number, Traced):
@@ -234,6 +234,13 @@ class Compiler(MainFunction):
             if self.recording.stores:  # what a pipe gives has a content
                 self._write(op, env)
             self._finish()
+
+    def _asked_number(self, op: Op, env: Env, reason: NotNative) -> None:
+        """What works on signals, by the reference, and the whole number that it may give."""
+        slot = self.slot() if op.results else None
+        self._by_reference(op, env, reason, slot)
+        if slot is not None:
+            env[op.results[0]] = self.load(self.place(slot))
 
     def _finish(self) -> None:
         """What the instruction leaves behind for other cores."""

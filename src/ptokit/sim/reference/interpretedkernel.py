@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from ptokit.analysis.fifos import exchanges
@@ -11,19 +11,21 @@ from ptokit.analysis.known import Facts
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import BoundKernel, Env, Outcome
+from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
 from ptokit.sim.cores.group import (
     Grid,
     GroupedCore,
     kinds_of,
     launch_cores,
+    launch_ranks,
     reaches,
     shared_memories,
 )
 from ptokit.sim.cores.races import RaceDetector, memories_of
 from ptokit.sim.cores.schedule import Schedule
-from ptokit.sim.cores.signalboard import SignalBoard
+from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
 from ptokit.sim.limits import RunLimits
+from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpreter import Interpreter
 from ptokit.sim.reference.launch import placed
@@ -32,11 +34,18 @@ from ptokit.sim.reference.launch import placed
 class InterpretedKernel:
     """The functions of a kernel's cores, made ready to run again and again."""
 
-    def __init__(self, bound: BoundKernel, target: Target, fixpipe: FixPipe, blocks: int) -> None:
+    def __init__(
+        self,
+        bound: BoundKernel,
+        target: Target,
+        fixpipe: FixPipe,
+        blocks: int,
+        rank: int | None = None,
+    ) -> None:
         self.target, self.fixpipe = target, fixpipe
         self.exchanges = exchanges({kind: one.func for kind, one in bound.cores.items()})
         self.planned = {kind: placed(one, target) for kind, one in bound.cores.items()}
-        self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks)
+        self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks, rank)
         self.together = any(reaches(one.func) for one in bound.cores.values())
 
     def run(
@@ -44,29 +53,40 @@ class InterpretedKernel:
     ) -> Outcome:
         """Run the cores of each block at once, block after block."""
         envs, count = bound.shared(), Counter[str]()
-        races = next((o for o in observers if isinstance(o, RaceDetector)), None)
-        schedule, places = Schedule(races.order if races else None), tuple(self.grid)
-        clocks = races.launched(memories_of(envs), places) if races else None
+        places = tuple(self.grid)
+        schedule, clocks = _watched(memories_of(envs), places, observers)
         board = SignalBoard(places, schedule, clocks)
         done = list[int]()
         for observer in observers:
             observer.begins(lambda: len(done))
-
-        def programs(block: int) -> Sequence[Callable[[], Interpreter]]:
-            shared = shared_memories(self.exchanges)
-            found = list[Callable[[], Interpreter]]()
-            for place in self.grid.of_block(block):
-                how = place, self.grid.blocks, self.grid.lanes, self.exchanges, schedule, board
-                core = GroupedCore(self.target, self.fixpipe, *how)
-                core.shared = shared
-                found.append(partial(self._run, core, bound, envs, limits, observers))
-            return found
-
+        programs = self.programs(bound, envs, board, limits, observers)
         for ran in launch_cores(self.grid, schedule, programs, self.together):
             for interpreter in ran:
                 count.update(interpreter.count)
             done.append(1)
         return bound.outputs(envs), count
+
+    def programs(
+        self,
+        bound: BoundKernel,
+        envs: Mapping[KernelKind, Env],
+        board: SignalBoard,
+        limits: RunLimits,
+        observers: Sequence[Observer],
+    ) -> Callable[[int], Sequence[Callable[[], Interpreter]]]:
+        """What the cores of each block of a launch run."""
+
+        def of_block(block: int) -> Sequence[Callable[[], Interpreter]]:
+            shared = shared_memories(self.exchanges)
+            found = list[Callable[[], Interpreter]]()
+            for place in self.grid.of_block(block):
+                how = place, self.grid.blocks, self.grid.lanes, self.exchanges
+                core = GroupedCore(self.target, self.fixpipe, *how, board.schedule, board)
+                core.shared = shared
+                found.append(partial(self._run, core, bound, envs, limits, observers))
+            return found
+
+        return of_block
 
     def _run(
         self,
@@ -83,3 +103,40 @@ class InterpretedKernel:
         run = Interpreter(core, facts, self.planned[core.kind], limits, observers)
         run.block(one.func.body)(dict(envs[core.kind]))
         return run
+
+
+def _watched(
+    memories: Iterable[Memory], places: Sequence[CorePlace], observers: Sequence[Observer]
+) -> tuple[Schedule, Clocks | None]:
+    """The order of the cores, a random one and their clocks where somebody looks for races."""
+    races = next((o for o in observers if isinstance(o, RaceDetector)), None)
+    if races is None:
+        return Schedule(), None
+    return Schedule(races.order), races.launched(memories, places)
+
+
+class InterpretedJob:
+    """A kernel on several ranks, made ready to run again and again."""
+
+    def __init__(self, bound: BoundJob, target: Target, fixpipe: FixPipe, blocks: int) -> None:
+        how = target, fixpipe, blocks
+        self.kernels = [InterpretedKernel(one, *how, rank) for rank, one in enumerate(bound.ranks)]
+
+    def run(
+        self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()
+    ) -> Outcome:
+        """Run all cores of all blocks of all ranks at once."""
+        envs, count, places = bound.shared(), Counter[str](), [[*k.grid] for k in self.kernels]
+        memories = {id(memory): memory for env in envs for memory in memories_of(env)}
+        every = [place for some in places for place in some]
+        schedule, clocks = _watched(memories.values(), every, observers)
+        for observer in observers:
+            observer.begins(lambda: 0)
+        launches: list[tuple[Grid, Callable[[int], Sequence[Callable[[], Interpreter]]]]] = []
+        for kernel, one, env, mine in zip(self.kernels, bound.ranks, envs, places, strict=True):
+            board = SignalBoard(mine, schedule, clocks, every.index(mine[0]))
+            programs = kernel.programs(one, env, board, limits, observers)
+            launches.append((kernel.grid, programs))
+        for interpreter in launch_ranks(launches, schedule):
+            count.update(interpreter.count)
+        return bound.outputs(envs), count

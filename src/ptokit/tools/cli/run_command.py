@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 @click.option("--order", metavar="NAME", help="Order of sums: cpu, recorded, left, a2a3 or a5.")
 @READING
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
+@click.option("--ranks", type=int, default=1, metavar="N", help="Run ranks 0 to N-1 at once.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of random values.")
 @ENGINE
 @SCHEDULER
@@ -91,6 +92,8 @@ def run(**words: Any) -> None:  # Any: click's parameters
     is a number, a .npy file, a raw file, or `random` or `zeros`; of the last three `:f16` and
     `:512x384` after it say what the argument's type does not (a=a.bin:512x384).
 
+    Of several ranks `x=VALUE` is every rank's, `x@0=VALUE` one's own, and `x@0=y@1` another rank's.
+
     With --trace, --trace-values, --break or --schedule the reference engine runs it.
     """
     RunCall(**words).run()
@@ -113,6 +116,7 @@ class RunCall:
     order: str | None
     readings: tuple[str, ...]
     blocks: int
+    ranks: int
     seed: int
     engine: str | None
     scheduler: str | None
@@ -147,7 +151,7 @@ class RunCall:
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
         with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
             how |= {"engine": self.engine, "observers": observers, "cluster": cluster}
-            how["schedule"] = self.schedule
+            how |= {"schedule": self.schedule, "ranks": self.ranks}
             result = program.execute(given, **how, **limits)
         self._finish(result, time.perf_counter() - start)
 
@@ -155,6 +159,7 @@ class RunCall:
         """What a look at the call alone tells to be wrong."""
         from ptokit.api.compare import require_tolerance
         from ptokit.api.executable import require_blocks
+        from ptokit.api.ranks import require_ranks
         from ptokit.api.settings import engine_named, reading, target_named
         from ptokit.sim.cores.races import detector
         from ptokit.sim.limits import require_limits
@@ -165,6 +170,7 @@ class RunCall:
             engine_named(self.engine)
             require_blocks(self.blocks)
             detector(self.schedule)
+            require_ranks(self.ranks)
             require_limits(self.max_instructions, self.timeout)
             require_tolerance("--rtol", self.rtol)
             require_tolerance("--atol", self.atol)
@@ -186,6 +192,8 @@ class RunCall:
         if self.engine not in (None, "native"):
             generates = f"{self.engine} generates nothing"
             usage(f"--show-code shows what the engine native generates; {generates}")
+        if self.ranks > 1:
+            usage("--show-code shows the code of one rank: leave out --ranks")
         if self.outputs or self.report or self.expect or stepwise:
             usage("--show-code runs nothing: leave out -o, --report, --expect, --trace and --break")
 
@@ -195,6 +203,8 @@ class RunCall:
             usage("--scheduler shares the blocks of a launch out: give --blocks N")
         if self.engine not in (None, "native"):
             usage(f"--scheduler runs the engine native, not {self.engine}: leave one of them out")
+        if self.ranks > 1:
+            usage("--scheduler runs one rank: leave out --ranks")
         if stepwise:
             usage("--trace, --trace-values and --break look at one process: leave out --scheduler")
 

@@ -12,7 +12,8 @@ from ptokit.tools.cli.failures import usage
 if TYPE_CHECKING:
     from ptokit.isa.model.dtypes import DType
 
-NAMED = re.compile(r"%?([\w.$-]+)=(.+)", re.DOTALL)
+NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
+OF_RANK = re.compile(r"[\w.$-]+@\d+")  # an argument of a rank, in the place of an array
 
 
 def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -46,7 +47,7 @@ def output(text: str) -> Path:
 
 
 def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a type completes
-    """The value that a word stands for; a .npy file is read."""
+    """The value that a word stands for; a .npy file is read, the name of a rank's array stays."""
     from ptokit.api.files import read_array
     from ptokit.api.fills import completed
 
@@ -56,6 +57,8 @@ def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a 
         usage(f"{text}: {problem}")
     if value is not None:
         return value
+    if OF_RANK.fullmatch(text):
+        return text
     for number in (lambda: int(text, 0), lambda: float(text)):
         try:
             return number()

@@ -1,0 +1,89 @@
+"""Arguments of a job of several ranks: `x` for all of them, `x@0` for one, `x@0=y@1` of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from operator import index
+from typing import Any, TypeAlias
+
+from ptokit.api.fills import Fill
+from ptokit.diagnostics.diagnostic import CallError, call_error
+from ptokit.sim.arguments import of_rank
+
+MOST_RANKS = 256
+Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the names of arrays
+HELP = "--ranks N, in Python ranks=N, says how many there are"
+
+
+def require_ranks(ranks: int) -> None:
+    """ValueError unless a job may have that many ranks."""
+    if not 1 <= index(ranks) <= MOST_RANKS:
+        raise ValueError(f"ranks is {ranks}: a job has 1 to {MOST_RANKS} ranks")
+
+
+def named(arguments: Iterable[str], given: Mapping[str, Any], ranks: int) -> Names:
+    """Which array each rank has as which argument. Any: arrays, numbers, names of others' arrays.
+
+    An argument that is not given is an array of each rank's own. PtoError if a name has no rank,
+    or an array of another rank is not among those given.
+    """
+    own, arguments = {label: _own(label, ranks) for label in given}, [*arguments]
+    plain = [name for name, rank in own.values() if rank is None]
+    found = [
+        {name: of_rank(name, rank) for name in arguments} | {name: name for name in plain}
+        for rank in range(ranks)
+    ]
+    for label, (name, rank) in own.items():
+        if rank is None:
+            continue
+        if name in plain:
+            help = f"leave out {name}=, or give it for each rank"
+            seen = f"{name}= is every rank's, {label}= one's"
+            raise call_error("argument-twice", f"%{name}: it is given twice", seen=seen, help=help)
+        found[rank][name] = _others(label, given)
+    return tuple(found)
+
+
+def _own(label: str, ranks: int) -> tuple[str, int | None]:
+    """The argument that a name is about, and the rank; None: all of them."""
+    name, at, number = label.partition("@")
+    if not at:
+        return name, None
+    if not (number.isdecimal() and number.isascii()):
+        raise _wrong(f"{label}: {number!r} is no number of a rank", f"write {name}@0")
+    if int(number) >= ranks:
+        raise _wrong(f"{label}: there is no rank {int(number)}", HELP, _listed(ranks))
+    return name, int(number)
+
+
+def _others(label: str, given: Mapping[str, Any]) -> str:  # Any: as above
+    """The name of the array: this one, or that of another argument."""
+    other = given[label]
+    if not isinstance(other, str):
+        return label
+    if other not in given or isinstance(given[other], str):
+        arrays = ", ".join(n for n, value in given.items() if not isinstance(value, str))
+        help = "name an array that is given for a rank, as in theirs@0=mine@1"
+        raise _wrong(f"{label}={other}: there is no array {other}", help, f"given are {arrays}")
+    return other
+
+
+def _wrong(message: str, help: str, seen: str | None = None) -> CallError:
+    return call_error("unknown-argument", message, seen=seen, help=help)
+
+
+def _listed(ranks: int) -> str:
+    return "one rank runs, 0" if ranks == 1 else f"the job has ranks 0 to {ranks - 1}"
+
+
+def of_each(
+    names: Names, given: Mapping[str, Any]
+) -> Iterator[tuple[Mapping[str, str], dict[str, Any]]]:  # Any: as above
+    """Of each rank the names, and its arguments: random ones differ between ranks."""
+    for rank, labels in enumerate(names):
+        mine = {name: given[label] for name, label in labels.items() if label in given}
+        for name, value in mine.items():
+            if isinstance(value, Fill) and labels[name] != name:
+                mine[name] = replace(value, seed=value.seed + rank)
+        yield labels, mine

@@ -1,0 +1,108 @@
+"""`run --ranks`: arrays of each rank by name, outputs of each, and what a call may get wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ptokit as pto
+from ptokit.tools.cli import main
+
+PROGRAM = Path(__file__).parents[1] / "pto" / "all_gather.pto"
+OTHERS = ["there@0=here@1", "there@1=here@0", "sent@0=arrived@1", "sent@1=arrived@0"]
+EMPTY = [f"{name}@{rank}=zeros:{n}" for name, n in (("here", 128), ("y", 128)) for rank in (0, 1)]
+LEFT = ["arrived@0=zeros:1", "arrived@1=zeros:1", "rank@0=0", "rank@1=1"]
+
+
+def run(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["run", str(PROGRAM), *words])
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> list[str]:
+    """Four rows for each rank."""
+    for rank in range(2):
+        np.save(tmp_path / f"{rank}.npy", np.full((4, 16), rank + 1, np.float32))
+    return [f"rows@{rank}={tmp_path / f'{rank}.npy'}" for rank in range(2)]
+
+
+def test_each_rank_has_arrays_of_its_own(rows: list[str], tmp_path: Path) -> None:
+    saved = tmp_path / "y.npy"
+    status, said = run("--ranks", "2", *rows, *OTHERS, *EMPTY, *LEFT, "-o", f"y@1={saved}")
+    assert status == 0, said
+    assert np.load(saved).tolist() == [2.0] * 64 + [4.0] * 64
+    assert "y@0: float32" in said
+
+
+def test_random_arrays_differ_between_ranks(tmp_path: Path) -> None:
+    saved = tmp_path / "y.npy"
+    words = ["rows@0=random:64", "rows@1=random:64", *OTHERS, *EMPTY, *LEFT, "-o", f"y@0={saved}"]
+    status, said = run("--ranks", "2", *words)
+    assert status == 0, said
+    first, second = np.load(saved).reshape(2, 64)
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["x@2=zeros"], "x@2: there is no rank 2"),
+        (["x@me=zeros"], "x@me: 'me' is no number of a rank"),
+        (["rows=zeros", "rows@0=zeros"], "%rows: it is given twice"),
+        (["rows@0=zeros", "there@0=here@1"], "there@0=here@1: there is no array here@1"),
+        (["table@0=zeros"], "there is no argument 'table'"),
+    ],
+)
+def test_what_is_wrong_is_said(words: list[str], problem: str) -> None:
+    status, said = run("--ranks", "2", *words)
+    assert (status, problem in said) == (2, True), said
+
+
+def test_one_rank_has_no_others() -> None:
+    assert "there is no rank 1" in run("rows@1=zeros")[1]
+
+
+@pytest.mark.parametrize("ranks", ["0", "257"])
+def test_a_job_has_so_many_ranks(ranks: str) -> None:
+    assert f"ranks is {ranks}: a job has 1 to 256 ranks" in run("--ranks", ranks)[1]
+
+
+def arguments() -> dict[str, Any]:  # Any: arrays, numbers, names
+    """Of both ranks: zeros."""
+    given: dict[str, Any] = dict(word.split("=") for word in OTHERS)
+    for rank in range(2):
+        many, flag = np.zeros(128, np.float32), np.zeros(1, np.int32)
+        own: dict[str, Any] = {"rows": many, "here": many, "y": many, "arrived": flag}
+        own["rank"] = rank
+        given |= {f"{name}@{rank}": value for name, value in own.items()}
+    return given
+
+
+def test_other_orders_of_ranks_find_what_no_signal_orders() -> None:
+    text = PROGRAM.read_text(encoding="utf-8")
+    for seed in range(3):
+        pto.loads(text).run(ranks=2, schedule=f"random:{seed}", **arguments())
+    unordered = "\n".join(line for line in text.splitlines() if "comm.twait" not in line)
+    with pytest.raises(pto.PtoError, match="two cores touch the same bytes in no order"):
+        pto.loads(unordered).run(ranks=2, schedule="random:1", **arguments())
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_ranks_out_of_step_name_every_line(engine: str) -> None:
+    """Both wait for a second signal that nobody sends."""
+    text = PROGRAM.read_text(encoding="utf-8")
+    program = pto.loads(text.replace("#pto<wait_cmp ge>", "#pto<wait_cmp gt>"))
+    with pytest.raises(pto.PtoError) as problem:
+        program.run(ranks=2, engine=engine, **arguments())
+    (found,) = problem.value.diagnostics
+    assert found.slug == "deadlock"
+    said = found.render()
+    assert said.count("wait_cmp gt") == 2
+    assert "rank 0 waits for ever" in said
+    assert "it waits for %flag gt 1, and it is 1" in said
+    assert "of rank 1 waits here" in said
