@@ -120,7 +120,7 @@ def _deadlock(waiting: Sequence[_Turns[Any]]) -> PtoError:  # Any: as above
             span,
             rule="what a core waits for comes from a core that goes on",
             seen=f"it waits for {what}",
-            help="both ends push and pop, or signal and wait, as often; neither waits first",
+            help="both ends push and pop, or notify and wait, as often; neither waits first",
             notes=notes,
         )
     )
