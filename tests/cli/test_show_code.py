@@ -16,6 +16,7 @@ llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed
 GEMM = str(ROOT / "examples" / "gemm.pto")
 NZ = "blayout=col_major, slayout=row_major"
 MIXED = f"""\
+pto.sethf32mode {{enable = true}}
 pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
 pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
 %dst = textract %src[0, 64] : !pto.tile_buf<mat, 64x256xf16, {NZ}> \
@@ -112,7 +113,10 @@ def test_an_instruction_that_shares_anothers_function_is_shown(tmp_path: Path) -
 
 
 def test_what_the_reference_runs_says_why(tmp_path: Path) -> None:
-    assert mixed("set_flag", tmp_path).startswith("; pto.set_flag: by the reference, it works on")
+    assert mixed("sethf32mode", tmp_path).startswith(
+        "; pto.sethf32mode: by the reference, it works on"
+    )
+    assert mixed("set_flag", tmp_path) == "; pto.set_flag has no function: it moves no data\n"
 
 
 def test_what_moves_no_data_has_no_function(given: list[str]) -> None:

@@ -21,7 +21,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Memory
 from ptokit.sim.printing import StandardOutput
-from ptokit.sim.state import State, require_registers
+from ptokit.sim.state import FLAG_MEMORY, State, require_registers
 from ptokit.sim.tile import Matrix, Pointer
 
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
@@ -85,7 +85,8 @@ class Core:
 
     def clear(self) -> None:
         """As it was made: memories that nobody wrote, no register set, no flag up."""
-        self.state, self.block_idx = State(), 0
+        self.state.clear()
+        self.block_idx = 0
         for memory in self.spaces.values():
             memory.clear()
 
@@ -97,6 +98,8 @@ class Core:
         """The memory that hardware calls so."""
         if name in self.shared:
             return self.shared[name]
+        if name == FLAG_MEMORY:
+            return self.state.flags.memory
         if name not in self.spaces:
             self.spaces[name] = Memory.blank(name, self.target.capacity[name])
         return self.spaces[name]

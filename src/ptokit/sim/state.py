@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.isa.lang.environment import Offer, call
@@ -18,47 +20,56 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FLAGS, REGISTERS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
+from ptokit.sim.memory import Memory
 
 IDS = 8  # event ids of each pair of pipes (X13)
+PIPES = list(Pipe)
+FLAG_MEMORY = "flags"  # what compiled programs call it
 Queue: TypeAlias = "Pipe | str"  # a pipe, or the name of an operation no page has
 Key: TypeAlias = "tuple[Queue, Queue, int]"
 
 
 class Flags:
-    """The flags of one core: for each pair of pipes eight, up or down."""
+    """The flags of one core: for each pair of pipes eight, up or down.
+
+    `memory` has a byte for each, which compiled programs write too; `named` are those of operations
+    that no page has.
+    """
 
     def __init__(self) -> None:
-        self.up: set[Key] = set()
+        size = len(PIPES) * len(PIPES) * IDS
+        self.memory = Memory(FLAG_MEMORY, np.zeros(size, np.uint8), written=True)
+        self.named: set[Key] = set()
         self.given = Counter[tuple[Queue, Queue]]()
 
     def set(self, source: Queue, target: Queue, event: int) -> None:
         """Raise a flag. Within one pipe there is nothing to order."""
         key = (source, target, event)
-        if key in self.up:
+        if self._is_up(key):
             raise error(
                 "event-in-use",
                 f"event {event} of {source} -> {target}: {CATALOGUE['event-in-use'].title}",
                 rule="each record is followed by one wait before the next record",
-                seen=_ups(self.up, source, target),
+                seen=self._ups(source, target),
                 help="wait for it first, or use another of the eight ids of these pipes",
             )
         if source is not target:
-            self.up.add(key)
+            self._put(key, up=True)
 
     def wait(self, source: Queue, target: Queue, event: int) -> None:
         """Wait for a flag and lower it."""
         key = (source, target, event)
         if source is target:
             return
-        if key not in self.up:
+        if not self._is_up(key):
             raise error(
                 "event-not-set",
                 f"event {event} of {source} -> {target}: {CATALOGUE['event-not-set'].title}",
                 rule="each wait follows one record of the same pipes and id",
-                seen=_ups(self.up, source, target),
+                seen=self._ups(source, target),
                 help="record it after the instruction whose result is awaited",
             )
-        self.up.remove(key)
+        self._put(key, up=False)
 
     def join(self, event: object) -> None:
         """Wait for a Python event; other values name nothing that is still to come."""
@@ -66,16 +77,39 @@ class Flags:
         if key is not None:
             self.wait(*key)
 
+    def clear(self) -> None:
+        """None is up."""
+        self.memory.data[:] = 0
+        self.named.clear()
+        self.given.clear()
+
+    def _is_up(self, key: Key) -> bool:
+        number = flag_number(*key)
+        return key in self.named if number is None else bool(self.memory.data[number])
+
+    def _put(self, key: Key, *, up: bool) -> None:
+        if (number := flag_number(*key)) is not None:
+            self.memory.data[number] = up
+        elif up:
+            self.named.add(key)
+        else:
+            self.named.remove(key)
+
+    def _ups(self, source: Queue, target: Queue) -> str:
+        ids = (event for event in range(IDS) if self._is_up((source, target, event)))
+        return f"ids set of {source} -> {target}: {', '.join(map(str, ids)) or 'none'}"
+
     def allocate(self, source: Queue, target: Queue) -> int:
         """The next id of a pair of pipes, round robin."""
         self.given[source, target] += 1
         return (self.given[source, target] - 1) % IDS
 
 
-def _ups(up: set[Key], source: Queue, target: Queue) -> str:
-    ids = sorted(event for a, b, event in up if (a, b) == (source, target))
-    listed = ", ".join(map(str, ids)) or "none"
-    return f"ids set of {source} -> {target}: {listed}"
+def flag_number(source: Queue, target: Queue, event: Any) -> Any:  # Any: a number or a symbol
+    """The place of a flag in memory; None for operations that no page has."""
+    if not (isinstance(source, Pipe) and isinstance(target, Pipe)):
+        return None
+    return (PIPES.index(source) * len(PIPES) + PIPES.index(target)) * IDS + event % IDS
 
 
 @dataclass
@@ -84,6 +118,11 @@ class State:
 
     registers: dict[str, int] = field(default_factory=dict[str, int])
     flags: Flags = field(default_factory=Flags)
+
+    def clear(self) -> None:
+        """No register set, no flag up."""
+        self.registers.clear()
+        self.flags.clear()
 
     def offer(self) -> Offer:
         """What a body may use of it."""

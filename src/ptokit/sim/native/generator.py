@@ -32,6 +32,7 @@ from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
+from ptokit.sim.native.flags import lowered
 from ptokit.sim.native.flow import CompiledRegion, look, spend
 from ptokit.sim.native.machine import offer
 from ptokit.sim.native.mainfunction import MainFunction
@@ -93,7 +94,7 @@ class Compiler(MainFunction):
             *(constant(n, table) for n, table in enumerate(self.tables)),
             *self.kernels.values(),
             *(f"define internal i32 @{name}{body}" for body, name in self.functions.items()),
-            f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{body}\n}}",
+            f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{lowered(self)}{body}\n}}",
             launch(s for s in self.spaces if s.memory is None and s.name in self.tracked),
             *DECLARATIONS,
         ]
@@ -369,6 +370,10 @@ class Compiler(MainFunction):
                 handle.elements = values[page.outs()[0].name].elements
         if any(v.elements is not elements for v, elements in before):
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+        if self.recording.after and not self.recording.stores:  # it moves a flag
+            self._require(op, env, every((condition, *self.recording.guards)))
+            self._finish()
+            return
         self._perform(op, env, condition, size)
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:

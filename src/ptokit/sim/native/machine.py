@@ -7,12 +7,13 @@ from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
-from ptokit.isa.lang.traits import CHANNEL, CORE, FLOW, MACHINE, REGIONS, Resource
+from ptokit.isa.lang.traits import CHANNEL, CORE, FLAGS, FLOW, MACHINE, REGIONS, Resource
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.native.compiledend import CompiledEnd
+from ptokit.sim.native.flags import CompiledFlags
 from ptokit.sim.native.flow import CompiledFlow, CompiledRegion
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, BLOCKS
@@ -114,6 +115,7 @@ def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Of
         FLOW: CompiledFlow(main, op),
         REGIONS: regions,
     }
+    own[FLAGS] = CompiledFlags(main)
     if isinstance(core, GroupedCore) and op in core.ends:
         own[CHANNEL] = CompiledEnd(core.ends[op], main, op)
     return {**core.readings(), **own}

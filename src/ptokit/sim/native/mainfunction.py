@@ -22,6 +22,7 @@ from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
 from ptokit.sim.record.trace import FRAME, Space, TracedTile, TracedView
+from ptokit.sim.state import FLAG_MEMORY
 from ptokit.sim.tile import Tile
 
 
@@ -69,6 +70,11 @@ class MainFunction:
         """A memory that the core has in common with others."""
         found = next((s for s in self.spaces if s.name == name), None)
         return found or self.new_space(name, self.core.shared[name].size)
+
+    def flag_space(self) -> Space:
+        """The flags between the pipes of the core."""
+        found = next((s for s in self.spaces if s.name == FLAG_MEMORY), None)
+        return found or self.new_space(FLAG_MEMORY, self.core.space_named(FLAG_MEMORY).size)
 
     def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
         space = Space(len(self.spaces), name, self, size, memory)

@@ -43,7 +43,7 @@ from ptokit.sim.native.plan import (
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, execution, within
-from ptokit.sim.state import State, require_registers
+from ptokit.sim.state import FLAG_MEMORY, require_registers
 from ptokit.sim.tile import Matrix
 
 
@@ -292,7 +292,10 @@ class Worker:
         self._mark()
         block = int(self.frame[BLOCK])
         if block != self.block:
-            self.block, self.core.state = block, State()
+            self.block = block
+            self.core.state.registers.clear()
+            if FLAG_MEMORY not in self.session.plan.spaces:  # else the program does so itself
+                self.core.state.flags.clear()
             self.executions.clear()  # they hold the old one
         self.core.block_idx = block
         op = self.session.things[request.op]
