@@ -1,4 +1,4 @@
-"""Flags in compiled code: the reference's errors, and nothing left from one block or run to the next."""
+"""Flags in compiled code: errors as the reference says, nothing left from one block to the next."""
 
 from __future__ import annotations
 
