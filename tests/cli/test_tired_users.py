@@ -53,6 +53,7 @@ COMMANDS = {
     "explain": ("textract",),
     "layout": ("f16", "16x32", "nd"),
     "replay": (str(ROOT),),
+    "new": ("kernel", "scaled"),
 }
 FAULTS = {
     "run": "ptokit.api.program.load",
@@ -60,6 +61,7 @@ FAULTS = {
     "fmt": "ptokit.api.program.Program.text",
     "convert": "ptokit.text.write.printer.print_module",
     "opt": "ptokit.passes.pipeline.run_passes",
+    "new": "ptokit.api.files.write_files",
     "explain": "ptokit.tools.manual.explain",
     "layout": "ptokit.tools.draw.layout_picture",
     "replay": "ptokit.tools.replay.replay",
