@@ -207,10 +207,9 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "not-executed": Entry(
         "ptokit does not execute this instruction",
-        "The instruction is read, printed and checked like any other. It is not executed where it "
-        "talks to other cores or ranks, for ptokit runs one kind of core, or where no published "
-        "source says what it does; the message and the page of the instruction say which. A "
-        "program runs as long as it does not come to one.",
+        "The instruction is read, printed and checked like any other. It is not executed because no "
+        "published source says what it does; the message and the page of the instruction say more. "
+        "A program runs as long as it does not come to one.",
     ),
     "uninitialised-read": Entry(
         "a tile is read before it is written",
