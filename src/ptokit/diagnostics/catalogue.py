@@ -207,8 +207,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "not-executed": Entry(
         "ptokit does not execute this instruction",
-        "The instruction is read, printed and checked like any other. It is not executed because no "
-        "published source says what it does; the message and the page of the instruction say more. "
+        "The instruction is read, printed and checked like any other. It is not executed, because "
+        "no published source says what it does; the message and its page say more. "
         "A program runs as long as it does not come to one.",
     ),
     "uninitialised-read": Entry(
