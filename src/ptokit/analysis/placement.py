@@ -69,12 +69,14 @@ def plan(interference: Interference, facts: Facts, *, received: bool = False) ->
 def _plan(tiles: Mapping[Value, Storage], target: Target) -> tuple[Planned, list[Diagnostic]]:
     """First fit, in text order, and what did not fit."""
     planned, problems = Planned(), list[Diagnostic]()
+    order = {value: number for number, value in enumerate(tiles)}
+    given = [value for value, tile in tiles.items() if tile.explicit]
     for tile in tiles.values():
         if tile.explicit:
             continue
         space = SPACES[tile.kind.loc]
-        others = [o for o in tiles.values() if o is not tile and SPACES[o.kind.loc] == space]
-        near = [o for o in others if o.explicit or o.value in tile.interferes]
+        beside = sorted({*given, *tile.interferes} & order.keys(), key=order.__getitem__)
+        near = [o for o in (tiles[v] for v in beside) if SPACES[o.kind.loc] == space]
         tile.address = address = _fit(tile, near, target)
         planned.addresses[tile.value] = address
         planned.tiles.setdefault(space, []).append(tile)
