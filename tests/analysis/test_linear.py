@@ -15,7 +15,7 @@ def chain(count: int) -> pto.Program:
     for n in range(1, count):
         lines.append(f"%t{n} = pto.alloc_tile : {T}")
         lines.append(f"pto.tadd ins(%t{n - 1}, %t{n - 1} : {T}, {T}) outs(%t{n} : {T})")
-    return pto.loads("\n".join(lines))
+    return pto.loads("\n".join(["func.func @f() {", *lines, "return", "}"]))
 
 
 def test_many_tiles_are_checked_in_linear_time() -> None:
