@@ -230,6 +230,8 @@ class Program:
         def make() -> Executable:
             entry = self._entry(func)
             cores = kernel(self.module, entry, always=schedule is not None or ranks > 1)
+            if wrong := [d for d in check_pipes(self.module) if cores and d.is_error]:
+                raise PtoError(wrong)
             return Executable(whole(self.module, entry), options, cores)
 
         return self._executables.get(key, make)

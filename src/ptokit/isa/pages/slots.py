@@ -6,12 +6,13 @@ rows or by columns: each has its part of the slot.
 
 from __future__ import annotations
 
+from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import CONVERSIONS, said
 from ptokit.isa.model.tiles import GlobalType, TileType
 
 WHOLE, BY_ROWS, BY_COLUMNS, ODD_ROWS, ODD_COLUMNS = range(5)
-NUMBER = "its parameters come from registers that pipes do not read in ptokit"
+PLAIN = "push without one, and convert after the pop"
 
 
 class Channel(Protocol):
@@ -112,7 +113,9 @@ def converted(value: Array, epilogue: str) -> Array:
         value = value.maximum(0)
     if mode is None or value.dtype in mode.made:
         return value
-    assert not mode.scale, NUMBER
+    if mode.scale:
+        message = f"the conversion of the pipe's epilogue is not executed: {epilogue}"
+        raise error("not-executed", message, help=PLAIN)
     return value.cast(mode.made[0], Rounding.RINT)
 
 

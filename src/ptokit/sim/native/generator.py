@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule, doubtful
@@ -206,8 +207,8 @@ class Compiler(MainFunction):
         of_rules = dict(self.code.unproven)
         try:
             outcome = page.run(**self._arguments(op, env, values))
-        except ZeroDivisionError:
-            raise NotNative("division by zero") from None
+        except (ZeroDivisionError, PtoError):  # it may never run: let it be reported where it does
+            raise NotNative("it goes wrong whenever it runs") from None
         except NotNative as reason:
             if SIGNALS not in page.uses and (op.results or op.regions):
                 raise

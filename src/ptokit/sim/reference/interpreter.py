@@ -187,6 +187,10 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
     """One op made ready."""
     if isinstance(op, OpaqueOp):
         return _refuse(replace(unknown_op(op), severity=Severity.ERROR))
+    core = run.core
+    if CHANNEL in op.page.uses and not (isinstance(core, GroupedCore) and op in core.ends):
+        message = f"{op.name}: nobody knows which pipe its handle names"
+        return _refuse(Diagnostic("pipe", message, op.span, help="name it where it is set up"))
     return _refuse(not_executed(op)) if op.page.unexecuted else _Execution(op, run)
 
 
