@@ -17,9 +17,8 @@ from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, Exchange
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, VEC, KernelKind, M, S, V
+from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VEC, VECTOR, KernelKind, M, S, V
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
 KIND = "pto.kernel_kind"
 MIXED = "put what each kind of core runs into a section of its own kind"

@@ -13,10 +13,9 @@ from ptokit.analysis.pipe_entries import entry_of, fact
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import BY_LANE, Exchange
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.slots import parts
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 TO_VECTOR, TO_CUBE = 1, 2  # the bits of dir_mask
 SENDS = (Exchange.PUSHES, Exchange.ALLOCATES)
 USES = (*SENDS, Exchange.POPS, Exchange.FREES)

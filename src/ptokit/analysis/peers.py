@@ -20,7 +20,7 @@ from ptokit.analysis.pipe_entries import (
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.lang.traits import Exchange
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR
 
 MOST_FLAGS = 16  # of a core; each direction of a pipe takes two
 TO_VECTOR, TO_CUBE = 1, 2  # the bits of dir_mask
@@ -105,7 +105,7 @@ class _End:
                 message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
                 yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
         pops = [op for op in self.using(opened) if op.page.exchange is Exchange.POPS]
-        consumer = opened.page.core is KernelKind.VECTOR
+        consumer = opened.page.core is VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
             yield wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
 
@@ -115,7 +115,7 @@ def _direction(op: Op) -> int | None:
     if op.page.core is None:
         return None
     gives = op.page.exchange in GIVES
-    return TO_VECTOR if gives is (op.page.core is KernelKind.CUBE) else TO_CUBE
+    return TO_VECTOR if gives is (op.page.core is CUBE) else TO_CUBE
 
 
 def _peers(end: _End, ends: dict[str, _End]) -> Iterator[Diagnostic]:

@@ -14,11 +14,10 @@ from ptokit.analysis.pipe_entries import fact
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import Exchange
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.passes.inline import calls, inlined
 from ptokit.passes.shared import renamed
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
 
 

@@ -16,7 +16,7 @@ from ptokit.isa.lang.traits import ALIASES, CHANNEL, CORE, FIXPIPE, PRINTS, Reso
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
-from ptokit.isa.model.words import KernelKind, Loc
+from ptokit.isa.model.words import CUBE, KernelKind, Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Memory
@@ -55,7 +55,7 @@ class Core:
     @property
     def subblock_num(self) -> int:
         """The vector cores of a block; the cube is one."""
-        return 1 if self.kind is KernelKind.CUBE else self.lanes
+        return 1 if self.kind is CUBE else self.lanes
 
     def address_of(self, pointer: Pointer) -> int:
         """The byte address of a place in an array."""

@@ -165,6 +165,9 @@ class KernelKind(Word, mlir="kernel_kind", cpp_type="KernelKind"):
     VECTOR = "vector", "VECTOR", "aiv"
 
 
+CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+
+
 class ReluPreMode(Word, mlir="relu_pre_mode", cpp_type="ReluPreMode", bare=True):
     """Whether negative values become zero on the way."""
 

@@ -14,8 +14,6 @@ from ptokit.isa.pages.slots import (
     release,
 )
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
-
 
 class AtPipe(
     Instr, abstract=True, asm=Asm(shape="called"), uses=(CHANNEL,), disputes=("X63", "X64")

@@ -17,8 +17,6 @@ from ptokit.isa.pages.slots import (
     Channel,
 )
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
-
 
 class Epilogue(Expr):
     """What an epilogue says of its conversion, a word: `quant = no_convert`."""

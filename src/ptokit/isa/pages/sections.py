@@ -40,7 +40,7 @@ def of(kind: str) -> Asm:
     return Asm(shape="section", cpp_text=f"#if defined({kind})")
 
 
-class SectionCube(Section, name="section.cube", core=KernelKind.CUBE, asm=of("__DAV_CUBE__")):
+class SectionCube(Section, name="section.cube", core=CUBE, asm=of("__DAV_CUBE__")):
     """What only the cores with the cube unit run."""
 
     example = in_view(f"""\
@@ -50,13 +50,11 @@ pto.section.cube {{
 }}""")
 
 
-class SectionVector(Section, name="section.vector", core=KernelKind.VECTOR, asm=of("__DAV_VEC__")):
+class SectionVector(Section, name="section.vector", core=VECTOR, asm=of("__DAV_VEC__")):
     """What only the cores with the vector unit run."""
 
 
-class SectionSimt(
-    Instr, name="section.simt", core=KernelKind.VECTOR, pipe=V, routes=ONCE, traits=(THREADS,)
-):
+class SectionSimt(Instr, name="section.simt", core=VECTOR, pipe=V, routes=ONCE, traits=(THREADS,)):
     """Threads of the vector core, as many as the three extents of the launch say."""
 
     unexecuted = "no published source says what the threads of a SIMT section do"

@@ -15,7 +15,7 @@ from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.tiles import GlobalType
-from ptokit.isa.model.words import GlobalLayout, KernelKind
+from ptokit.isa.model.words import VECTOR, GlobalLayout
 from ptokit.sim.execute import Core
 from ptokit.sim.tile import GlobalView, Pointer
 
@@ -42,7 +42,7 @@ class QueueEnd(ABC):
     def __init__(self, fifo: Fifo, core: Core) -> None:
         self.fifo = fifo
         self.to_vector, self.nosplit, self.epilogue = fifo.to_vector, fifo.nosplit, fifo.epilogue
-        self.vector = core.kind is KernelKind.VECTOR
+        self.vector = core.kind is VECTOR
         self.lane, self.lanes = core.subblock_idx, core.lanes
         self.releases = core.target.releases
         self.number: Any = 0  # Any: of the entry that was waited for; a symbol perhaps

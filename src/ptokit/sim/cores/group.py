@@ -13,7 +13,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import SIGNALS
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound
 from ptokit.sim.cores.channel import COUNTERS, SLOTS
@@ -22,7 +22,6 @@ from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 T = TypeVar("T")
 
 

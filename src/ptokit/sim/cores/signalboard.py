@@ -15,12 +15,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.sim.cores.schedule import Schedule, Wait
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.tile import Matrix
 
-CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
 MOST_SHOWN = 8  # of the numbers that are waited for
 OF_SECOND = 16  # numbers from here on are of the second vector core, at the cube
 
