@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ptokit.analysis.pipe_entries import entry_of, fact
+from ptokit.analysis.pipe_entries import USES, direction_of, entry_of, fact, slots_of
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import BY_LANE, Exchange
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.isa.pages.slots import parts
+from ptokit.isa.model.words import VECTOR, KernelKind
+from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, parts
 
-TO_VECTOR, TO_CUBE = 1, 2  # the bits of dir_mask
-SENDS = (Exchange.PUSHES, Exchange.ALLOCATES)
-USES = (*SENDS, Exchange.POPS, Exchange.FREES)
 LANES = 2  # vector cores of a block
 COUNTERS = 6  # of a queue: pushed, popped and freed, by each core of an end
 ALIGNMENT = 64
@@ -111,11 +108,6 @@ def _ways(opened: Op) -> list[int]:
     return [way for way in (TO_VECTOR, TO_CUBE) if fact(opened, "dir_mask") & way]
 
 
-def slots_of(opened: Op) -> int:
-    """The slots in each direction of a pipe."""
-    return fact(opened, "slot_num") or (4 if fact(opened, "dir_mask") == 3 else 8)
-
-
 def _pushes(
     funcs: Mapping[KernelKind, Func], opened: Mapping[KernelKind, Mapping[object, Op]]
 ) -> Iterator[tuple[tuple[object, int], tuple[int, int] | None]]:
@@ -124,8 +116,7 @@ def _pushes(
     for kind, func in funcs.items():
         for op, key in _keyed(func, opened[kind]):
             if op.page.exchange is Exchange.PUSHES:
-                way = TO_VECTOR if kind is CUBE else TO_CUBE
-                found.setdefault((key, way), set()).add(_extents(op, kind))
+                found.setdefault((key, direction_of(op, kind)), set()).add(_extents(op, kind))
     for queue, extents in found.items():
         yield queue, next(iter(extents)) if len(extents) == 1 else None
 
@@ -178,6 +169,5 @@ def _ends(
     for key, op in opened.items():
         yield op, made[key, _ways(op)[0]]
     for op, key in _keyed(func, opened):
-        way = TO_VECTOR if (op.page.exchange in SENDS) is (kind is CUBE) else TO_CUBE
-        if (key, way) in made:
-            yield op, made[key, way]
+        if (fifo := made.get((key, direction_of(op, kind)))) is not None:
+            yield op, fifo

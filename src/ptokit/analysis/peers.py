@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptokit.analysis.pipe_entries import (
+    USES,
     check_conversion,
     check_parameters,
     check_places,
     check_slots,
     check_unconverted,
+    direction_of,
     fact,
+    slots_of,
     wrong,
 )
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.lang.traits import Exchange
-from ptokit.isa.model.words import CUBE, VECTOR
+from ptokit.isa.model.words import VECTOR
+from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, TO_CUBE, TO_VECTOR
 
-MOST_FLAGS = 16  # of a core; each direction of a pipe takes two
-TO_VECTOR, TO_CUBE = 1, 2  # the bits of dir_mask
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
-GIVES = (Exchange.PUSHES, Exchange.ALLOCATES)
-USES = (*GIVES, Exchange.POPS, Exchange.FREES)
 
 
 def check_pipes(module: Module) -> Iterator[Diagnostic]:
@@ -36,11 +36,6 @@ def check_pipes(module: Module) -> Iterator[Diagnostic]:
         if end.every:
             yield from end.check()
             yield from _peers(end, ends)
-
-
-def _slots(opened: Op) -> int:
-    """The slots in each direction."""
-    return fact(opened, "slot_num") or (4 if fact(opened, "dir_mask") == 3 else 8)
 
 
 class _End:
@@ -70,7 +65,7 @@ class _End:
         """The rules of one function."""
         flags = 0
         for op in self.of(Exchange.OPENS):
-            flags += 4 if fact(op, "dir_mask") == 3 else 2
+            flags += 4 if fact(op, "dir_mask") == BOTH else 2
             first = next(iter(self.opened(fact(op, "id"))), op)
             if fact(op, "id") is not None and first is not op:
                 yield wrong(op, "another pipe has this id", "give each pipe its own id", first)
@@ -97,10 +92,11 @@ class _End:
         """A pipe is used in its directions, whole where it says so."""
         mask, whole = fact(opened, "dir_mask"), fact(opened, "nosplit")
         for op in self.using(opened):
-            way = _direction(op)
-            if way and mask in (1, 2) and way != mask:
+            core = op.page.core  # None: its page does not say
+            way = mask if core is None else direction_of(op, core)
+            if mask in (TO_VECTOR, TO_CUBE) and way != mask:
                 message = f"the pipe has no such direction: its dir_mask is {mask}"
-                yield wrong(op, message, "dir_mask 3 has both", opened)
+                yield wrong(op, message, f"dir_mask {BOTH} has both", opened)
             if whole and fact(op, "split"):
                 message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
                 yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
@@ -108,14 +104,6 @@ class _End:
         consumer = opened.page.core is VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
             yield wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
-
-
-def _direction(op: Op) -> int | None:
-    """The direction of the pipe that an op is about; None: its page does not say."""
-    if op.page.core is None:
-        return None
-    gives = op.page.exchange in GIVES
-    return TO_VECTOR if gives is (op.page.core is CUBE) else TO_CUBE
 
 
 def _peers(end: _End, ends: dict[str, _End]) -> Iterator[Diagnostic]:
@@ -154,7 +142,7 @@ def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
     """Both ends have one shape."""
     for name in AGREED:
         slots = name == "slot_num"
-        here, there = (_slots(op) if slots else fact(op, name) for op in (mine, other))
+        here, there = (slots_of(op) if slots else fact(op, name) for op in (mine, other))
         if here != there:
             message = f"{name} is {here} here and {there} at its other end"
             yield wrong(mine, message, "both ends of a pipe have one shape", other)
@@ -176,5 +164,5 @@ def _room(reserved: Op, opened: Op) -> Iterator[Diagnostic]:
     size, slot = fact(reserved, "size"), fact(opened, "slot_size")
     if isinstance(size, int) and isinstance(slot, int) and size < slot:
         message = f"its {size} bytes hold no slot of {slot} bytes"
-        help = f"reserve {slot * _slots(opened)} bytes: slot_size times the number of slots"
+        help = f"reserve {slot * slots_of(opened)} bytes: slot_size times the number of slots"
         yield wrong(reserved, message, help, opened)

@@ -1,4 +1,4 @@
-"""What goes through a pipe between cores: shapes, element types, parameters of its conversion."""
+"""What goes through a pipe between cores: which way, shapes, element types, conversions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, said
 from ptokit.isa.model.tiles import GlobalType, TileType
-from ptokit.isa.model.words import VEC
+from ptokit.isa.model.words import CUBE, VEC, KernelKind
+from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, default_slots
 
+SENDS = (Exchange.PUSHES, Exchange.ALLOCATES)
+USES = (*SENDS, Exchange.POPS, Exchange.FREES)
 SETS = {Exchange.SETS_SCALAR: "scalar", Exchange.SETS_VECTOR: "vector"}
 IN_MEMORY = "an entry in global memory is a slot of the tensor that the pipe was set up with"
 OF_BUFFER = "give flag_base, or the address of a buffer that is reserved, or imported from a peer"
@@ -28,6 +31,16 @@ def wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnosti
     """What is wrong with an op of a pipe; `other` is where that is set up, or its other end."""
     notes = () if other is None else (Note("the other one is here", other.span),)
     return Diagnostic("pipe", f"{op.name}: {message}", op.span, help=help, notes=notes)
+
+
+def slots_of(opened: Op) -> int:
+    """The slots in each direction of a pipe."""
+    return fact(opened, "slot_num") or default_slots(fact(opened, "dir_mask"))
+
+
+def direction_of(op: Op, core: KernelKind) -> int:
+    """The direction that a use of a pipe is about, on this kind of core."""
+    return TO_VECTOR if (op.page.exchange in SENDS) is (core is CUBE) else TO_CUBE
 
 
 def entry_of(op: Op) -> Value | None:

@@ -14,7 +14,12 @@ from ptokit.isa.pages.pipeexamples import (
     OUT_OF_MEMORY,
 )
 from ptokit.isa.pages.slots import (
+    BOTH,
+    MOST_FLAGS,
+    TO_CUBE,
+    TO_VECTOR,
     Channel,
+    default_slots,
 )
 
 
@@ -51,18 +56,16 @@ class DefaultSlots(Expr):
 
     def compile(self) -> Evaluate:
         def slots(env: Env) -> Any:
-            given = self.given.eval(env)
-            return slots_of(self.mask.eval(env)) if given is ABSENT else given
+            given, mask = self.given.eval(env), self.mask.eval(env)
+            if given is not ABSENT:
+                return given
+            return UNKNOWN if mask is UNKNOWN else default_slots(mask)
 
         return slots
 
     def __str__(self) -> str:
-        return f"{self.given} (8 by default, 4 in each direction of a pipe with two)"
-
-
-def slots_of(mask: object) -> Any:  # Any: a number, or UNKNOWN
-    """The slots in each direction of a pipe that does not say how many."""
-    return UNKNOWN if mask is UNKNOWN else 4 if mask == 3 else 8
+        one, two = default_slots(TO_VECTOR), default_slots(BOTH)
+        return f"{self.given} ({one} by default, {two} in each direction of a pipe with two)"
 
 
 PLACED = "give it an address: auto = false, base = 0"
@@ -127,9 +130,9 @@ class PipeShape(Instr, abstract=True, pipe=S, exchange=Exchange.OPENS, uses=(CHA
     directions = "1 is from cube to vector, 2 from vector to cube, 3 both"
     fixed = "an epilogue converts what the cube pushes, as one whole tile"
     rules = (
-        named("attribute", dir_mask.isin(1, 2, 3), help=directions),
+        named("attribute", dir_mask.isin(TO_VECTOR, TO_CUBE, BOTH), help=directions),
         named("attribute", slot_size > 0),
-        when(epilogue.given, named("attribute", dir_mask == 1, nosplit, help=fixed)),
+        when(epilogue.given, named("attribute", dir_mask == TO_VECTOR, nosplit, help=fixed)),
         named("attribute", quant.isin(*CONVERSIONS), help="no pipe has another conversion"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
         named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
@@ -171,8 +174,12 @@ class InitializePipe(PipeShape, abstract=True):
         when(gm_slot_tensor.given, named("attribute", ~gm_slot_buffer.given, help=once)),
         when(
             ~gm_slot_tensor.given,
-            named("attribute", either(PipeShape.dir_mask == 2, c2v_consumer_buf.given), help=WHERE),
-            named("attribute", either(PipeShape.dir_mask == 1, v2c_consumer_buf.given), help=WHERE),
+            named(
+                "attribute",
+                either(PipeShape.dir_mask == TO_CUBE, c2v_consumer_buf.given),
+                either(PipeShape.dir_mask == TO_VECTOR, v2c_consumer_buf.given),
+                help=WHERE,
+            ),
         ),
     )
 
@@ -185,6 +192,9 @@ class AivInitializePipe(InitializePipe, name="aiv_initialize_pipe", core=VECTOR,
     """Set up the vector core's end of a pipe, which `id` names in its function."""
 
 
+NUMBERED = f"flags are 0 to {MOST_FLAGS - 1}"
+
+
 class PipeOfHandle(PipeShape, abstract=True):
     """Set up one end of a pipe, which its handle names."""
 
@@ -194,7 +204,7 @@ class PipeOfHandle(PipeShape, abstract=True):
     rules = (
         *PipeShape.rules,
         named("attribute", slot_num > 0),
-        named("attribute", both(flag_base >= 0, flag_base < 16), help="flags are 0 to 15"),
+        named("attribute", both(flag_base >= 0, flag_base < MOST_FLAGS), help=NUMBERED),
     )
 
 
@@ -217,7 +227,7 @@ class InitializeL2LPipe(PipeOfHandle, name="initialize_l2l_pipe", example=HANDLE
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
     rules = (
         *PipeOfHandle.rules,
-        named("attribute", (PipeShape.dir_mask == 3) == peer_local_addr.given, help=TWO),
+        named("attribute", (PipeShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
     )
 
     @staticmethod
@@ -238,7 +248,7 @@ class InitializeL2G2LPipe(PipeOfHandle, name="initialize_l2g2l_pipe", example=OU
         *PipeOfHandle.rules,
         when(
             local_addr.given,
-            named("attribute", (PipeShape.dir_mask == 3) == peer_local_addr.given, help=TWO),
+            named("attribute", (PipeShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
         ),
         when(~local_addr.given, named("attribute", ~local_slot_num.given)),
         named("attribute", local_slot_num > 0, local_slot_num <= PipeOfHandle.slot_num),

@@ -11,8 +11,15 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import CONVERSIONS, said
 from ptokit.isa.model.tiles import GlobalType, TileType
 
+TO_VECTOR, TO_CUBE, BOTH = 1, 2, 3  # what `dir_mask` may be: a bit for each direction
+MOST_FLAGS = 16  # of a core; each direction of a pipe takes two
 WHOLE, BY_ROWS, BY_COLUMNS, ODD_ROWS, ODD_COLUMNS = range(5)
 PLAIN = "push without one, and convert after the pop"
+
+
+def default_slots(dir_mask: object) -> int:
+    """The slots in each direction of a pipe that does not say how many."""
+    return 4 if dir_mask == BOTH else 8
 
 
 class Channel(Protocol):
