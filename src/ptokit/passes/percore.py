@@ -43,14 +43,14 @@ def kernel(module: Module, func: Func, *, always: bool = False) -> dict[KernelKi
     cores = per_core(module, func)
     if cores:
         return cores
-    whole = inlined(module, func)
-    ops = [op for op in whole.body.walk() if isinstance(op, Op)]
+    alone = inlined(module, func)
+    ops = [op for op in alone.body.walk() if isinstance(op, Op)]
     if all(CORES.isdisjoint(op.page.uses) for op in ops) and not always:
         return {}
     own = (core_of(op) for op in ops)
     kind = kind_of(module, func) or next((k for k in own if k is not None), VECTOR)
-    waits = any(core_of(op) is OTHER[kind] for op in ops)  # one core that has both units
-    return {kind: whole if waits else only(module, func, kind)}
+    both_units = any(core_of(op) is OTHER[kind] for op in ops)
+    return {kind: alone if both_units else only(module, func, kind)}
 
 
 def peer_of(module: Module, func: Func) -> Func | None:
@@ -109,8 +109,8 @@ def only(module: Module, func: Func, kind: KernelKind) -> Func:
     def skipped(callee: Func) -> bool:
         return kind_of(module, callee) is OTHER[kind]
 
-    whole = inlined(module, func, skipped=skipped)
-    return replace(whole, body=_block(whole.body, kind))
+    mine = inlined(module, func, skipped=skipped)
+    return replace(mine, body=_block(mine.body, kind))
 
 
 def _block(block: Block, kind: KernelKind) -> Block:

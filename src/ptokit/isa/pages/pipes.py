@@ -7,7 +7,7 @@ from ptokit.isa.pages.slots import (
     Channel,
     allocate,
     commit,
-    is_tile,
+    is_tile_type,
     pop,
     push,
     receive,
@@ -76,7 +76,7 @@ class Tiles(Protocol):
 
 def pushed(channel: Channel, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
     """Of a tile its content, of a view that the slot is written."""
-    if is_tile(kind):
+    if is_tile_type(kind):
         push(channel, entry, split, channel.lane if subblock is None else subblock)
     else:
         commit(channel, split)
@@ -85,7 +85,7 @@ def pushed(channel: Channel, entry: Cells, kind: object, split: int, subblock: i
 def popped(channel: Channel, machine: Tiles, kind: Any, split: int, subblock: int | None) -> Cells:
     """A new tile with the entry, or a view of its slot."""
     lane = channel.lane if subblock is None else subblock
-    if not is_tile(kind):
+    if not is_tile_type(kind):
         return receive(channel, kind, split, lane)
     tile = machine.new(kind)
     pop(channel, tile, split, lane)
@@ -143,7 +143,7 @@ class PopById(
 
     @staticmethod
     def type_of(entry: Any, valid_row: int | None, valid_col: int | None) -> Any:  # Any: a type
-        if valid_row is None or not is_tile(entry):
+        if valid_row is None or not is_tile_type(entry):
             return entry
         return replace(entry, valid=Shape(valid_row, valid_col))
 
@@ -238,7 +238,7 @@ class TPop(ByHandle, pipe=S, exchange=Exchange.POPS):
         channel: Channel, entry: MovableView, kind: Any, split: int, subblock: int | None
     ) -> None:
         lane = channel.lane if subblock is None else subblock
-        if is_tile(kind):
+        if is_tile_type(kind):
             pop(channel, entry, split, lane)
         else:
             entry.become(receive(channel, kind, split, lane))

@@ -181,5 +181,5 @@ def release(channel: Channel, split: int, *, unnamed: bool) -> None:
         channel.freed()
 
 
-def is_tile(kind: object) -> bool:
+def is_tile_type(kind: object) -> bool:
     return isinstance(kind, TileType)

@@ -108,13 +108,13 @@ class CompiledFunction(CompiledBody):
         for name, memory in session.arrays.items() if self.repeats else ():
             if memory.shape is not None:
                 self.grown[name] = memory.size, memory.shape
-        self.idle.setdefault(kind_of(session.limits), []).append(session)
+        self.idle.setdefault(variant_of(session.limits), []).append(session)
         return outputs, count
 
     def _renewed(self, bound: Bound, limits: RunLimits) -> Session:
         """A session that ended, with these arguments, or a new one."""
         try:
-            session = self.idle[kind_of(limits)].pop()
+            session = self.idle[variant_of(limits)].pop()
         except LookupError:
             session = self.session(bound, limits)
         else:
@@ -125,7 +125,7 @@ class CompiledFunction(CompiledBody):
 
     def session(self, bound: Bound, limits: RunLimits, *, apart: bool = False) -> Session:
         """The code with these arguments; NotNative if there is none. `apart`: see `Bound.apart`."""
-        return self.started(self.job(bound, apart=apart), limits, (*kind_of(limits), apart))
+        return self.started(self.job(bound, apart=apart), limits, (*variant_of(limits), apart))
 
     def job(self, bound: Bound, *, apart: bool = False) -> Job:
         """What there is to compile, with handles on these arguments."""
@@ -139,7 +139,7 @@ class CompiledFunction(CompiledBody):
         return job
 
 
-def kind_of(limits: RunLimits) -> tuple[bool, cache.Processor]:
+def variant_of(limits: RunLimits) -> tuple[bool, cache.Processor]:
     """What decides which machine code a run takes."""
     return limits.most is not None, cache.this_processor()
 

@@ -25,7 +25,7 @@ from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.native.cache import Processor
-from ptokit.sim.native.compile import CompiledBody, kind_of
+from ptokit.sim.native.compile import CompiledBody, variant_of
 from ptokit.sim.native.session import Worker
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
@@ -72,13 +72,13 @@ class CompiledKernel:
                 count.update(worker.counts())
             done.append(1)
         outputs = bound.outputs(launch.envs)
-        self.idle.setdefault(kind_of(limits), []).append(launch)
+        self.idle.setdefault(variant_of(limits), []).append(launch)
         return outputs, count
 
     def _renewed(self, bound: BoundKernel, limits: RunLimits) -> _Launch:
         """A launch that ended, with these arguments, or a new one."""
         try:
-            launch = self.idle[kind_of(limits)].pop()
+            launch = self.idle[variant_of(limits)].pop()
         except LookupError:
             return _Launch(self, bound.shared(), limits)
         bound.renew(launch.envs)
@@ -139,7 +139,7 @@ class _Launch:
         grid, shared = self.kernel.grid, (self.kernel.exchanges, self.schedule, self.board)
         core = GroupedCore(target, fixpipe, place, blocks, grid.lanes, *shared)
         core.shared = memories
-        body, kind = self.kernel.bodies[place.kind], (place.lane, kind_of(self.limits))
+        body, kind = self.kernel.bodies[place.kind], (place.lane, variant_of(self.limits))
         session = body.started(body.job_on(core, self.envs[place.kind]), self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, blocks)
 
