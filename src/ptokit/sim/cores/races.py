@@ -94,6 +94,9 @@ class RaceDetector(Observer):
         if id(op) not in self.numbers:
             self.numbers[id(op)] = len(self.ops)
             self.ops.append(op)
+        # Signals in memory are changed and tested by several cores at once, in single accesses by
+        # the scalar unit: that is what orders the cores, so it races with nothing. Transfers
+        # between ranks use SIGNALS too, on another pipe: the bytes that they move are data.
         orders = isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
         atomic = orders or (isinstance(op, Op) and AtomicType.ADD in op.attrs.values())
         self.at = None if atomic else (self.places.index(core.place), self.numbers[id(op)])
