@@ -31,6 +31,42 @@ func.func @f(%n: !pto.ptr<i32>, %y: !pto.ptr<i32>) {
   return
 }"""
 
+# each block pushes two tiles and pops one
+LEFT_OVER = """
+!M = !pto.tile_buf<mat, 16x16xf32>
+!T = !pto.tile_buf<vec, 16x16xf32>
+!V = !pto.tensor_view<64x16xf32>
+!P = !pto.partition_tensor_view<16x16xf32>
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %number = pto.get_block_idx
+  %block = arith.index_cast %number : i64 to index
+  %row = arith.muli %block, %c16 : index
+  %xs = pto.make_tensor_view %x, shape = [%c64, %c16], strides = [%c16, %c1] : !V
+  %ys = pto.make_tensor_view %y, shape = [%c64, %c16], strides = [%c16, %c1] : !V
+  %a = pto.partition_view %xs, offsets = [%row, %c0], sizes = [%c16, %c16] : !V -> !P
+  %b = pto.partition_view %ys, offsets = [%row, %c0], sizes = [%c16, %c16] : !V -> !P
+  %address = arith.constant 0 : i32
+  %pipe = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 2, flag_base = 0} \
+(%address : i32) -> !pto.pipe
+  pto.section.cube {
+    %m = pto.alloc_tile : !M
+    pto.tload ins(%a : !P) outs(%m : !M)
+    pto.tpush(%m, %pipe : !M, !pto.pipe) {split = 0}
+    pto.tpush(%m, %pipe : !M, !pto.pipe) {split = 0}
+  }
+  pto.section.vector {
+    %t = pto.declare_tile -> !T
+    pto.tpop(%t, %pipe : !T, !pto.pipe) {split = 0}
+    pto.tstore ins(%t : !T) outs(%b : !P)
+    pto.tfree(%pipe : !pto.pipe) {split = 0}
+  }
+  return
+}"""
+
 
 def test_what_an_earlier_run_gave_stays() -> None:
     executable = pto.load(KERNEL).compile(target="a5", engine="native")
@@ -57,3 +93,11 @@ def test_a_signal_too_many_is_not_there_next_time() -> None:
         with pytest.raises(pto.PtoError, match="waits for ever"):
             executable.run(n=np.array([0], np.int32), y=y)
     assert executable.run(n=np.array([1], np.int32), y=y)["y"] == 2
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_what_a_block_left_in_a_pipe_is_not_there_for_the_next_one(engine: str) -> None:
+    executable = pto.loads(LEFT_OVER).compile(target="a5", engine=engine, blocks=4)
+    for start in (0, 5000):
+        x = np.arange(start, start + 1024, dtype=np.float32)
+        assert (executable.run(x=x, y=np.zeros(1024, np.float32))["y"] == x).all()
