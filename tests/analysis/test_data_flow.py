@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo, written
+from ptokit.analysis.aliases import AliasClasses, PointsTo, written_args
 from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
@@ -44,7 +44,7 @@ def interfering(of: Func, name: str) -> set[str]:
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_an_argument_is_written_through_a_view_of_the_iteration_before(engine: str) -> None:
-    assert [v.name for v in written(func(LATE))] == ["a"]
+    assert [v.name for v in written_args(func(LATE))] == ["a"]
     a, b = np.zeros((16, 32), np.float32), np.ones((16, 32), np.float32)
     program = loads(f"{HEAD}{COUNTS}{LATE}\n}}\n")
     given = {"a": a, "b": b, "n": 0, "if": 0}
@@ -63,8 +63,8 @@ def test_a_choice_of_two_views_does_not_make_them_one() -> None:
       %d = pto.alloc_tile : !t
       pto.tmov ins(%c : !t) outs(%d : !t)
       pto.tmov ins(%d : !t) outs(%WRITTEN : !t)"""
-    assert [v.name for v in written(func(choice.replace("WRITTEN", "a")))] == ["a"]
-    assert [v.name for v in written(func(choice.replace("WRITTEN", "c")))] == ["a", "b"]
+    assert [v.name for v in written_args(func(choice.replace("WRITTEN", "a")))] == ["a"]
+    assert [v.name for v in written_args(func(choice.replace("WRITTEN", "c")))] == ["a", "b"]
     found = func(choice.replace("WRITTEN", "d"))
     classes = AliasClasses(PointsTo(found))
     assert classes.of(value(found, "a")) is classes.of(value(found, "b"))

@@ -16,7 +16,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.numerics.host import rounded, values_of
+from ptokit.numerics.host import rounded_codes, values_of
 
 PROGRAMS = sorted((ROOT / "examples" / "pto").glob("*.pto"))
 TARGETS = ("cpu", "a2a3", "a5")
@@ -30,7 +30,7 @@ def value(text: str, names: dict[str, Any]) -> Any:  # Any: arrays
 
 def array(kind: Any, given: Any) -> Any:  # Any: the type of an argument, arrays
     """Values in the argument's element type."""
-    return values_of(rounded(np.asarray(given, np.float32), kind.dtype), kind.dtype)
+    return values_of(rounded_codes(np.asarray(given, np.float32), kind.dtype), kind.dtype)
 
 
 def said(text: str, target: str) -> list[tuple[str, str]]:

@@ -183,7 +183,7 @@ class Written(PointsTo):
         super()._op(op, names)
 
 
-def written(func: Func) -> tuple[Value, ...]:
+def written_args(func: Func) -> tuple[Value, ...]:
     """Arguments that some instruction writes, through whatever views and handles lead there."""
     found = Written(func).found
     return tuple(arg for arg in func.args if arg in found)

@@ -49,7 +49,7 @@ def entry_of(op: Op) -> Value | None:
     return found[0] if found else None
 
 
-def element_of(op: Op) -> DType | None:
+def entry_element(op: Op) -> DType | None:
     """Its element type, where it is known."""
     entry = entry_of(op)
     kind = None if entry is None else entry.type
@@ -104,7 +104,7 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
         return
     for op in uses:
         types = _types(op, conversion)
-        dtype = element_of(op)
+        dtype = entry_element(op)
         if types and dtype is not None and dtype not in types:
             way = "takes" if op.page.exchange is Exchange.PUSHES else "makes"
             message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
@@ -143,8 +143,8 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
         return
     for op in (op for op in mine if op.page.exchange is Exchange.PUSHES):
         for other in (o for o in others if o.page.exchange is Exchange.POPS):
-            if element_of(op) != element_of(other):
-                message = f"{element_of(op)} is pushed and {element_of(other)} popped"
+            if entry_element(op) != entry_element(other):
+                message = f"{entry_element(op)} is pushed and {entry_element(other)} popped"
                 yield wrong(op, message, "the epilogue of the pipe converts nothing", other)
 
 

@@ -203,7 +203,7 @@ def joined(a: Any, b: Any) -> Any:  # Any: a Number, or a number that says nothi
     return between(min(low(a), low(b)), max(high(a), high(b)), _shared(a, b))
 
 
-def counters(lower: Number, upper: Number, by: int) -> Number:
+def counter_values(lower: Number, upper: Number, by: int) -> Number:
     """The values of a loop counter; the loop runs for at least some of the bounds."""
     last = high(upper) - 1
     if isinstance(lower, int):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import Checker, Turn
-from ptokit.analysis.ranges import EVERY, Range, counters, high, joined, low
+from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
 from ptokit.analysis.violation import blamed
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Op, Value
@@ -114,7 +114,7 @@ def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNO
         return UNKNOWN
     if low(lower) >= high(upper):
         return None
-    turns = counters(lower, upper, step)
+    turns = counter_values(lower, upper, step)
     return Range(turns, turns + step, step) if isinstance(turns, int) else turns
 
 

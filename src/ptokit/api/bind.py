@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from ptokit.analysis.aliases import written
+from ptokit.analysis.aliases import written_args
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
@@ -19,7 +19,7 @@ from ptokit.isa.pages.grid import Query, launch_query
 from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
-from ptokit.sim.arguments import Bound, known, mismatch
+from ptokit.sim.arguments import Bound, all_known, mismatch
 
 
 def bind(
@@ -49,7 +49,7 @@ def bind(
     _require_types(func)
     converted = func_to_dps(func)
     free = tuple(v for v in converted.args if v.name in open)
-    return Bound(converted, arrays, _by_name(converted, numbers), written(converted), free)
+    return Bound(converted, arrays, _by_name(converted, numbers), written_args(converted), free)
 
 
 def named(
@@ -142,7 +142,7 @@ def _require_range(arg: Value, given: Any) -> None:
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
-    outs = {*written(func), *_outputs(func), *_workspaces(func)}
+    outs = {*written_args(func), *_outputs(func), *_workspaces(func)}
     for arg in func.args:
         inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
         if inner or isinstance(arg.type, MultiTileType):
@@ -205,7 +205,7 @@ def _require_types(func: Func) -> None:
 
 def _sized(kind: Type) -> bool:
     """Whether an argument that is written needs no array: its type or its views tell how large."""
-    static = isinstance(kind, GlobalType) and known(kind.shape) is not None
+    static = isinstance(kind, GlobalType) and all_known(kind.shape) is not None
     return static or isinstance(kind, PtrType | TileType | ConvTileType)
 
 

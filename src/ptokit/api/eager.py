@@ -193,7 +193,7 @@ def _ready(
 def _make(
     page: type[Instr], target: Target, operands: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Made:  # Any: as above
-    attrs = {a.name: choice(a, given[a.name]) for a in page.attrs}
+    attrs = {a.name: chosen_word(a, given[a.name]) for a in page.attrs}
     op, _ = instance(page, operands, {k: v for k, v in attrs.items() if v is not None})
     static = environment(page, {k: _static(v) for k, v in operands.items()}, attrs, target)
     rules = (rule for rule, _ in doubtful(page.rules_on(target), static))
@@ -225,7 +225,7 @@ def _homeless(operands: Mapping[str, Any], target: Target) -> Iterator[Diagnosti
             yield from memory_errors(value.type, target, name, caller())
 
 
-def choice(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration
+def chosen_word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration
     """What a user chose for an attribute, as the attribute has it."""
     if value is None or not issubclass(attr.kind, Word):
         return value

@@ -127,10 +127,10 @@ def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
     import numpy as np
 
     from ptokit.numerics.formats import pack
-    from ptokit.numerics.host import numpy_dtype, rounded
+    from ptokit.numerics.host import numpy_dtype, rounded_codes
 
     def content(path: Path, array: AnyArray, dtype: DType) -> bytes | memoryview:
-        codes = rounded(array, dtype)
+        codes = rounded_codes(array, dtype)
         if path.suffix == ".bin":
             return (pack(codes) if dtype.packed else codes).tobytes()
         if array.dtype.isbuiltin != 1 or numpy_dtype(dtype) is None:

@@ -18,7 +18,7 @@ from ptokit.isa.model.dtypes import DType, dtype_named
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.formats import unpack
-from ptokit.numerics.host import numpy_dtype, rounded, values_of
+from ptokit.numerics.host import numpy_dtype, rounded_codes, values_of
 from ptokit.sim.arguments import array_extents
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
@@ -55,7 +55,7 @@ class Fill(Completed):
         if prod(shape) > MOST:
             raise _too_large(arg, prod(shape))
         values = self._values(arg.name, shape, dtype.is_float)
-        return _array(rounded(np.asarray(values), dtype), dtype)
+        return _array(rounded_codes(np.asarray(values), dtype), dtype)
 
     def endless(self, arg: Value) -> bool:
         """Whether neither the text nor the argument's type gives extents."""

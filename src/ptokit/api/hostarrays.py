@@ -18,7 +18,7 @@ from ptokit.diagnostics.callsite import depth
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.words import Loc
-from ptokit.numerics.host import rounded, values_of
+from ptokit.numerics.host import rounded_codes, values_of
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Memory
 
@@ -135,7 +135,7 @@ class _Stored(HostArray[Handle]):
         ValueError if integers do not fit the element type or shapes do not go together.
         """
         codes, chosen = self._codes(), np.zeros(self.shape, np.bool_)
-        codes[key] = rounded(host_array(value), self.dtype)
+        codes[key] = rounded_codes(host_array(value), self.dtype)
         chosen[key] = True
         self._put(codes, chosen)
 

@@ -35,7 +35,7 @@ from ptokit.isa.model.words import (
     PadValue,
     Word,
 )
-from ptokit.numerics.host import is_of, is_raw, rounded
+from ptokit.numerics.host import is_of, is_raw, rounded_codes
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Elements, Memory
 
@@ -129,7 +129,7 @@ def new(kind: TileType, data: Data | None = None) -> Tile:
         array = host_array(data)
         if array.shape != tuple(made.valid):
             raise ValueError(f"data has shape {array.shape}, the valid region {made.valid}")
-        made.assign(rounded(array, kind.dtype))
+        made.assign(rounded_codes(array, kind.dtype))
     return Tile(made)
 
 
@@ -285,7 +285,7 @@ def conv_tile(
         array = host_array(data)
         if array.shape != shape:
             raise ValueError(f"data has shape {array.shape}, the tile {shape}")
-        made.assign(rounded(array, kind.dtype))
+        made.assign(rounded_codes(array, kind.dtype))
     return ConvTile(made)
 
 

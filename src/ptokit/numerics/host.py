@@ -66,7 +66,7 @@ def bits_of(array: AnyArray, dtype: DType) -> AnyArray:
     return codes_of(array, dtype)
 
 
-def rounded(array: AnyArray, dtype: DType) -> AnyArray:
+def rounded_codes(array: AnyArray, dtype: DType) -> AnyArray:
     """The codes of the values of any numeric array, rounded half to even.
 
     Integers must be in range: ValueError.

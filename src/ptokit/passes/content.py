@@ -10,7 +10,7 @@ from ptokit.isa.lang.traits import ALIASES
 from ptokit.passes.shared import uses_of
 
 
-def written(op: AnyOp) -> dict[str, Value]:
+def written_tiles(op: AnyOp) -> dict[str, Value]:
     """The tiles an op overwrites in place, by operand."""
     if not isinstance(op, Op) or not op.dps:
         return {}
@@ -28,9 +28,9 @@ def keeps(op: Op, name: str) -> bool:
     return not replaced
 
 
-def read(op: AnyOp) -> Iterator[Value]:
+def read_tiles(op: AnyOp) -> Iterator[Value]:
     """The tiles whose content the op itself reads, or leaves a part of."""
-    targets = written(op)
+    targets = written_tiles(op)
     if not targets or not isinstance(op, Op):
         yield from uses_of(op)
         return
@@ -39,7 +39,7 @@ def read(op: AnyOp) -> Iterator[Value]:
 
 def overwritten(op: AnyOp) -> list[Value]:
     """The tiles an op writes: what it does not read of them is gone."""
-    return list(written(op).values())
+    return list(written_tiles(op).values())
 
 
 def writes_inside(op: AnyOp) -> dict[Value, None]:
@@ -47,5 +47,5 @@ def writes_inside(op: AnyOp) -> dict[Value, None]:
     found: dict[Value, None] = {}
     for region in op.regions:
         for inner in region.walk():
-            found |= {v: None for v in written(inner).values()}
+            found |= {v: None for v in written_tiles(inner).values()}
     return found

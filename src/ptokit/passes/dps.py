@@ -14,7 +14,7 @@ from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
-from ptokit.passes.content import keeps, written
+from ptokit.passes.content import keeps, written_tiles
 from ptokit.passes.defuse import DefUse, ProgramPoint
 from ptokit.passes.shared import is_dynamic, is_tile, refuse
 from ptokit.passes.structure import structured
@@ -138,7 +138,7 @@ class _ToDps:
     def _require_apart(self, members: list[Value]) -> None:
         if len(members) < 2:
             return
-        direct = {v: op for op in self.func.body.walk() for v in written(op).values()}
+        direct = {v: op for op in self.func.body.walk() for v in written_tiles(op).values()}
         for write in members:
             if write in direct:
                 op = direct[write]

@@ -12,7 +12,7 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.types import Elided
-from ptokit.passes.shared import FreshNames, mapped
+from ptokit.passes.shared import FreshNames, replaced
 from ptokit.passes.structure import structured
 
 
@@ -88,7 +88,7 @@ class _Inlining:
         regions = [self.block(region, now, path) for region in op.regions]
         if isinstance(op, OpaqueOp):
             return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
-        operands = {name: mapped(bound, now) for name, bound in op.operands.items()}
+        operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
         return replace(op, operands=operands, regions=regions)
 
     def _called(self, op: Op, now: Names, path: tuple[str, ...]) -> list[AnyOp]:

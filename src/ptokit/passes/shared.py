@@ -52,7 +52,7 @@ def yielded(block: Block) -> list[Value]:
     return uses_of(block.terminator) if block.terminator else []
 
 
-def values_of(func: Func) -> Iterator[Value]:
+def values_defined(func: Func) -> Iterator[Value]:
     """Every value the function defines."""
     for block in (func.body, *func.blocks):
         yield from block.args
@@ -62,7 +62,7 @@ def values_of(func: Func) -> Iterator[Value]:
             yield from region.args
 
 
-def mapped(binding: Binding, now: Mapping[Value, Value]) -> Binding:
+def replaced(binding: Binding, now: Mapping[Value, Value]) -> Binding:
     """The values that stand for those of an operand."""
     if isinstance(binding, tuple):
         return tuple(now.get(v, v) for v in binding)
@@ -76,7 +76,7 @@ def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
     regions = [replace(r, ops=[renamed(inner, now) for inner in r.ops]) for r in op.regions]
     if isinstance(op, OpaqueOp):
         return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
-    operands = {name: mapped(bound, now) for name, bound in op.operands.items()}
+    operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
     return replace(op, operands=operands, regions=regions)
 
 
@@ -84,7 +84,7 @@ class FreshNames:
     """Names that no value of a function has."""
 
     def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
-        self.taken = {v.name for v in values_of(func) if v not in nameless}
+        self.taken = {v.name for v in values_defined(func) if v not in nameless}
 
     def name(self, wanted: str) -> str:
         """`wanted`, or `wanted_1`, `wanted_2`, ..."""

@@ -16,17 +16,17 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, OUTSIDE, TERMINATOR
-from ptokit.passes.content import keeps, overwritten, read, writes_inside, written
+from ptokit.passes.content import keeps, overwritten, read_tiles, writes_inside, written_tiles
 from ptokit.passes.shared import (
     FreshNames,
     is_dynamic,
     is_loop,
     is_tile,
-    mapped,
     refuse,
+    replaced,
     terminator_of,
     uses_of,
-    values_of,
+    values_defined,
 )
 from ptokit.passes.structure import structured
 from ptokit.text.read.comments import spaced, trimmed
@@ -36,7 +36,7 @@ Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its conte
 
 def is_ssa(func: Func) -> bool:
     """Whether every tile output is a result."""
-    return not any(written(op) for op in func.walk())
+    return not any(written_tiles(op) for op in func.walk())
 
 
 def func_to_ssa(func: Func) -> Func:
@@ -52,18 +52,18 @@ class _ToSsa:
 
     def __init__(self, func: Func) -> None:
         self.func = func
-        self.buffers = {v: None for op in func.body.walk() for v in written(op).values()}
+        self.buffers = {v: None for op in func.body.walk() for v in written_tiles(op).values()}
         self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
         # what a flat program leaves in its tiles is its result
-        self.live = Liveness(func, read, overwritten, func.named() if func.flat else ())
+        self.live = Liveness(func, read_tiles, overwritten, func.named() if func.flat else ())
         self.classes, self.tiles = (
             AliasClasses(PointsTo(func)),
-            [v for v in values_of(func) if is_tile(v)],
+            [v for v in values_defined(func) if is_tile(v)],
         )
         aliases = (
             op for op in func.body.walk() if isinstance(op, Op) and ALIASES in op.page.traits
         )
-        self.views = {v for op in aliases for v in (*written(op).values(), *op.results)}
+        self.views = {v for op in aliases for v in (*written_tiles(op).values(), *op.results)}
         self._require_values()
 
     # what can be a value
@@ -114,7 +114,7 @@ class _ToSsa:
 
     def _write_of(self, buffer: Value) -> Span | None:
         for op in self.func.body.walk():
-            for name, value in written(op).items():
+            for name, value in written_tiles(op).items():
                 if value is buffer and isinstance(op, Op):
                     return op.span_of(name)
         return None
@@ -134,13 +134,13 @@ class _ToSsa:
             if (0, 1) in op.page.routes:
                 return self._sequence(op, now)
             return self._loop(op, now) if is_loop(op) else self._branch(op, now)
-        targets = written(op)
+        targets = written_tiles(op)
         if len({*targets.values()}) < len(targets):
             message = f"{op.name} writes two outputs to one tile"
             raise refuse(message, op.span, "give each output a tile of its own")
         for name, tile in targets.items():
             self._require_unshared(op, name, tile)
-        operands = {n: mapped(b, now) for n, b in op.operands.items() if n not in targets}
+        operands = {n: replaced(b, now) for n, b in op.operands.items() if n not in targets}
         old = any(self._old_shows(op, n, t, now) for n, t in targets.items())  # of one: all named
         for name, tile in targets.items():
             if old or op.page.operand(name).role is Role.INOUT:
@@ -181,7 +181,7 @@ class _ToSsa:
         needed = self.live.needs(body) | self.live.after[op]
         tiles = [t for t in changed if t in needed]
         carried = next(o.name for o in op.page.operands if o.many)
-        operands = {n: mapped(b, now) for n, b in op.operands.items()}
+        operands = {n: replaced(b, now) for n, b in op.operands.items()}
         for tile in tiles:
             self._require_no_view(op, tile)
         if tiles:
@@ -207,7 +207,7 @@ class _ToSsa:
                 message, op.span, "loop over a counter, or keep the form with outputs as operands"
             )
         regions = [self.block(region, dict(now)) for region in op.regions]
-        operands = {n: mapped(b, now) for n, b in op.operands.items()}
+        operands = {n: replaced(b, now) for n, b in op.operands.items()}
         return replace(op, operands=operands, regions=regions)
 
     def _branch(self, op: Op, now: Current) -> Op:
@@ -222,7 +222,7 @@ class _ToSsa:
             inner = dict(now)
             regions.append(self.block(source, inner))
             _pass_on(op, regions[-1], [inner.get(t, t) for t in tiles])
-        operands = {n: mapped(b, now) for n, b in op.operands.items()}
+        operands = {n: replaced(b, now) for n, b in op.operands.items()}
         for tile in changed:
             now.pop(tile, None)
         results = [*op.results, *(self._new(t, now) for t in tiles)]

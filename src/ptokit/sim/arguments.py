@@ -304,7 +304,7 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
 
     Without an array there is room for the view, if all is known.
     """
-    name, flat = f"%{arg.name}", spread(kind)
+    name, flat = f"%{arg.name}", with_strides(kind)
     if given is None:
         assert flat is not None
         memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)))
@@ -315,7 +315,7 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     alike = len(codes.shape) == len(kind.shape) and all(
         n in (None, m) for n, m in zip(kind.shape, codes.shape, strict=True)
     )
-    if alike and (known(kind.stride or ()) in (None, ()) or flat == own):
+    if alike and (all_known(kind.stride or ()) in (None, ()) or flat == own):
         return GlobalView(own, memory, 0)
     if flat is not None and codes.ndim == 1 and codes.size >= _span(flat):
         return GlobalView(flat, memory, 0)
@@ -325,9 +325,9 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     raise mismatch(arg, f"{name} has the extents {extents}{least}", seen)
 
 
-def spread(kind: GlobalType) -> GlobalType | None:
+def with_strides(kind: GlobalType) -> GlobalType | None:
     """The type of a view with its strides, those of C order if none are stated; None: not known."""
-    shape, stride = known(kind.shape), known(kind.stride or ())
+    shape, stride = all_known(kind.shape), all_known(kind.stride or ())
     if shape is None or stride is None:
         return None
     return replace(kind, stride=stride or _steps(shape))
@@ -335,12 +335,12 @@ def spread(kind: GlobalType) -> GlobalType | None:
 
 def array_extents(kind: GlobalType) -> tuple[int, ...] | None:
     """The extents of an array that holds such a view: flat if strides leave room."""
-    flat, shape = spread(kind), known(kind.shape)
+    flat, shape = with_strides(kind), all_known(kind.shape)
     dense = flat is None or shape is None or prod(shape) == _span(flat)
     return shape if dense else (_span(kind),)
 
 
-def known(numbers: tuple[int | None, ...]) -> tuple[int, ...] | None:
+def all_known(numbers: tuple[int | None, ...]) -> tuple[int, ...] | None:
     """Extents or strides if all are known."""
     found = tuple(n for n in numbers if n is not None)
     return found if len(found) == len(numbers) else None
@@ -353,9 +353,9 @@ def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _span(kind: GlobalType) -> int:
     """How many elements a view of known extents and strides reaches over."""
-    flat = spread(kind)
+    flat = with_strides(kind)
     assert flat is not None
-    shape, stride = known(flat.shape) or (), known(flat.stride or ()) or ()
+    shape, stride = all_known(flat.shape) or (), all_known(flat.stride or ()) or ()
     return 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if all(shape) else 0
 
 
@@ -400,7 +400,7 @@ def _array(handle: Pointer | GlobalView, given: Any) -> AnyArray:
     values = values_of(unpack(data, count) if dtype.packed else data.view(dtype.storage), dtype)
     if given is not None:
         return values.reshape(np.asarray(given).shape)
-    shape = handle.memory.shape if isinstance(handle, Pointer) else known(handle.type.shape)
+    shape = handle.memory.shape if isinstance(handle, Pointer) else all_known(handle.type.shape)
     return values.reshape(shape) if shape and prod(shape) == values.size else values
 
 

@@ -15,7 +15,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.observer import Observer
 from ptokit.tools.shown import array_of
-from ptokit.tools.tracing import written
+from ptokit.tools.tracing import defined_or_written
 
 
 class Debugger(pdb.Pdb, Observer):
@@ -103,7 +103,7 @@ def _ends(op: AnyOp, body: Block) -> bool:
 
 
 def _changed(op: AnyOp) -> list[Value]:
-    return list(written(op)) if isinstance(op, Op) else op.results
+    return list(defined_or_written(op)) if isinstance(op, Op) else op.results
 
 
 def _identifier(name: str) -> str:

@@ -41,7 +41,7 @@ class Tracer(Observer):
             return
         if self.lines and (op.page.executes or BY_SCALAR in op.page.traits):
             self.tell(_line(op, env, core))
-        for value in written(op):
+        for value in defined_or_written(op):
             if value.name in self.names and _has_content(op, env[value]):
                 self.tell(_content(op, value, env[value], core))
 
@@ -52,7 +52,7 @@ class Tracer(Observer):
                 self.tell(_content(None, arg, env[arg], core))
 
 
-def written(op: Op) -> Iterator[Value]:
+def defined_or_written(op: Op) -> Iterator[Value]:
     """The values that an op defines or writes."""
     yield from op.results
     yield from (v for o in op.page.outs() for v in op.bound(o.name))

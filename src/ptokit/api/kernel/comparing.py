@@ -37,7 +37,7 @@ def differing(name: str, how: tuple[str, str], a: AnyArray, b: AnyArray) -> PtoE
     )
 
 
-def verify(ways: Mapping[str, Callable[[], Outputs]]) -> None:
+def require_agreement(ways: Mapping[str, Callable[[], Outputs]]) -> None:
     """Run every way; PtoError names the first output and element that differ from the first way."""
     (first, run), *others = ways.items()
     wanted = run()

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from ptokit.api.executable import Executable
 from ptokit.api.kernel import hostside
-from ptokit.api.kernel.comparing import Outputs, verify
+from ptokit.api.kernel.comparing import Outputs, require_agreement
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.kernel.kernelarrays import ArrayBase, KernelArray
 from ptokit.api.kernel.recorder import Recorder
@@ -182,7 +182,7 @@ class Kernel(Generic[P]):
             return capture.executable(how).execute(given.arrays).outputs
 
         ways = {name: partial(engine, name) for name in ENGINES}
-        verify({"debug": lambda: self._debugged(given, range(blocks), blocks), **ways})
+        require_agreement({"debug": lambda: self._debugged(given, range(blocks), blocks), **ways})
 
     # capture
 

@@ -9,7 +9,7 @@ from functools import cache
 from types import CodeType
 from typing import Any, cast
 
-from ptokit.api.eager import choice, shown
+from ptokit.api.eager import chosen_word, shown
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, CallSpans, here, refused
 from ptokit.api.kernel.pagesearch import (
@@ -282,7 +282,7 @@ class Recorder:
             else:
                 for value in operands[operand.name]:
                     self.unused.pop(value, None)
-        attrs = {a.name: choice(a, given[a.name]) for a in page.attrs if a.name in given}
+        attrs = {a.name: chosen_word(a, given[a.name]) for a in page.attrs if a.name in given}
         stated = {a.name: a.default for a in page.attrs}
         chosen = {n: v for n, v in attrs.items() if v is not None and v != stated[n]}
         self.emit(page, operands, chosen, names=names or parameters_of(page))

@@ -8,14 +8,14 @@ from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.sim.evaluation import scalar
 from ptokit.sim.kernels.emitter import Emitter
-from ptokit.sim.kernels.lanes import Lanes, Words, element, float_text
+from ptokit.sim.kernels.lanes import Lanes, Words, element, float_constant
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
 from ptokit.sim.kernels.walk import (
     STILL,
     LanePositions,
     address,
-    around,
     count_places,
+    nested,
     pieces,
     strided,
     turned,
@@ -64,7 +64,7 @@ class Fold:
             loops = list(part.loops)
             inner = loops.pop() if loops and known(loops[-1].steps[0], 1) else None
             point = LanePositions.begin(accesses, part, inner, 1 if inner is None else lanes)
-            with around(self.code, loops, [point], self.what) as [point]:
+            with nested(self.code, loops, [point], self.what) as [point]:
                 if inner is None:
                     self._reduce([point], folded)
                 else:
@@ -114,7 +114,7 @@ class Fold:
         if self.start is None:  # the first element; folding it once more changes nothing
             return self.function.words(point, self.used)[1].value(self.x)
         if self.dtype == t.f32:
-            return lanes.splat("float", float_text(float(self.start)))
+            return lanes.splat("float", float_constant(float(self.start)))
         return lanes.splat(
             element(self.dtype), str(int(scalar(self.start, self.dtype).codes[0, 0]))
         )
@@ -122,10 +122,10 @@ class Fold:
     def _fold_part(self, part: Rectangle, groups: list[LanePositions], slots: list[str]) -> None:
         *loops, inner = part.loops
         if not self._turns(inner, groups[0]):
-            with around(self.code, part.loops, groups, self.what) as points:
+            with nested(self.code, part.loops, groups, self.what) as points:
                 self._steps(points, slots)
             return
-        with around(self.code, loops, groups, self.what) as points:
+        with nested(self.code, loops, groups, self.what) as points:
             self._blocks(inner, points, slots)
 
     def _turns(self, inner: Loop, point: LanePositions) -> bool:

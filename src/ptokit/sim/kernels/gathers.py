@@ -11,7 +11,7 @@ from ptokit.isa.model.layouts import known
 from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element
-from ptokit.sim.kernels.loads import row_major
+from ptokit.sim.kernels.loads import in_row_order
 from ptokit.sim.kernels.lowering import ONCE, Gather, Leaf, leaves
 from ptokit.sim.kernels.walk import STILL, Access, LanePositions, address, load_line
 from ptokit.sim.record.code import Int, Num
@@ -171,7 +171,7 @@ class Gathers:
 
 def _row_major(node: Gather) -> bool:
     """Whether the index of an element is its storage offset."""
-    return row_major(node.cells.map, node.taken.over)
+    return in_row_order(node.cells.map, node.taken.over)
 
 
 class Runs:

@@ -38,7 +38,7 @@ def element(dtype: DType) -> str:
     return FLOATS.get(dtype) or f"i{dtype.size * 8}"
 
 
-def float_text(value: float) -> str:
+def float_constant(value: float) -> str:
     """A float constant, by its bits."""
     return "0x" + struct.pack(">d", value).hex().upper()
 
@@ -220,7 +220,7 @@ class Words:
         """
         lanes, kind = self.lanes, FLOATS.get(node.dtype, "float")
         number = self._number(node.args[0], node.dtype)
-        none = lanes.op("fcmp ult", kind, number, lanes.splat(kind, float_text(0.0)))
+        none = lanes.op("fcmp ult", kind, number, lanes.splat(kind, float_constant(0.0)))
         number = lanes.select(none, kind, lanes.splat(kind, NAN), number)
         return self._arithmetic_result(node, lanes.call("sqrt", kind, number))
 
@@ -372,11 +372,11 @@ class Words:
     def _odd(self, number: str, whole: str) -> str:
         """The odd one of the two whole numbers around a number that is not whole."""
         lanes, kind = self.lanes, "float"
-        half = lanes.op("fmul", kind, whole, lanes.splat(kind, float_text(0.5)))
+        half = lanes.op("fmul", kind, whole, lanes.splat(kind, float_constant(0.5)))
         even = lanes.op("fcmp oeq", kind, lanes.call("trunc", kind, half), half)
         between = lanes.op("fcmp one", kind, number, whole)
         both = lanes.op("and", "i1", even, between)
-        one = lanes.splat(kind, float_text(1.0))
+        one = lanes.splat(kind, float_constant(1.0))
         step = lanes.call("copysign", kind, one, number)
         return lanes.select(both, kind, lanes.op("fadd", kind, whole, step), whole)
 
@@ -418,7 +418,7 @@ class Words:
         lanes, kind = self.lanes, "float"
 
         def all_of(number: float) -> str:
-            return lanes.splat(kind, float_text(number))
+            return lanes.splat(kind, float_constant(number))
 
         high = lanes.call("trunc", kind, lanes.op("fmul", kind, value, all_of(2.0**-32)))
         low = lanes.op("fsub", kind, value, lanes.op("fmul", kind, high, all_of(2.0**32)))

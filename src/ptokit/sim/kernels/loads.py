@@ -123,7 +123,7 @@ class Loads:
     def offsets(self, cells: Elements, over: tuple[int, int], index: str, lanes: Lanes) -> str:
         """Storage offsets of elements at row-major indices over a static shape."""
         (rows, cols), where = over, cells.map
-        if row_major(where, over):
+        if in_row_order(where, over):
             return index
         if rows == 1:
             return self.along(where.cols.digits, index, lanes)
@@ -163,7 +163,7 @@ class Loads:
         return lanes.vector(element(access.dtype), map(one, range(lanes.count)))
 
 
-def row_major(where: IndexMap, over: tuple[int, int]) -> bool:
+def in_row_order(where: IndexMap, over: tuple[int, int]) -> bool:
     """Whether the row-major index of an element is its storage offset."""
     rows, cols = where.rows.digits, where.cols.digits
     return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == over[1]

@@ -26,7 +26,7 @@ from ptokit.sim.record.expressions import (
     WindowRead,
     WindowStore,
 )
-from ptokit.sim.record.slices import parts
+from ptokit.sim.record.slices import slice_windows
 
 IDEMPOTENT = ("max", "min", "and", "or")
 
@@ -152,7 +152,7 @@ class Preparation:
         whole = node.first
         if not isinstance(whole, WindowRead) or self._overwritten(whole, False):
             whole = self._temporary(whole)
-        inner = parts(node.first.shape, **node.parameters)
+        inner = slice_windows(node.first.shape, **node.parameters)
         return WindowRead(whole.cells, *map(_within, (whole.row_span, whole.col_span), inner))
 
     def _table(self, node: Taken) -> Elements:
@@ -178,7 +178,7 @@ class Preparation:
 def _begins(window: Whole) -> bool:
     """A window of the first rows and columns: what is beyond them is just not asked for."""
     whole = window.first.rows, window.first.cols
-    inner = zip(parts(whole, **window.parameters), whole, strict=True)
+    inner = zip(slice_windows(whole, **window.parameters), whole, strict=True)
     return all(
         known(w.start, 0) and w.step == 1 and (known(n, 1) or not known(w.count, 1))
         for w, n in inner

@@ -77,7 +77,7 @@ class LanePositions:
 
 
 @contextmanager
-def around(
+def nested(
     code: Code, loops: Iterable[Loop], points: list[LanePositions], what: str
 ) -> Generator[list[LanePositions]]:
     """Inside loops, one in the other: the points in each of their turns."""
@@ -137,7 +137,7 @@ class Walk:
         across = None if inner is None or self.ordered else self._turning(loops, inner, point)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
-        with around(self.code, loops, [point], self.what) as [point]:
+        with nested(self.code, loops, [point], self.what) as [point]:
             if inner is None:
                 self.act(point)
             elif across is None:
@@ -193,7 +193,7 @@ class Walk:
             with self.code.loop(whole, f"{self.what}, blocks", size) as index:
                 self._column(across, replace(point.moved(inner, index), lanes=size))
         if not known(rest, 0):
-            with around(self.code, [across], [point.moved(inner, whole)], self.what) as [tail]:
+            with nested(self.code, [across], [point.moved(inner, whole)], self.what) as [tail]:
                 self._along(Loop(rest, inner.steps), tail)
 
     def _column(self, across: Loop, point: LanePositions) -> None:
@@ -205,7 +205,7 @@ class Walk:
                     self.act(line)
         if not known(rest, 0):
             left = Loop(rest, across.steps)
-            with around(self.code, [left], [point.moved(across, whole)], self.what) as [tail]:
+            with nested(self.code, [left], [point.moved(across, whole)], self.what) as [tail]:
                 self.act(tail)
 
 

@@ -18,7 +18,7 @@ from ptokit.numerics.conversions import converted
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Coded, Int, Num, Truth
-from ptokit.sim.record.slices import AxisWindow, parts
+from ptokit.sim.record.slices import AxisWindow, slice_windows
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
 PLAIN_CASTS = (
@@ -155,7 +155,7 @@ def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType
         case "reshape" | "pad":
             return x.dtype, how["rows"], how["cols"]
         case "window":
-            rows, cols = parts((x.rows, x.cols), **how)
+            rows, cols = slice_windows((x.rows, x.cols), **how)
             return x.dtype, rows.count, cols.count
         case "repeat":
             return x.dtype, x.rows, x.cols * how["count"]

@@ -17,7 +17,9 @@ class AxisWindow:
     limit: int | None = None
 
 
-def parts(shape: tuple[Num, Num], *, rows: slice, cols: slice) -> tuple[AxisWindow, AxisWindow]:
+def slice_windows(
+    shape: tuple[Num, Num], *, rows: slice, cols: slice
+) -> tuple[AxisWindow, AxisWindow]:
     """The windows that half-open slices are of a matrix."""
     down, across = (
         _part(w.start or 0, n if w.stop is None else w.stop, w.step or 1)

@@ -41,7 +41,7 @@ def missing(page: type[Instr], call: Call) -> list[str]:
     return [a.key for a in needed if a.name not in given and a.key not in call.keyed]
 
 
-def known(page: type[Instr], key: str) -> bool:
+def has_attribute(page: type[Instr], key: str) -> bool:
     return "." in key or attribute_of(page, key) is not None
 
 
@@ -89,7 +89,7 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
         yield (((*sig.outs, *sig.ins), call.items),)  # the destination first
 
 
-def spread(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
+def give_types(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
     """Give the operands the types that stand after the colon."""
     types = call.types or []
     items = call.items

@@ -14,7 +14,7 @@ from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.binding import UnknownOperandType, points
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
-from ptokit.text.read.forms import bind
+from ptokit.text.read.forms import fitting_form
 from ptokit.text.read.names import Names, pointer_to
 from ptokit.text.read.signature import Signature, Slot
 
@@ -26,7 +26,7 @@ def build(
     cursor: Cursor, names: Names, forms: Sequence[type[Instr]], call: Call, results: list[Named]
 ) -> Op:
     """The op that `call` writes."""
-    sig, pairs = bind(cursor, forms, call, len(results))
+    sig, pairs = fitting_form(cursor, forms, call, len(results))
     operands: dict[str, tuple[Value, ...]] = {}
     spans = {"": cursor.span(call.at)}
     rebound: Value | None = None

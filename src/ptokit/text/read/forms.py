@@ -20,22 +20,22 @@ from ptokit.text.read.binding import (
     accepts,
     as_operands,
     choices,
+    give_types,
+    has_attribute,
     item_type,
-    known,
     match,
     missing,
     of_another_level,
     place,
     readings,
     spelled,
-    spread,
 )
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot, describe, signature
 
 
-def bind(
+def fitting_form(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> tuple[Signature, Pairs]:
     """The form that fits, and its operands with what was written for them.
@@ -45,9 +45,11 @@ def bind(
     """
     fitting: tuple[Signature, Pairs] | None = None
     own = forms[0].mnemonic()
-    meant = [g for g in call.attrs if any(known(page, g.key) for page in forms)]
+    meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in forms)]
     if len(forms) > 1 and call.attrs:
-        meaning = [p for p in forms if all(known(p, g.key) and spelled(p, g) for g in call.attrs)]
+        meaning = [
+            p for p in forms if all(has_attribute(p, g.key) and spelled(p, g) for g in call.attrs)
+        ]
         unsaid = [p for p in forms if not all(spelled(p, g) for g in call.attrs)]
         forms = meaning or [*(p for p in forms if p not in unsaid), *unsaid]
     chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
@@ -61,12 +63,12 @@ def bind(
             call.attrs = [g for g in call.attrs if g.key != page.asm.selected[0]]
         if call.attrs:
             as_operands(sig, call)
-            if not all(known(page, g.key) for g in call.attrs if g in meant):
+            if not all(has_attribute(page, g.key) for g in call.attrs if g in meant):
                 continue
         if missing(page, call):
             continue
         if call.types is not None:
-            spread(cursor, sig, call, results)
+            give_types(cursor, sig, call, results)
         for reading in readings(sig, call, results):
             pairs = match(sig, reading, call)
             if pairs is not None:
@@ -113,7 +115,7 @@ def _misfit(
             message = f"{forms[0].mnemonic()} defines {counts[0]} value{plural}; {results} named"
             return cursor.wrong("operand-count", message, call.at)
     for given in call.attrs:
-        if not any(known(page, given.key) for page in forms):
+        if not any(has_attribute(page, given.key) for page in forms):
             require_no_slip(cursor, forms[0], given)
     name = forms[0].mnemonic()
     needed = [missing(page, call) for page in forms]
@@ -121,7 +123,7 @@ def _misfit(
         return cursor.wrong("syntax-error", f"{name} needs the attribute {needed[0][0]}", call.at)
     for key in call.keyed:
         keys = [s.key for p in forms for s in signature(p).ssa if s.key]
-        if key not in keys and not any(known(p, key) for p in forms):
+        if key not in keys and not any(has_attribute(p, key) for p in forms):
             message = f"{name} has no operand {key!r}"
             advice = did_you_mean(key, keys) or f"it takes {', '.join(keys) or 'none by name'}"
             return cursor.wrong("unknown-attribute", message, call.at, advice)

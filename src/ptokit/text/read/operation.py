@@ -17,7 +17,7 @@ from ptokit.text.read.generic import read_generic
 from ptokit.text.read.opaque import read_opaque
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
-from ptokit.text.read.repeats import line_of, noted, remember, repeated
+from ptokit.text.read.repeats import line_of, notes_taken, remember, repeated
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.types.parts import WHOLE
 
@@ -44,7 +44,7 @@ def _operation(p: Parser) -> AnyOp:
     start, line = p.i, line_of(p, p.i)
     if line and (again := repeated(p, start, line)) is not None:
         return again
-    before = noted(p)
+    before = notes_taken(p)
     op = _new(p, start)
     if line:
         remember(p, start, line, op, before)

@@ -44,7 +44,7 @@ def templates() -> dict[str, Template]:
     return {}
 
 
-def noted(p: Parser) -> tuple[int, ...]:
+def notes_taken(p: Parser) -> tuple[int, ...]:
     """How much the parser has noted: a statement that adds to it is not remembered."""
     n = p.names
     counts = len(n.unnamed), len(p.problems), len(n.literals), len(n.kinds), len(n.completed)
@@ -104,7 +104,7 @@ def _ends(p: Parser, at: int) -> bool:
 
 def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...]) -> None:
     """Keep what was read, if all of it follows from the line and the types of what it names."""
-    if not isinstance(op, Op) or op.regions or noted(p) != before:
+    if not isinstance(op, Op) or op.regions or notes_taken(p) != before:
         return
     if TERMINATOR in op.page.traits:  # what it ends decides whether it may
         return

@@ -103,7 +103,7 @@ def word_of(kind: type[W], text: str, at: int) -> W:
     return member
 
 
-def element(word: str, at: int) -> DType:
+def element_named(word: str, at: int) -> DType:
     """The element type that `word` names."""
     dtype = dtype_named(word)
     if dtype is None and FOREIGN_ELEMENT.fullmatch(word):
@@ -116,7 +116,7 @@ def element(word: str, at: int) -> DType:
     return dtype
 
 
-def numbers(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
+def number_list(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
     """`[2, 3]`: exactly `count` numbers."""
     inner = text.removeprefix("[").removesuffix("]")
     found = [part.strip() for part in inner.split(",")]
@@ -135,4 +135,4 @@ def extents(word: str, at: int) -> tuple[tuple[int | None, ...], DType]:
         raise BadType("syntax-error", message, at, at + max(len(word), 1), help)
     dims = [d.strip() for d in match[1].split("x")[:-1]]
     shape = tuple(None if d in ("?", "-1") else number(d, at, "an extent") for d in dims)
-    return shape, element(match[2].strip(), at + match.start(2))
+    return shape, element_named(match[2].strip(), at + match.start(2))

@@ -20,7 +20,7 @@ from ptokit.text.types.parts import (
     WHOLE,
     BadType,
     Parts,
-    element,
+    element_named,
     extents,
     number,
     unknown,
@@ -57,7 +57,7 @@ def tile_of(parts: Parts) -> TileType:
         stated = Layout((blayout or BLayout.ROW_MAJOR, slayout or SLayout.NONE_BOX))
     return TileType(
         loc,
-        element(*given.values["dtype"]),
+        element_named(*given.values["dtype"]),
         rows,
         cols,
         _valid(given, rows, cols),

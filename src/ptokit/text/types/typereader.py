@@ -31,10 +31,10 @@ from ptokit.text.types.parts import (
     BadType,
     ForeignElement,
     Parts,
-    element,
+    element_named,
     extents,
     number,
-    numbers,
+    number_list,
     unknown,
     word_of,
 )
@@ -156,7 +156,7 @@ def _pointer(parts: Parts) -> Type:
         return Elided("!pto.ptr<...>")
     if parts.fields[0][0].startswith("!pto.ptr<"):  # a table of pointers: no array holds any
         return OpaqueType(f"!pto.ptr<{parts.body}>", foreign=True)
-    dtype = element(*parts.fields[0])
+    dtype = element_named(*parts.fields[0])
     for space, at in parts.fields[1:]:
         bare = space.removeprefix("#pto.address_space<").strip('"> ')
         if bare not in SPACES:
@@ -248,7 +248,7 @@ def _conv(parts: Parts) -> Type:
         elif key == "pad_value":
             given[key] = _real(value, place)
         else:
-            given[key] = numbers(value, place, LISTS[key], key)
+            given[key] = number_list(value, place, LISTS[key], key)
             if key in STEPS and min(given[key]) < 1:
                 raise BadType("attribute", f"{key} counts from 1", place, place + len(value))
     return ConvTileType(dtype, sizes, layout, **given)

@@ -21,7 +21,7 @@ from ptokit.tools.cli.options import (
     target_option,
     with_readings,
 )
-from ptokit.tools.cli.values import argument, expectation, output, pairs, split, type_of
+from ptokit.tools.cli.values import argument, assigned, expectation, output, split, type_from
 
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
@@ -135,10 +135,10 @@ class RunCall:
         self.target = with_readings(self.target, *self.readings, *filter(None, [self.order]))
         self._require_words()
         by_position, by_name = split(self.arguments)
-        named = {n: argument(text, self.seed) for n, text in pairs(by_name, "").items()}
+        named = {n: argument(text, self.seed) for n, text in assigned(by_name, "").items()}
         placed = [argument(text, self.seed) for text in by_position]
-        self.files = {n: output(text) for n, text in pairs(self.outputs, "-o ").items()}
-        self.expected = {n: expectation(t) for n, t in pairs(self.expect, "--expect ").items()}
+        self.files = {n: output(text) for n, text in assigned(self.outputs, "-o ").items()}
+        self.expected = {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
         program = read_program(self.kernel)
         how = self._how(program)
         given = self._given(program, placed, named)
@@ -209,7 +209,7 @@ class RunCall:
             usage("--trace, --trace-values and --break look at one process: leave out --scheduler")
 
     def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
-        types = {name: type_of(text) for name, text in pairs(self.types, "--type ").items()}
+        types = {name: type_from(text) for name, text in assigned(self.types, "--type ").items()}
         values = {v.name for f in program.module.funcs for v in f.named()}
         for name in types:
             if name not in values:

@@ -22,7 +22,7 @@ def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
     return [text for text in texts if text not in by_name], by_name
 
 
-def pairs(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
+def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
     """Values by name from words NAME=VALUE, each name once; `what` stands before them."""
     found: dict[str, str] = {}
     for text in texts:
@@ -98,7 +98,7 @@ class Expectation:
         return stated.array(Value(name, PtrType(dtype)))
 
 
-def type_of(text: str) -> Any:  # Any: a Type
+def type_from(text: str) -> Any:  # Any: a Type
     """A type from its spelling."""
     from ptokit.text.types.parts import BadType
     from ptokit.text.types.typereader import type_named
