@@ -176,9 +176,9 @@ class Executable:
         """Which rank has which array; none where there are no ranks."""
         if self.options.ranks == 1 and not any("@" in name for name in arrays):
             return ()
-        return ranks.named((arg.name for arg in self._arguments()), arrays, self.options.ranks)
+        return ranks.named((arg.name for arg in self.every_argument()), arrays, self.options.ranks)
 
-    def _arguments(self) -> Sequence[Value]:
+    def every_argument(self) -> Sequence[Value]:
         return arguments(self.cores) if self.cores else self.func.args
 
     def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:  # Any: as above

@@ -99,9 +99,9 @@ class Program:
         """
         from ptokit.passes.percore import whole
 
-        return whole(self.module, self._entry(name))
+        return whole(self.module, self.entry_named(name))
 
-    def _entry(self, name: str | None) -> Func:
+    def entry_named(self, name: str | None) -> Func:
         """The function that is meant, with its calls."""
         from ptokit.passes.inline import entries
         from ptokit.passes.percore import peer_of
@@ -228,7 +228,7 @@ class Program:
         key = func, *options.key
 
         def make() -> Executable:
-            entry = self._entry(func)
+            entry = self.entry_named(func)
             cores = kernel(self.module, entry, always=schedule is not None or ranks > 1)
             if wrong := [d for d in check_pipes(self.module) if cores and d.is_error]:
                 raise PtoError(wrong)

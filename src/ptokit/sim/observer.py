@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from ptokit.ir.module import AnyOp, Value
+from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 
@@ -20,6 +20,9 @@ class Observer:
 
     def begins(self, done: Callable[[], int]) -> None:
         """A run begins; `done` tells, at any time and any thread, how many blocks have ended."""
+
+    def prepared(self, core: Core, body: Block) -> None:
+        """A core is about to run these ops, and nothing was executed on it yet."""
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
         """An op is about to run; `env` has the handles and numbers of values defined so far."""

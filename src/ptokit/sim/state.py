@@ -77,6 +77,14 @@ class Flags:
         if key is not None:
             self.wait(*key)
 
+    def barrier(self, pipe: Queue) -> None:
+        """In text order everything before is done already."""
+
+    def acquire(self, pipe: Queue, buffer: int) -> None:
+        """In text order every turn of a buffer has come already."""
+
+    release = acquire
+
     def clear(self) -> None:
         """None is up."""
         self.memory.data[:] = 0

@@ -24,7 +24,11 @@ from ptokit.isa.model.words import (
     GatherOOB,
     GlobalLayout,
     Loc,
+    M,
     Order,
+    Pipe,
+    S,
+    V,
 )
 
 T = TypeVar("T")
@@ -73,6 +77,7 @@ DEFAULTS: dict[str, Any] = {
     "tf32": True,
     "releases": False,
     "separate": False,
+    "serial": tuple(Pipe),
 }
 
 
@@ -107,6 +112,7 @@ class Target:
     kinds: bool = INHERITED  # a core has the cube unit or the vector unit, not both
     releases: bool = INHERITED  # popping a tile from a pipe gives its slot back
     separate: bool = INHERITED  # each vector core has signals of its own at the cube
+    serial: tuple[Pipe, ...] = INHERITED  # the pipes that finish an entry before the next starts
     infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
 
     def __post_init__(self) -> None:
@@ -265,6 +271,7 @@ A2A3_TARGET = Target(
     order=Order.A2A3,
     tf32=False,
     releases=True,
+    serial=(S, M),
 )
 A5_TARGET = Target(
     A5,
@@ -275,6 +282,7 @@ A5_TARGET = Target(
     every_pair=True,
     order=Order.A5,
     separate=True,
+    serial=(S, M, V),
     readings=(LARGER_VIEWS,),
     infers_nz=False,
 )

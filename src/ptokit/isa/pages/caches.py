@@ -5,7 +5,7 @@ checked.
 """
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.synchronisation import Waiting
+from ptokit.isa.pages.synchronisation import CoreFlags
 
 
 class FenceScope(Word, mlir="fence_scope", cpp_type="mem_dsb_t"):
@@ -25,12 +25,16 @@ class AddressSpace(Word, mlir="address_space", cpp_type="AddressSpace"):
     BIAS, SCALING, ZERO = ("bias", "BIAS"), ("scaling", "SCALING"), ("zero", "ZERO")
 
 
-class FenceBarrierAll(Waiting, name="fence.barrier_all"):
+class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), pipe=S):
     """Let nothing go on before what was written to these memories is visible to all cores."""
 
     asm = Asm(shape="angled", cpp_text="dsb({scope});")
     example = "NAME #pto.fence_scope<gm>"
     scope = Attr(FenceScope)
+
+    @staticmethod
+    def run(flags: CoreFlags) -> None:
+        flags.barrier(Pipe.ALL)
 
 
 class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):

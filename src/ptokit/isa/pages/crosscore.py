@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.synchronisation import PipeOf, known
+from ptokit.isa.pages.synchronisation import CoreFlags, PipeOf, known, order
 
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
 
@@ -263,7 +263,7 @@ pto.get_buf_dyn[#pto.pipe_event_type<TVEC>, %id]
 pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %id]"""
 
 
-class BufferTurn(Instr, abstract=True, pipe=S, targets=(CPU, A5), example=TURNS):
+class BufferTurn(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5), example=TURNS):
     """The pipes that use a buffer take turns: the k-th acquire waits for the release before it.
 
     In text order every turn has come already: no data depends on it.
@@ -277,10 +277,6 @@ class BufferTurn(Instr, abstract=True, pipe=S, targets=(CPU, A5), example=TURNS)
         named("attribute", PipeOf(op) != Pipe.ALL, help="a turn is that of one pipe"),
         named("attribute", mode >= 0, help="modes count from 0"),
     )
-
-    @staticmethod
-    def run() -> None:
-        """The release before it is done already."""
 
 
 BUFFERS = "buffers are 0 to 31"
@@ -308,17 +304,33 @@ def turn(function: str) -> Asm:
     return Asm(cpp_text=f"{function}(pipe_of(Op::{{op}}), {{buffer}}, {{mode}});")
 
 
+def acquired(flags: CoreFlags, op: str, buffer: int) -> None:
+    flags.acquire(order(op), buffer)
+
+
+def released(flags: CoreFlags, op: str, buffer: int) -> None:
+    flags.release(order(op), buffer)
+
+
 class GetBuf(KnownTurn, name="get_buf", asm=turn("get_buf")):
     """Let the pipe of an operation go on only when the buffer is its own."""
+
+    run = staticmethod(acquired)
 
 
 class RlsBuf(KnownTurn, name="rls_buf", asm=turn("rls_buf")):
     """Give a buffer on, once what the pipe of an operation had to do is done."""
 
+    run = staticmethod(released)
+
 
 class GetBufDyn(ComputedTurn, name="get_buf_dyn", asm=turn("get_buf")):
     """Let the pipe of an operation go on only when the buffer is its own."""
 
+    run = staticmethod(acquired)
+
 
 class RlsBufDyn(ComputedTurn, name="rls_buf_dyn", asm=turn("rls_buf")):
     """Give a buffer on, once what the pipe of an operation had to do is done."""
+
+    run = staticmethod(released)

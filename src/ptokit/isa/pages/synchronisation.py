@@ -122,6 +122,9 @@ class CoreFlags(Protocol):
     def set(self, source: Pipe | str, target: Pipe | str, event: int) -> None: ...
     def wait(self, source: Pipe | str, target: Pipe | str, event: int) -> None: ...
     def join(self, event: object) -> None: ...
+    def barrier(self, pipe: Pipe | str) -> None: ...
+    def acquire(self, pipe: Pipe | str, buffer: int) -> None: ...
+    def release(self, pipe: Pipe | str, buffer: int) -> None: ...
 
 
 class Flag(Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(shape="bracketed")):
@@ -224,15 +227,13 @@ A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in ord
 UNSURE = "sources disagree whether A5 has barriers for M and FIX (X12): ALL is safe"
 
 
-class Waiting(Instr, abstract=True, pipe=S):
-    """A wait for what was to do before: in text order that is done already."""
-
-    @staticmethod
-    def run() -> None:
-        """Everything before is done already."""
-
-
-class Barrier(Waiting, disputes=("X12",), asm=Asm(shape="angled", cpp_text="pipe_barrier({of});")):
+class Barrier(
+    Instr,
+    uses=(FLAGS,),
+    pipe=S,
+    disputes=("X12",),
+    asm=Asm(shape="angled", cpp_text="pipe_barrier({of});"),
+):
     """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
 
     example = "NAME <PIPE_MTE2>"
@@ -242,11 +243,21 @@ class Barrier(Waiting, disputes=("X12",), asm=Asm(shape="angled", cpp_text="pipe
         on(A5, warns(named("attribute", ~of.isin(M, FIX), help=UNSURE))),
     )
 
+    @staticmethod
+    def run(flags: CoreFlags, of: Pipe) -> None:
+        flags.barrier(of)
 
-class OfOperation(Waiting, abstract=True, asm=Asm(cpp_text="TSYNC<Op::{op}>();")):
+
+class OfOperation(
+    Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(cpp_text="TSYNC<Op::{op}>();")
+):
     """A wait for the pipe of an operation."""
 
     op = Attr(str, key="op_type")
+
+    @staticmethod
+    def run(flags: CoreFlags, op: str) -> None:
+        flags.barrier(order(op))
 
 
 class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed"), disputes=("X12",)):

@@ -40,6 +40,16 @@ class CompiledFlags:
     def join(event: object) -> None:
         """Values of text name nothing that is still to come."""
 
+    @staticmethod
+    def barrier(pipe: Queue) -> None:
+        """In text order everything before is done already."""
+
+    @staticmethod
+    def acquire(pipe: Queue, buffer: Num) -> None:
+        """In text order every turn of a buffer has come already."""
+
+    release = acquire
+
     def _move(self, source: Queue, target: Queue, event: Num, *, up: bool) -> None:
         number = flag_number(source, target, event)
         if number is None:

@@ -99,6 +99,8 @@ class InterpretedKernel:
         """One core's function, from its beginning to its end."""
         assert core.kind is not None
         one = bound.cores[core.kind]
+        for observer in observers:
+            observer.prepared(core, one.func.body)
         facts = Facts(core.target, dict(one.numbers))
         run = Interpreter(core, facts, self.planned[core.kind], limits, observers)
         run.block(one.func.body)(dict(envs[core.kind]))

@@ -95,24 +95,23 @@ class InterpretedMachine:
 class InterpretedFlow:
     """Loops and branches, as Python's own."""
 
-    @staticmethod
     def loop(
-        lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
     ) -> tuple[Any, ...]:
         for induction in range(lower, upper, step):
             carried = region(induction, *carried, repeats=True)
         return carried
 
-    @staticmethod
-    def repeat(carried: tuple[Any, ...], before: RegionBody, after: RegionBody) -> tuple[Any, ...]:
+    def repeat(
+        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
+    ) -> tuple[Any, ...]:
         while True:
             condition, *passed = before(*carried)
             if not condition:
                 return tuple(passed)
             carried = after(*passed, repeats=True)
 
-    @staticmethod
-    def branch(condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
         if condition:
             return regions[0]()
         return regions[1]() if len(regions) > 1 else ()
@@ -147,6 +146,10 @@ class Interpreter:
             return tuple(env[v] for v in passed)
 
         return run
+
+    def flow(self, op: Op) -> InterpretedFlow:
+        """What repeats the regions of an op and chooses between them."""
+        return InterpretedFlow()
 
     def _step(self, op: AnyOp) -> Step:
         step, core = execution(op, self), self.core
@@ -214,7 +217,7 @@ class _Execution:
         """What the body may use, whatever the operands are."""
         op, core = self.op, self.run.core
         machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
-        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine, FLOW: InterpretedFlow}
+        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine, FLOW: self.run.flow(op)}
         if isinstance(core, GroupedCore):
             found[SIGNALS] = core.signals
             if op in core.ends:

@@ -43,6 +43,8 @@ class InterpretedFunction:
         for index in range(self.blocks):
             core = Core(self.target, self.fixpipe, index, self.blocks)
             core.exposed = exposed
+            for observer in observers:
+                observer.prepared(core, bound.func.body)
             facts = Facts(core.target, bound.every_number)
             run = Interpreter(core, facts, self.planned, limits, observers)
             try:

@@ -1,0 +1,124 @@
+"""Regions: the bytes of one memory that an instruction touches, and which of them share bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+Ranges: TypeAlias = "tuple[tuple[int, int], ...]"
+SMALLEST_BUCKET = 512  # bytes: the index of a memory sorts regions into buckets of this, or larger
+
+
+class MemorySpace(NamedTuple):
+    """A memory: of one core, or global and of all."""
+
+    name: str
+    core: int | None = None  # None: all cores reach it
+    number: int = 0  # tells arrays of one name apart
+
+
+@dataclass(eq=False, slots=True)
+class ByteRegion:
+    """Bytes of a memory: `count` lines of `width` bytes, one every `pitch`, or any `ranges`.
+
+    `near` are the regions that share bytes with it, as far as somebody writes to one of both.
+    """
+
+    space: MemorySpace
+    start: int
+    stop: int
+    width: int
+    pitch: int
+    ranges: Ranges
+    written: bool = False
+    near: list[ByteRegion] = field(default_factory=list["ByteRegion"])
+
+    def overlaps(self, other: ByteRegion) -> bool:
+        """Whether some byte is in both."""
+        if self.stop <= other.start or other.stop <= self.start:
+            return False
+        if self.pitch and self.pitch == other.pitch:
+            ahead = (other.start - self.start) % self.pitch
+            if self.width <= ahead and ahead + other.width <= self.pitch:
+                return False  # columns beside one another
+        return any(True for _ in _common(self.ranges, other.ranges))
+
+    def common(self, other: ByteRegion) -> tuple[int, int]:
+        """The first bytes that are in both."""
+        return next(_common(self.ranges, other.ranges))
+
+
+def _common(a: Ranges, b: Ranges) -> Iterator[tuple[int, int]]:
+    """The ranges that two ascending lists of disjoint ranges have in common."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+        if low < high:
+            yield low, high
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+
+
+class ByteRegions:
+    """Every region that a run touches, each once, with its neighbours."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[MemorySpace, int, Ranges], ByteRegion] = {}
+        self._buckets: dict[MemorySpace, tuple[int, dict[int, list[ByteRegion]]]] = {}
+
+    def at(self, space: MemorySpace, address: int, ranges: Ranges) -> ByteRegion:
+        """The region of these ranges, counted from an address."""
+        key = space, address, ranges
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _placed(space, address, ranges)
+            self._enter(found)
+        return found
+
+    def _enter(self, region: ByteRegion) -> None:
+        size, buckets = self._buckets.setdefault(
+            region.space, (max(SMALLEST_BUCKET, region.stop - region.start), {})
+        )
+        for number in range(region.start // size, (region.stop - 1) // size + 1):
+            buckets.setdefault(number, []).append(region)
+        for other in self._beside(region):
+            if other.written and other.overlaps(region):
+                region.near.append(other)
+                other.near.append(region)
+
+    def _beside(self, region: ByteRegion) -> Iterator[ByteRegion]:
+        """The regions in the same buckets, each once."""
+        size, buckets = self._buckets[region.space]
+        first = region.start // size
+        for number in range(first, (region.stop - 1) // size + 1):
+            for other in buckets[number]:
+                if other is not region and number == max(first, other.start // size):
+                    yield other
+
+    def write(self, region: ByteRegion) -> None:
+        """Somebody writes to the region: from now on others that share bytes are its neighbours."""
+        if region.written:
+            return
+        region.written = True
+        known = {id(other) for other in region.near}
+        for other in self._beside(region):
+            if id(other) not in known and other.overlaps(region):
+                region.near.append(other)
+                other.near.append(region)
+
+
+def _placed(space: MemorySpace, address: int, ranges: Ranges) -> ByteRegion:
+    placed = tuple((address + a, address + b) for a, b in ranges)
+    (start, end), stop, pitch = placed[0], placed[-1][1], 0
+    width = end - start
+    if len(placed) > 1:
+        pitch = placed[1][0] - start
+        even = all(
+            (a, b) == (start + n * pitch, start + n * pitch + width)
+            for n, (a, b) in enumerate(placed)
+        )
+        pitch = pitch if even else 0
+    return ByteRegion(space, start, stop, width, pitch, placed)

@@ -1,0 +1,164 @@
+"""A dry run: the scalar part of a program runs, and its instructions are only issued.
+
+Numbers that nobody has given, and those that come out of memory, are samples; a loop whose extent
+depends on one takes a number of turns that is chosen, a branch the way that is chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES, FLAGS, RESIZES
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import Kind
+from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.arguments import Bound, Env
+from ptokit.sim.execute import Core
+from ptokit.sim.limits import RunLimits
+from ptokit.sim.pipes.issuing import Issue, moves
+from ptokit.sim.reference.interpreter import (
+    InterpretedFlow,
+    InterpretedMachine,
+    Interpreter,
+    RegionBody,
+    Step,
+    execution,
+)
+from ptokit.sim.reference.launch import placed
+
+MOST_ISSUED = 200_000  # instructions of one dry run
+UNKNOWN_NUMBER = 1024  # stands for an integer that nobody has given
+
+
+@dataclass(frozen=True)
+class TurnChoice:
+    """What happens where a number is not known: the turns of a loop, the way of a branch."""
+
+    turns: int = 1
+    way: bool = True
+
+
+@dataclass
+class _ChosenFlow(InterpretedFlow):
+    """Loops and branches whose numbers are not known."""
+
+    choice: TurnChoice
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
+    ) -> tuple[Any, ...]:
+        end = lower + self.choice.turns * step
+        return super().loop(lower, end, step, carried, region)
+
+    def repeat(
+        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
+    ) -> tuple[Any, ...]:
+        for _ in range(self.choice.turns):
+            _, *passed = before(*carried)
+            carried = after(*passed, repeats=True)
+        return tuple(before(*carried)[1:])
+
+    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
+        return super().branch(self.choice.way, regions)
+
+
+class DryRun(Interpreter):
+    """Runs what makes numbers and handles, and issues the rest."""
+
+    def __init__(
+        self, issue: Issue, choice: TurnChoice, unknown: frozenset[Value], *how: Any
+    ) -> None:
+        """Any: as `Interpreter` takes it."""
+        super().__init__(*how)
+        self.issue, self.choice, self.unknown = issue, choice, unknown
+
+    def flow(self, op: Op) -> InterpretedFlow:
+        known = self.unknown.isdisjoint(value for _, value in op.values())
+        return InterpretedFlow() if known else _ChosenFlow(self.choice)
+
+    def _step(self, op: AnyOp) -> Step:
+        if not isinstance(op, Op):
+            return execution(op, self)
+        if FLAGS in op.page.uses:
+            return self._noted(op, execution(op, self))
+        if not moves(op) or {ALIASES, RESIZES} & {*op.page.traits}:
+            return execution(op, self)
+        return self._issued(op)
+
+    def _noted(self, op: Op, step: Step) -> Step:
+        def noted(env: Env) -> None:
+            self.issue.before(op, env, self.core)
+            step(env)
+
+        return noted
+
+    def _issued(self, op: Op) -> Step:
+        samples = {value: _sample(value) for value in op.results}
+
+        def issued(env: Env) -> None:
+            self.limits.before(op)
+            self.issue.before(op, env, self.core)
+            env.update(samples)
+            self.issue.work(op, env, self.core)
+
+        return issued
+
+
+def _sample(value: Value) -> int | float:
+    """A number of the type of a value."""
+    return 1.0 if getattr(value.type, "is_float", False) else 0
+
+
+def dry_run(
+    bound: Bound,
+    target: Target,
+    blocks: int,
+    choice: TurnChoice = TurnChoice(),
+    unknown: frozenset[Value] = frozenset(),
+) -> Issue:
+    """The entries of a function of one core, block after block.
+
+    PtoError where a rule does not hold, or too many instructions are issued.
+    """
+    issue, planned, shared = Issue(target), placed(bound, target), bound.shared()
+    limits = RunLimits(MOST_ISSUED)
+    for index in range(blocks):
+        core = Core(target, CPU_READING, index, blocks)
+        issue.prepared(core, bound.func.body)
+        facts = Facts(core.target, bound.every_number)
+        run = DryRun(issue, choice, unknown, core, facts, planned, limits)
+        local = bound.local(InterpretedMachine(core), planned.addresses)
+        run.block(bound.func.body)(shared | local)
+    return issue
+
+
+def depends(func: Func, unknown: frozenset[Value]) -> frozenset[Value]:
+    """The values that may depend on these, or on what is in memory."""
+    found = set(unknown)
+    before = -1
+    while len(found) > before:  # until nothing is added: loops carry values back
+        before = len(found)
+        _depends(func.body, found)
+    return frozenset(found)
+
+
+def _depends(block: Block, found: set[Value]) -> None:
+    for op in block.ops:
+        inputs = [v for _, v in op.values()] if isinstance(op, Op) else []
+        if isinstance(op, Op) and _from_memory(op):
+            found.update(op.results)
+        for region in op.regions:
+            if not found.isdisjoint(inputs):
+                found.update(region.args)
+            _depends(region, found)
+            if not found.isdisjoint(region.outcome):
+                found.update((*region.args, *op.results))
+        if not found.isdisjoint(inputs):
+            found.update(op.results)
+
+
+def _from_memory(op: Op) -> bool:
+    return moves(op) and any(r.kind is Kind.SCALAR for r in op.page.results())

@@ -1,0 +1,156 @@
+"""Footprints: the regions that an executed instruction reads and writes, from its handles.
+
+What an instruction does to each operand follows from types and numbers (`analysis.effects`), so it
+is worked out once for each op and kind of operands; after that only addresses are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ptokit.analysis.effects import ByteRanges, effects
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import Op, Value
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import GlobalType, TileType
+from ptokit.isa.model.types import Type
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import Core
+from ptokit.sim.memory import Elements, Memory
+from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
+from ptokit.sim.record.definite import mark
+from ptokit.sim.record.isolated import spanned
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+
+Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
+
+
+@dataclass
+class _Run(Facts):
+    """What a run knows: the types of handles, with their extents as they are now."""
+
+    def type_of(self, value: Value) -> Type:
+        return self.types.get(value, value.type)
+
+
+class FootprintTemplate(NamedTuple):
+    """What an op does to its operands' bytes, wherever they lie; None: to any of their memory."""
+
+    pipe: Pipe | None
+    reads: tuple[tuple[Value, Ranges | None], ...]
+    writes: tuple[tuple[Value, Ranges | None], ...]
+    operands: tuple[tuple[str, Type], ...]
+
+
+@dataclass
+class Footprints:
+    """The footprints of one launch; `memories` numbers the arrays in global memory."""
+
+    target: Target
+    regions: ByteRegions = field(default_factory=ByteRegions)
+    templates: dict[tuple[int, Shape], FootprintTemplate] = field(
+        default_factory=dict[Any, FootprintTemplate]
+    )
+    arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
+
+    def template(self, op: Op, env: Env) -> FootprintTemplate:
+        """What the op does, for operands such as it has now."""
+        shape = tuple(_shape(env.get(value)) for _, value in op.values())
+        key = id(op), shape
+        found = self.templates.get(key)
+        if found is None:
+            found = self.templates[key] = self._template(op, env)
+        return found
+
+    def placed(
+        self, some: tuple[tuple[Value, Ranges | None], ...], env: Env, core: Core, number: int
+    ) -> tuple[ByteRegion, ...]:
+        """The regions of ranges of operands, which begin where their handles lead to."""
+        found: list[ByteRegion] = []
+        for value, ranges in some:
+            handle = env[value]
+            space = self._space(handle.memory, core, number)
+            if ranges is None:
+                found.append(self.regions.at(space, 0, ((0, max(handle.memory.size, 1)),)))
+            else:
+                found.append(self.regions.at(space, _start(handle), ranges))
+        return tuple(found)
+
+    def _space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
+        if core.spaces.get(memory.name) is memory:
+            return MemorySpace(memory.name, number)
+        if id(memory) not in self.arrays:
+            self.arrays[id(memory)] = MemorySpace(memory.name, None, len(self.arrays))
+        return self.arrays[id(memory)]
+
+    def _template(self, op: Op, env: Env) -> FootprintTemplate:
+        facts = _Run(self.target)
+        for _, value in op.values():
+            handle = env.get(value)
+            if isinstance(handle, Matrix):
+                facts.types[value] = handle.type
+            elif isinstance(handle, int):
+                facts.numbers[value] = handle
+        for value in op.results:
+            if isinstance(env.get(value), Matrix):
+                facts.types[value] = env[value].type
+        found = effects(op, facts)
+        whole = {value: ByteRanges(((0, _size(env[value])),)) for value in found.scratch}
+        reads, writes = {**found.reads, **whole}, {**found.writes, **whole}
+        types = tuple((name, facts.type_of(value)) for name, value in op.values())
+        return FootprintTemplate(found.pipe, _bytes(reads, env), _bytes(writes, env), types)
+
+
+def _bytes(some: Mapping[Value, ByteRanges], env: Env) -> tuple[tuple[Value, Ranges | None], ...]:
+    """The ranges of each operand that has bytes."""
+    handles = ((v, env.get(v), ranges) for v, ranges in some.items())
+    found = ((v, _ranges(h, r)) for v, h, r in handles if isinstance(h, Matrix | Pointer))
+    return tuple((v, ranges) for v, ranges in found if ranges != ())
+
+
+def _shape(handle: Any) -> object:  # Any: handles and numbers
+    if isinstance(handle, Tile):
+        here = handle.elements.map
+        return handle.type, None if here is handle.type.map else here
+    if isinstance(handle, Matrix):
+        return handle.type
+    return handle if isinstance(handle, int) else None
+
+
+def _start(handle: Matrix | Pointer) -> int:
+    """The byte that its first element begins at."""
+    if isinstance(handle, Pointer):
+        return handle.offset * handle.dtype.bits // 8
+    elements = handle.elements
+    return elements.address + elements.origin * elements.dtype.bits // 8
+
+
+def _size(handle: Any) -> int:  # Any: a tile, or a view
+    kind = handle.type
+    return (spanned(kind) or 0) if isinstance(kind, GlobalType) else int(kind.nbytes)
+
+
+def _ranges(handle: Any, found: ByteRanges) -> Ranges | None:  # Any: a handle or a pointer
+    """The ranges, of a window of another tile in that one's layout."""
+    if found.ranges is None and isinstance(handle, Matrix):
+        return ((0, _size(handle)),)
+    if isinstance(handle, GlobalView) or not isinstance(handle, Tile) or found.ranges == ():
+        return found.ranges
+    if handle.elements.map is handle.type.map or handle.contiguous():
+        return found.ranges
+    return _of_window(handle.elements, handle.type)
+
+
+def _of_window(elements: Elements, kind: TileType) -> Ranges:
+    """The bytes of the valid region, as far apart as those of the whole tile."""
+    rows, cols = kind.valid.rows or 0, kind.valid.cols or 0
+    here = Elements(elements.memory, 0, elements.dtype, elements.map)
+    shadow = np.zeros(elements.dtype.nbytes(elements.map.span), np.uint8)
+    mark(shadow, here, range(rows), range(cols))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], shadow != 0, [False]))))
+    return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))

@@ -1,0 +1,98 @@
+"""Hazards of the stream kernel of the manual of the pipes, with synchronisation taken away."""
+
+from __future__ import annotations
+
+from pipes.stream import ADD, DRAIN, LOAD, PRIME, RIGHT, STORE, flag, stream
+
+import pytest
+
+import ptokit as pto
+from ptokit.api.issued import issued
+from ptokit.isa.model.targets import TARGETS
+from ptokit.sim.pipes.hazards import Findings, find
+
+BODY = [*LOAD, *ADD, *STORE]
+
+
+def found(text: str, target: str = "a2a3") -> list[Findings]:
+    machine = TARGETS[target]
+    return [
+        find(issue.cores, machine, issue.footprints.regions)
+        for issue in issued(pto.loads(text), machine)
+    ]
+
+
+def without(*lines: str) -> list[str]:
+    return [line for line in BODY if line not in lines]
+
+
+def hazards(text: str, target: str = "a2a3") -> set[tuple[str, str, str, int, int]]:
+    """HazardKind, pipes and bytes of each hazard."""
+    return {
+        (h.kind.name, str(h.first.queue), str(h.second.queue), *h.bytes[1:])
+        for some in found(text, target)
+        for h in some.hazards
+    }
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_the_right_order_is_clean_for_any_number_of_turns(target: str) -> None:
+    every = found(stream(*RIGHT), target)
+    assert len(every) == 10  # five numbers of turns, two ways of branches
+    assert not any(every)
+
+
+def test_loads_that_wait_for_no_addition_overwrite_what_is_added() -> None:
+    text = stream(PRIME, without(flag("wait", "v2", "b"), flag("set", "v2", "b")), DRAIN, "%c4")
+    (one,) = found(text)
+    assert hazards(text) == {("WAR", "V", "MTE2", 0, 4096), ("WAW", "MTE2", "MTE2", 0, 4096)}
+    assert {h.times for h in one.hazards} == {2}
+    assert [str(post.ticket.channel) for post in one.posted_twice] == ["MTE2 -> V, id 0"]
+
+
+def test_an_addition_that_waits_for_no_load_adds_stale_data() -> None:
+    text = stream(PRIME, without(flag("wait", "2v", "b"), flag("set", "2v", "b")), DRAIN, "%c4")
+    assert ("RAW", "MTE2", "V", 0, 4096) in hazards(text)
+
+
+def test_queues_that_nobody_primed_never_go_on() -> None:
+    (one,) = found(stream([], BODY, DRAIN, "%c4"))
+    assert {str(e.queue) for e in one.stuck} == {"MTE2", "V", "MTE3"}
+
+
+def test_flags_that_nobody_waits_for_are_left() -> None:
+    (one,) = found(stream(PRIME, BODY, [], "%c4"))
+    assert not one.hazards
+    assert [str(post.ticket.channel) for post in one.left] == [
+        *("V -> MTE2, id 0", "V -> MTE2, id 1"),
+        *("MTE3 -> V, id 0", "MTE3 -> V, id 1"),
+    ]
+
+
+def test_the_vector_pipe_of_a2a3_needs_a_barrier() -> None:
+    add, barrier = ADD[2], "pto.barrier <PIPE_V>"
+    again = add.replace("%in, %in", "%out, %out")
+    bare, ordered = [
+        [*LOAD, *ADD[:2], *lines, *ADD[3:], *STORE]
+        for lines in ([add, again], [add, barrier, again])
+    ]
+    assert hazards(stream(PRIME, bare, DRAIN)) == {
+        ("RAW", "V", "V", 8192, 12288),
+        ("WAW", "V", "V", 8192, 12288),
+    }
+    assert not hazards(stream(PRIME, ordered, DRAIN))
+    assert not hazards(stream(PRIME, bare, DRAIN), "a5")
+
+
+def test_a_barrier_of_all_pipes_orders_everything() -> None:
+    work = [LOAD[1], ADD[2], STORE[1]]
+    text = stream([], [line for one in work for line in (one, "pto.barrier <PIPE_ALL>")], [])
+    assert not any(found(text))
+
+
+def test_a_program_that_branches_on_a_number_is_looked_at_both_ways() -> None:
+    condition = "%few = arith.cmpi slt, %n, %c4 : index"
+    body = [condition, "scf.if %few {", *BODY[:3], "}", BODY[4], *BODY[3:4], *BODY[5:]]
+    every = found(stream(PRIME, body, DRAIN))
+    assert any(one.stuck for one in every)
+    assert any(not one for one in every)
