@@ -26,6 +26,7 @@ HOUSE = {
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
     "isa/pages": 10_500,  # all tile instructions of the manual; other cores and ranks; structs
     "ir": 650,  # the builder too; graphs of blocks, kernels
+    "sim/costs": 620,  # cycles of one instruction: a model for each kind of vector unit
     "text/types": 800,  # memrefs, multi-tiles, memories of pointers, structs
     "text/read": 4_500,  # clauses, modes, types of numbers; shapes of pipes, fields; blocks
     "text/write": 1_300,  # values that regions pass on, in C++; shapes of pipes, fields
