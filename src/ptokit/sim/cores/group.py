@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ptokit.analysis.fifos import Exchanges
+from ptokit.analysis.fifos import Exchanges, exchanges
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound
+from ptokit.sim.arguments import BoundKernel
 from ptokit.sim.cores.channel import COUNTERS, SLOTS
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
@@ -33,64 +33,64 @@ class GroupedCore(Core):
         target: Target,
         fixpipe: FixPipe,
         place: CorePlace,
-        blocks: int,
-        lanes: int,
-        exchanges: Exchanges,
-        schedule: Schedule,
+        grid: Grid,
         board: SignalBoard,
     ) -> None:
-        super().__init__(target, fixpipe, place.block, blocks)
-        self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, lanes
+        super().__init__(target, fixpipe, place.block, grid.blocks)
+        self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, grid.exchanges.lanes
         self.place, self.clock = place, board.clock(place)
-        self.ends, self.schedule = exchanges.ends[place.kind], schedule
+        self.ends, self.schedule = grid.exchanges.ends[place.kind], board.schedule
         self.signals = CoreSignals(board, place, target.separate)
         self.opened: dict[str, object] = {}
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The places of a launch: of both kinds, or of one, with so many vector cores in a block.
+    """The cores of a launch: of both kinds, or of one, and the queues between those of a block.
 
-    `rank`: whose launch it is, where a job has several.
+    `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
+    whose launch it is, where a job has several.
     """
 
     kinds: Sequence[KernelKind]
-    lanes: int
+    exchanges: Exchanges
     blocks: int
-    rank: int | None = None
+    rank: int | None
+    together: bool
+
+    @classmethod
+    def of(cls, bound: BoundKernel, blocks: int, rank: int | None = None) -> Grid:
+        """The cores on which a kernel runs, by kind in the order in which they begin."""
+        funcs = {kind: one.func for kind, one in bound.cores.items()}
+        kinds = tuple(kind for kind in (CUBE, VECTOR) if kind in funcs)
+        together = rank is not None or any(map(_reaches, funcs.values()))
+        return cls(kinds, exchanges(funcs), blocks, rank, together)
 
     def of_block(self, block: int) -> Iterator[CorePlace]:
         for kind in self.kinds:
-            lanes = self.lanes if kind is VECTOR else 1
+            lanes = self.exchanges.lanes if kind is VECTOR else 1
             yield from (CorePlace(block, kind, lane, self.rank) for lane in range(lanes))
 
     def __iter__(self) -> Iterator[CorePlace]:
         for block in range(self.blocks):
             yield from self.of_block(block)
 
-
-def kinds_of(bounds: Mapping[KernelKind, Bound]) -> tuple[KernelKind, ...]:
-    """In the order in which their cores begin."""
-    return tuple(kind for kind in (CUBE, VECTOR) if kind in bounds)
-
-
-def shared_memories(exchanges: Exchanges) -> dict[str, Memory]:
-    """What the cores of a block share: counters at 0, and slots."""
-    sizes = {COUNTERS: 8 * max(exchanges.counters, 1), SLOTS: max(exchanges.nbytes, 1)}
-    return {
-        name: Memory(name, np.zeros(size, np.uint8), written=True) for name, size in sizes.items()
-    }
+    def shared_memories(self) -> dict[str, Memory]:
+        """What the cores of a block share: counters at 0, and slots."""
+        found = self.exchanges
+        sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
+        return {n: Memory(n, np.zeros(size, np.uint8), written=True) for n, size in sizes.items()}
 
 
 Program: TypeAlias = "Callable[[], T]"
 
 
 def launch_cores(
-    grid: Grid, schedule: Schedule, programs: Callable[[int], Sequence[Program[T]]], together: bool
+    grid: Grid, schedule: Schedule, programs: Callable[[int], Sequence[Program[T]]]
 ) -> Iterator[list[T]]:
     """What the cores' programs of each block give: block after block, or of all at once."""
     blocks = range(grid.blocks)
-    if together:
+    if grid.together:
         yield schedule.run([one for block in blocks for one in _of_block(grid, block, programs)])
         return
     for block in blocks:
@@ -131,7 +131,7 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
     return run
 
 
-def reaches(func: Func) -> bool:
+def _reaches(func: Func) -> bool:
     """Whether cores of several blocks wait for one another."""
     ops = (op for op in func.body.walk() if isinstance(op, Op) and SIGNALS in op.page.uses)
     return any(op.page.grid_wide(op.attrs) for op in ops)

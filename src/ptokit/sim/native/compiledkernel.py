@@ -6,20 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ptokit.analysis.fifos import exchanges
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
-from ptokit.sim.cores.group import (
-    Grid,
-    GroupedCore,
-    kinds_of,
-    launch_cores,
-    launch_ranks,
-    reaches,
-    shared_memories,
-)
+from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.limits import RunLimits
@@ -47,9 +38,7 @@ class CompiledKernel:
         rank: int | None = None,
     ) -> None:
         self.how = target, fixpipe, blocks
-        self.exchanges = exchanges({kind: one.func for kind, one in bound.cores.items()})
-        self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks, rank)
-        self.together = rank is not None or any(reaches(one.func) for one in bound.cores.values())
+        self.grid = Grid.of(bound, blocks, rank)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         self.idle: dict[tuple[bool, Processor], list[_Launch]] = {}  # those that ended
 
@@ -67,7 +56,7 @@ class CompiledKernel:
         count, launch, done = Counter[str](), self._renewed(bound, limits), list[int]()
         for observer in observers:
             observer.begins(lambda: len(done))
-        for ran in launch_cores(self.grid, launch.schedule, launch.programs, self.together):
+        for ran in launch_cores(self.grid, launch.board.schedule, launch.programs):
             for worker in ran:
                 count.update(worker.counts())
             done.append(1)
@@ -113,9 +102,9 @@ class _Launch:
         if any(_grows(env) for env in envs.values()):
             raise NotNative("an output is as large as its views")
         self.kernel, self.envs, self.limits = kernel, envs, limits
-        self.schedule = schedule or Schedule()
-        self.board = SignalBoard(tuple(kernel.grid), self.schedule)
+        self.board = SignalBoard(tuple(kernel.grid), schedule or Schedule())
         self.workers: dict[int, list[Worker]] = {}
+        self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
 
     def renew(self, limits: RunLimits) -> None:
         """As it was made."""
@@ -125,19 +114,21 @@ class _Launch:
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
         """What the cores of a block run."""
-        places, number = self.kernel.grid.of_block(block), block if self.kernel.together else 0
+        grid = self.kernel.grid
+        places, number = grid.of_block(block), block if grid.together else 0
         if number in self.workers:
+            for memory in self.shared[number].values():
+                memory.data[:] = 0
             for worker, place in zip(self.workers[number], places, strict=True):
                 self._again(worker, place)
         else:
-            shared = shared_memories(self.kernel.exchanges)
+            self.shared[number] = shared = grid.shared_memories()
             self.workers[number] = [self._worker(place, shared) for place in places]
         return [partial(_finished, worker) for worker in self.workers[number]]
 
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
         target, fixpipe, blocks = self.kernel.how
-        grid, shared = self.kernel.grid, (self.kernel.exchanges, self.schedule, self.board)
-        core = GroupedCore(target, fixpipe, place, blocks, grid.lanes, *shared)
+        core = GroupedCore(target, fixpipe, place, self.kernel.grid, self.board)
         core.shared = memories
         body, kind = self.kernel.bodies[place.kind], (place.lane, variant_of(self.limits))
         session = body.started(body.job_on(core, self.envs[place.kind]), self.limits, kind)
@@ -147,8 +138,6 @@ class _Launch:
         """The same core for another block: its memories count as unwritten."""
         core = worker.core
         assert isinstance(core, GroupedCore)
-        for memory in core.shared.values():
-            memory.data[:] = 0
         core.clear()
         core.block_idx = place.block
         core.signals = CoreSignals(self.board, place, core.target.separate)

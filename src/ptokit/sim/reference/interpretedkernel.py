@@ -6,21 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from ptokit.analysis.fifos import exchanges
 from ptokit.analysis.known import Facts
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
-from ptokit.sim.cores.group import (
-    Grid,
-    GroupedCore,
-    kinds_of,
-    launch_cores,
-    launch_ranks,
-    reaches,
-    shared_memories,
-)
+from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.races import RaceDetector, memories_of
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
@@ -43,10 +34,8 @@ class InterpretedKernel:
         rank: int | None = None,
     ) -> None:
         self.target, self.fixpipe = target, fixpipe
-        self.exchanges = exchanges({kind: one.func for kind, one in bound.cores.items()})
         self.planned = {kind: placed(one, target) for kind, one in bound.cores.items()}
-        self.grid = Grid(kinds_of(bound.cores), self.exchanges.lanes, blocks, rank)
-        self.together = any(reaches(one.func) for one in bound.cores.values())
+        self.grid = Grid.of(bound, blocks, rank)
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
@@ -60,7 +49,7 @@ class InterpretedKernel:
         for observer in observers:
             observer.begins(lambda: len(done))
         programs = self.programs(bound, envs, board, limits, observers)
-        for ran in launch_cores(self.grid, schedule, programs, self.together):
+        for ran in launch_cores(self.grid, schedule, programs):
             for interpreter in ran:
                 count.update(interpreter.count)
             done.append(1)
@@ -77,11 +66,10 @@ class InterpretedKernel:
         """What the cores of each block of a launch run."""
 
         def of_block(block: int) -> Sequence[Callable[[], Interpreter]]:
-            shared = shared_memories(self.exchanges)
+            shared = self.grid.shared_memories()
             found = list[Callable[[], Interpreter]]()
             for place in self.grid.of_block(block):
-                how = place, self.grid.blocks, self.grid.lanes, self.exchanges
-                core = GroupedCore(self.target, self.fixpipe, *how, board.schedule, board)
+                core = GroupedCore(self.target, self.fixpipe, place, self.grid, board)
                 core.shared = shared
                 found.append(partial(self._run, core, bound, envs, limits, observers))
             return found
