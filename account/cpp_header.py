@@ -15,7 +15,7 @@ from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
-from ptokit.isa.pages.synchronisation import ENDS, VECTOR
+from ptokit.isa.pages.synchronisation import ANY_VECTOR, ENDS
 
 PRELUDE = """\
 #include <array>
@@ -190,7 +190,7 @@ def _operations() -> str:
     moving = [name for name in names if name in ("TMOV", "TSTORE", "TEXTRACT", "TINSERT")]
     ways = [*ENDS, *(f"{one}2{other}" for one in ENDS for other in ENDS)]
     paths = [f"{name}_{way}" for name in moving for way in ways]
-    return f"enum class Op {{ {', '.join([*names, *paths, *VECTOR])} }};"
+    return f"enum class Op {{ {', '.join([*names, *paths, *ANY_VECTOR])} }};"
 
 
 Signature = tuple[

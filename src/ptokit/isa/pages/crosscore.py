@@ -219,9 +219,9 @@ class SyncCores(Word, mlir="sync_core_type", cpp_type="SyncCoreType"):
 
 
 MEETING = {
-    SyncCores.AIV_ONLY: (KernelKind.VECTOR,),
-    SyncCores.AIC_ONLY: (KernelKind.CUBE,),
-    SyncCores.MIX: (KernelKind.CUBE, KernelKind.VECTOR),
+    SyncCores.AIV_ONLY: (VECTOR,),
+    SyncCores.AIC_ONLY: (CUBE,),
+    SyncCores.MIX: (CUBE, VECTOR),
 }
 
 

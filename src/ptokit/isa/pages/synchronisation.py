@@ -31,7 +31,7 @@ ENDS = {
     **{"B": Loc.BIAS, "S": Loc.SCALING, "A": Loc.ACC},
     **{"VEC": Loc.VEC, "MAT": Loc.MAT, "ACC": Loc.ACC},
 }
-VECTOR = ("TVEC", "TVECWAIT_EVENT")  # any instruction of the vector pipe
+ANY_VECTOR = ("TVEC", "TVECWAIT_EVENT")  # any instruction of the vector pipe
 
 
 @cache
@@ -40,7 +40,7 @@ def pipe_of(operation: str) -> Pipe | None:
     name = operation.upper()
     if name.startswith("PIPE_"):
         return Pipe.named(name)
-    if name in VECTOR:
+    if name in ANY_VECTOR:
         return V
     base, _, way = name.rpartition("_")
     ends = tuple(ENDS.get(end) for end in way.split("2"))
