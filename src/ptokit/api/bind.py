@@ -52,7 +52,7 @@ def bind(
     return Bound(converted, arrays, _by_name(converted, numbers), written_args(converted), free)
 
 
-def named(
+def named_arguments(
     func: Func, given: Sequence[Any], arrays: Mapping[str, Any]
 ) -> Mapping[str, Any]:  # Any: arrays and numbers
     """Arguments given by position, in the order of the function's head, and by name: all by name.

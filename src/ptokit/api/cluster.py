@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptokit.api.bind import named
+from ptokit.api.bind import named_arguments
 from ptokit.api.executable import AnyArray, Executable, Recent, Run
 from ptokit.api.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.api.workers import Attended, Client, Workers, require_workers, threads
@@ -62,7 +62,7 @@ def launched(
     if any(observer.stepwise for observer in observers):
         raise ValueError("nobody can look at every instruction of a cluster: leave it out")
     client = require_workers(cluster)
-    bound, function = made.prepared(named(made.func, given, arrays))
+    bound, function = made.prepared(named_arguments(made.func, given, arrays))
     outputs, count = Launch(client, made, bound, limits, observers).run(function)
     return Run(outputs, dict(count), bound.dtypes)
 

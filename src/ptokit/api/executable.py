@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ptokit.analysis.checker import check_func
 from ptokit.api import ranks
-from ptokit.api.bind import bind, named
+from ptokit.api.bind import bind, named_arguments
 from ptokit.api.fills import Completed, filled
 from ptokit.api.hostarrays import from_dlpack
 from ptokit.api.ranks import Names, require_ranks
@@ -27,7 +27,7 @@ from ptokit.isa.model.types import PtrType, Type
 from ptokit.isa.model.words import KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.passes.percore import arguments
+from ptokit.passes.percore import arguments_of_all
 from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import RunLimits
@@ -133,7 +133,7 @@ class Executable:
 
         As `Program.run`, with the options that were chosen when it was compiled.
         """
-        every = named(self.func, given, arrays)
+        every = named_arguments(self.func, given, arrays)
         return self.execute(every, max_instructions=max_instructions, timeout=timeout).outputs
 
     def execute(
@@ -179,7 +179,7 @@ class Executable:
         return ranks.named((arg.name for arg in self.every_argument()), arrays, self.options.ranks)
 
     def every_argument(self) -> Sequence[Value]:
-        return arguments(self.cores) if self.cores else self.func.args
+        return arguments_of_all(self.cores) if self.cores else self.func.args
 
     def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:  # Any: as above
         return filled(self.func, arrays, self._viewed)
@@ -239,7 +239,7 @@ class Executable:
     def _bound_rank(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
         if not self.cores:
             return self._legal(self.func, given, self.options.blocks > 1)
-        names = {arg.name for arg in arguments(self.cores)}
+        names = {arg.name for arg in arguments_of_all(self.cores)}
         every = {n: a for n, a in given.items() if n not in names}  # `bind` says what is wrong
         cores: dict[KernelKind, Bound] = {}
         for kind, func in self.cores.items():

@@ -14,7 +14,7 @@ from ptokit.isa.lang.traits import FLOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.passes.percore import kernel, whole
+from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound
 from ptokit.sim.pipes.dryrun import UNKNOWN_NUMBER, TurnChoice, depends, dry_run
 from ptokit.sim.pipes.issuing import Issue
@@ -39,9 +39,9 @@ def issued(
     out. PtoError where the program is not legal, or the run on arrays fails.
     """
     entry = program.entry_named(func)
-    cores = kernel(program.module, entry)
+    cores = launched_cores(program.module, entry)
     options = Options(target, "reference", CPU_READING, blocks)
-    executable = Executable(whole(program.module, entry), options, cores)
+    executable = Executable(whole_kernel(program.module, entry), options, cores)
     if arrays is None:
         yield from _sampled(executable, target, blocks)
         return

@@ -97,9 +97,9 @@ class Program:
 
         Calls are replaced by what they call. An entry has the attribute `pto.entry`.
         """
-        from ptokit.passes.percore import whole
+        from ptokit.passes.percore import whole_kernel
 
-        return whole(self.module, self.entry_named(name))
+        return whole_kernel(self.module, self.entry_named(name))
 
     def entry_named(self, name: str | None) -> Func:
         """The function that is meant, with its calls."""
@@ -222,17 +222,17 @@ class Program:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
         from ptokit.api.executable import Executable, Options
-        from ptokit.passes.percore import kernel, whole
+        from ptokit.passes.percore import launched_cores, whole_kernel
 
         options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots, schedule, ranks)
         key = func, *options.key
 
         def make() -> Executable:
             entry = self.entry_named(func)
-            cores = kernel(self.module, entry, always=schedule is not None or ranks > 1)
+            cores = launched_cores(self.module, entry, always=schedule is not None or ranks > 1)
             if wrong := [d for d in check_pipes(self.module) if cores and d.is_error]:
                 raise PtoError(wrong)
-            return Executable(whole(self.module, entry), options, cores)
+            return Executable(whole_kernel(self.module, entry), options, cores)
 
         return self._executables.get(key, make)
 

@@ -35,7 +35,7 @@ def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
     return {kind: only(module, func, kind) for kind in (CUBE, VECTOR)}
 
 
-def kernel(module: Module, func: Func, *, always: bool = False) -> dict[KernelKind, Func]:
+def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[KernelKind, Func]:
     """The functions that take turns when it runs: of several cores, or of one that may wait.
 
     `always`: of any.
@@ -131,14 +131,14 @@ def _of(op: AnyOp, kind: KernelKind) -> Iterator[AnyOp]:
         yield op
 
 
-def whole(module: Module, func: Func) -> Func:
+def whole_kernel(module: Module, func: Func) -> Func:
     """The function with what it calls; of a pair both, one after the other, as one function.
 
     It has the arguments of both, and views what they view.
     """
     if kind_of(module, func) is None or not (cores := per_core(module, func)):
         return inlined(module, func)
-    args, ops = arguments(cores), list[AnyOp]()
+    args, ops = arguments_of_all(cores), list[AnyOp]()
     named = {arg.name: arg for arg in args}
     for one in cores.values():
         now = {arg: named[arg.name] for arg in one.args}
@@ -146,7 +146,7 @@ def whole(module: Module, func: Func) -> Func:
     return replace(inlined(module, func), body=Block(args, ops))
 
 
-def arguments(cores: Mapping[KernelKind, Func]) -> list[Value]:
+def arguments_of_all(cores: Mapping[KernelKind, Func]) -> list[Value]:
     """The arguments of all cores, by name."""
     found: dict[str, Value] = {}
     for func in cores.values():

@@ -224,7 +224,7 @@ class RunCall:
         from ptokit.api import bind
 
         self.func = program.func(self.entry)
-        given = dict(bind.named(self.func, placed, named))
+        given = dict(bind.named_arguments(self.func, placed, named))
         self.launched = bind.launch_arguments(self.func, given)
         return given
 
