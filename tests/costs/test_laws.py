@@ -27,6 +27,8 @@ from ptokit.sim.costs.estimate import (
     vector_peak,
 )
 from ptokit.sim.costs.figures import Table, figures, has_figures, is_table, row_of
+from ptokit.sim.costs.sizes import amount
+from ptokit.sim.costs.vectorfunctions import estimated
 
 CHIPS = {"a2a3": A2A3_TARGET, "a5": A5_TARGET}
 UNITS = [p for p in pages() if p.pipe is not S and (p.pipe or p.paths)]
@@ -101,6 +103,10 @@ def test_operations_are_in_the_table(chip: str) -> None:
     tables = figures(chip)
     known = tables["function" if "function" in tables else "intrinsics"]["table"].keys()
     assert {name for row in tables["pages"].values() for name in row} <= known
+    assert tables.get("intrinsics", tables.get("function", {})).get("f16", {}).keys() <= {
+        *known,
+        "source",
+    }
     assert {*tables["moving"]["operations"]} <= known
 
 
@@ -184,30 +190,30 @@ def test_no_product_exceeds_the_peak() -> None:
     assert 0 < found.flop / found.cycles <= cube_peak(A2A3_TARGET, left.dtype).per_cycle
 
 
-@pytest.mark.parametrize(
-    "name", ["tadd", "tsub", "tmul", "tmins", "tneg", "texp", "tsqrt", "tdivs"]
-)
-def test_operations_of_a5_agree_with_its_formulas(name: str) -> None:
-    """The estimate of pages without a formula, tried on those that have one, within 15 %."""
-    from ptokit.sim.costs.sizes import amount
-    from ptokit.sim.costs.vectorfunctions import estimated
+# Pages of A5 that have a formula: the operation they would be estimated by if they had none.
+OPERATIONS = {
+    "tadd": "add",
+    "tsub": "sub",
+    "tmul": "mul",
+    "tmins": "mins",
+    "tneg": "neg",
+    "texp": "exp",
+    "tsqrt": "exp",
+    "tdivs": "div",
+}
 
+
+@pytest.mark.parametrize("dtype", [f32, f16], ids=str)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_of_a5_agree_with_its_formulas(name: str, dtype: DType) -> None:
+    """The estimate of pages without a formula, tried on those that have one, within 20 %."""
     page = next(p for p in pages() if p.name == name)
-    operations = {
-        "tadd": "add",
-        "tsub": "sub",
-        "tmul": "mul",
-        "tmins": "mins",
-        "tneg": "neg",
-        "texp": "exp",
-        "tsqrt": "exp",
-        "tdivs": "div",
-    }
     for rows in (8, 64, 256):
-        tile = tile_type(VEC, f32, rows, 64)
+        tile = tile_type(VEC, dtype, rows, 64)
         kinds = {o.name: tile for o in page.operands if o.kind.name == "TILE"}
         fitted = cost(page, {}, kinds, V, A5_TARGET)
-        guess = estimated(figures("a5"), page, [operations[name]], amount(tile, 4))
+        work = amount(tile, dtype.size)
+        guess = estimated(figures("a5"), page, [OPERATIONS[name]], work, dtype)
         assert fitted.source == "fitted"
         assert abs(guess / fitted.cycles - 1) < 0.20
 

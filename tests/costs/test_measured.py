@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 
 import pytest
 
+from account.files import ROOT
 from ptokit.isa.index import lookup
 from ptokit.isa.model.dtypes import DType, f16, f32
 from ptokit.isa.model.layouts import NZ, ZN, ZZ
@@ -16,6 +20,7 @@ from ptokit.isa.model.words import ACC, LEFT, RIGHT, VEC
 from ptokit.sim.costs.estimate import cost
 
 TOLERANCE = 0.15
+GUIDE = (ROOT / "docs" / "costs.md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,9 @@ class Measured:
     @property
     def error(self) -> float:
         """How much more is predicted than was measured, as a share of it."""
-        return self._predicted() / self.cycles - 1
+        return self.predicted() / self.cycles - 1
 
-    def _predicted(self) -> int:
+    def predicted(self) -> int:
         (page, *_), tile = lookup(self.name), self._tile(self.rows, self.cols)
         narrow = {"trow": self._tile(self.rows, 1), "tcol": self._tile(1, self.cols)}.get(
             self.name[:4], tile
@@ -78,6 +83,7 @@ MEASURED = [
     Measured("ttrans", f32, 128, 128, 501),
     Measured("tload", f32, 128, 128, 776),
 ]
+PRODUCTS = [(40, 50, 60, f16, 54), (120, 110, 50, f32, 902), (128, 128, 64, f16, 262)]
 # What the model does not cover: the error in percent, and why.
 NOT_COVERED = {
     "tsqrt f32 64x64 in place": (-16, "no figure tells an instruction in place from another one"),
@@ -101,7 +107,7 @@ def test_the_table_of_what_is_not_covered_is_of_measured_ones() -> None:
 
 @pytest.mark.parametrize(
     ("m", "k", "n", "dtype", "cycles"),
-    [(40, 50, 60, f16, 54), (120, 110, 50, f32, 902), (128, 128, 64, f16, 262)],
+    PRODUCTS,
 )
 def test_a_product_takes_exactly_what_was_measured(
     m: int, k: int, n: int, dtype: DType, cycles: int
@@ -116,3 +122,22 @@ def test_a_product_takes_exactly_what_was_measured(
     assert predicted.alone == cycles
     assert predicted.source == "measured"
     assert predicted.flop == 2 * m * k * n
+
+
+def test_the_guide_lists_what_is_not_covered() -> None:
+    rows = re.findall(r"^\| (T\w+ f.*?) \| (\d+) \| (\d+) \| (.*) \|$", GUIDE, re.M)
+    wanted = {str(c): (c.cycles, c.predicted()) for c in MEASURED if str(c) in NOT_COVERED}
+    assert {name.lower(): (int(was), int(is_)) for name, was, is_, _ in rows} == wanted
+    assert {name.lower(): why for name, *_, why in rows} == {
+        k: w for k, (_, w) in NOT_COVERED.items()
+    }
+    assert f"{len(MEASURED) + len(PRODUCTS)} published times" in GUIDE
+    assert f" {len(MEASURED) + len(PRODUCTS) - len(NOT_COVERED)} are within 15 %" in GUIDE
+
+
+def test_the_example_of_the_guide_prints_what_it_shows() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", GUIDE, re.S)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue().strip() == code.strip().rpartition("# ")[2]

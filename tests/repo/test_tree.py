@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def test_the_package_stays_small() -> None:
 def test_generated_files_are_fresh() -> None:
     stale = [p.name for p, text in generated().items() if p.read_text(encoding="utf-8") != text]
     assert not stale, "run `make docs`"
+
+
+def test_data_files_are_in_the_package() -> None:
+    """What is no Python is installed only if pyproject.toml says so."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns: list[str] = project["tool"]["setuptools"]["package-data"]["ptokit"]
+    files = [p.relative_to(PACKAGE) for p in PACKAGE.rglob("*") if p.is_file()]
+    data = [p for p in files if p.suffix not in (".py", ".pyc")]
+    left_out = [p for p in data if not any(p.match(pattern) for pattern in patterns)]
+    assert data
+    assert not left_out
 
 
 def test_every_public_name_exists_once() -> None:

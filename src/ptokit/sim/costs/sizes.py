@@ -87,6 +87,6 @@ def vector_work(page: type[Instr], operands: Operands, over: str | None) -> Amou
     kinds = [k for n, k in operands.items() if n not in scratch and not isinstance(k, GlobalType)]
     if not kinds:
         return None
-    most = max(kinds, key=elements) if over is None else operands[over]
+    most = operands.get(over or "") or max(kinds, key=elements)
     widest = max(k.size for k in kinds if elements(k) == elements(most))
     return amount(most, widest)

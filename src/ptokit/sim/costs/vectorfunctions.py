@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
+from typing import TypeAlias
 
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.types import Kind
 from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.figures import Table, figures, origin, row_of
 from ptokit.sim.costs.sizes import Amount
 
 BYTES = {d.name: d.size for d in DTYPES}
 # element types of the first operand that is read, and of the first that is written
-Ends = tuple[DType, DType]
+Ends: TypeAlias = "tuple[DType, DType]"
 
 
 def functions(
@@ -24,7 +26,7 @@ def functions(
     names = row_of(tables["pages"], page) or ["unknown"]
     found = _formula(tables["formulas"], page, types, attrs)
     if found is None:
-        cycles, known = estimated(tables, page, names, work), Origin.ESTIMATED
+        cycles, known = estimated(tables, page, names, work, types[0]), Origin.ESTIMATED
     else:
         row, known = found
         cycles = _by_formula(row, work, tables["core"]["repeat"])
@@ -58,12 +60,14 @@ def _by_formula(row: Table, work: Amount, width: int) -> float:
     return (each * ceil(work.line_bytes / width) + line) * work.lines + bias
 
 
-def estimated(tables: Table, page: type[Instr], names: list[str], work: Amount) -> float:
+def estimated(
+    tables: Table, page: type[Instr], names: Sequence[str], work: Amount, dtype: DType
+) -> float:
     """Cycles by latency and interval of each operation, as the data file says it."""
     unit, width = tables["function"], tables["core"]["repeat"]
-    operations = [unit["table"][name] for name in names]
-    latency = unit["load"] + sum(latency for latency, _ in operations) + unit["store"]
-    reads = sum(o.role in (Role.IN, Role.INOUT) and o.kind.name == "TILE" for o in page.operands)
-    busy = sum(interval for _, interval in operations) / unit["issue"]
+    rows = unit["table"] | unit.get(dtype.name, {})
+    latency = unit["load"] + sum(rows[name][0] for name in names) + unit["store"]
+    reads = sum(o.role in (Role.IN, Role.INOUT) and o.kind is Kind.TILE for o in page.operands)
+    busy = sum(rows[name][1] for name in names) / unit["issue"]
     each = max(busy, reads / unit["loads"], 1 / unit["stores"])
     return unit["startup"] + latency + unit["drain"] + each * work.repeats(width)
