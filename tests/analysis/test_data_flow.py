@@ -11,7 +11,7 @@ from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
 from ptokit.api.program import loads
 from ptokit.ir.module import Func, Value
-from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.text.read.reader import read
 
 HEAD = "!t = !pto.tile_buf<vec, 16x32xf32>\nfunc.func @f(%a: !t, %b: !t, %n: index, %if: i1) {\n"
@@ -84,7 +84,8 @@ def test_tiles_of_two_branches_share_bytes() -> None:
         pto.tmov ins(%x : !t) outs(%a : !t)
       }""")
     assert interfering(found, "y") == {"a", "b"}
-    addresses = plan(Interference(found), learned(found, TARGETS["cpu"], {})).addresses
+    small = Target("small", "", like=TARGETS["cpu"], capacity={"UB": 3 * 2048})
+    addresses = plan(Interference(found), learned(found, small, {})).addresses
     assert addresses[value(found, "x")] == addresses[value(found, "y")]
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-SPACE = 524288  # bytes of vec memory on target cpu
+SPACE = 12 * 2048  # bytes of vec memory: some programs have tiles enough that they must share
 ROWS, COLS = 16, 32
 NBYTES = ROWS * COLS * 4
 PLACES = 24  # matrices of the output array: each store has one
@@ -43,13 +43,15 @@ class Generator:
     loops: list[str] = field(default_factory=list[str])
     names: int = 0
     stores: int = 0
+    own: bool = True  # the program places some tiles
 
     def name(self, prefix: str) -> str:
         self.names += 1
         return f"{prefix}{self.names}"
 
     def program(self) -> list[Statement]:
-        body = list(self.statements(self.random.randint(6, 14), 0))
+        self.own = self.random.random() < 0.5
+        body = list(self.statements(self.random.randint(6, 14 if self.own else 24), 0))
         return [*body, *self.stored()]
 
     def statements(self, count: int, depth: int) -> Iterator[Statement]:
@@ -68,10 +70,10 @@ class Generator:
     def address(self) -> tuple[int, int, str] | None:
         """base + step * number: of the program's own; None: placed."""
         draw = self.random.random()
-        if draw < 0.6:
+        if draw < 0.6 or not self.own:
             return None
         far = self.random.random() < 0.2
-        base = SPACE - NBYTES * self.random.randint(7, 14) if far else 0
+        base = SPACE - NBYTES * self.random.randint(7, 12) if far else 0
         base += 512 * self.random.randint(0, 12)
         if draw < 0.75:
             return base, 0, ""

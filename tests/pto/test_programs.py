@@ -26,6 +26,7 @@ from fuzz.scale import sampled
 from ptokit.ir.module import OpaqueOp
 from ptokit.isa.index import pages
 from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
 
 HERE = Path(__file__).parent
 MNEMONICS = 330  # of some 337
@@ -102,7 +103,8 @@ def test_it_computes_what_numpy_computes(
     how: Arrays = {"target": target, "blocks": row.blocks, "ranks": row.ranks, "func": row.entry}
     engines = ("reference", "native") if (name, target) in COMPILED else ("reference",)
     (first, said), *others = (
-        (outcome(name, engine, how, arguments), capfd.readouterr().out) for engine in engines
+        (outcome(program(name), engine, how, arguments), capfd.readouterr().out)
+        for engine in engines
     )
     for other, said_again in others:
         assert bits(other) == bits(first)
@@ -115,10 +117,29 @@ def test_it_computes_what_numpy_computes(
         close(first[output], np.asarray(array), row.within, output)
 
 
-def outcome(name: str, engine: str, how: Arrays, arguments: Arrays) -> Arrays | str:
+CHIPS = sampled([(n, t) for n, legal in LEGAL.items() for t in legal if t != "cpu"], 6)
+
+
+@pytest.mark.parametrize(("name", "target"), CHIPS)
+def test_addresses_written_out_change_nothing(name: str, target: str) -> None:
+    """What `place` writes are the addresses that the run chooses."""
+    row = GOLDEN[name]
+    arguments, _ = row.reference(np.random.default_rng(7))
+    how: Arrays = {"target": target, "blocks": row.blocks, "ranks": row.ranks, "func": row.entry}
+    try:
+        placed = run_passes(program(name).module, ["place"], TARGETS[target])
+    except pto.PtoError as problem:
+        assert problem.diagnostics[0].slug == "conversion"  # noqa: PT017  # only the run knows one
+        return
+    again = pto.loads(pto.Program(placed).text())
+    first = outcome(program(name), "reference", how, arguments)
+    assert bits(outcome(again, "reference", how, arguments)) == bits(first)
+
+
+def outcome(program: pto.Program, engine: str, how: Arrays, arguments: Arrays) -> Arrays | str:
     """The outputs, or the slug of the error that the run ended with."""
     try:
-        return program(name).run(engine=engine, **how, **arguments)
+        return program.run(engine=engine, **how, **arguments)
     except pto.PtoError as problem:
         return problem.diagnostics[0].slug
 

@@ -16,6 +16,7 @@ from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, u
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
+from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
@@ -60,7 +61,8 @@ class Liveness:
 class Storage:
     """The bytes of one tile. `explicit`: the program gives the address, None if only the run does.
 
-    `interferes` are the tiles with which it may not share bytes. `outlives`: its content is still
+    `beside` are the tiles that are live where it is defined; `interferes` also those that are
+    defined where it is live: it may not share bytes with them. `outlives`: its content is still
     needed where the next iteration of a loop defines it again.
     """
 
@@ -68,11 +70,28 @@ class Storage:
     kind: TileType | ConvTileType
     address: int | None = None
     explicit: bool = False
+    beside: set[Value] = field(default_factory=set[Value])
     interferes: set[Value] = field(default_factory=set[Value])
 
     @property
     def outlives(self) -> bool:
-        return self.value in self.interferes
+        return self.value in self.beside
+
+    @property
+    def space(self) -> str:
+        """The memory that it lies in."""
+        return SPACES[self.kind.loc]
+
+    @property
+    def start(self) -> int:
+        """Its first byte, where that is known."""
+        assert self.address is not None
+        return self.address
+
+    @property
+    def end(self) -> int:
+        """The first byte after it."""
+        return self.start + self.kind.nbytes
 
 
 class Interference(PointsTo):
@@ -90,8 +109,6 @@ class Interference(PointsTo):
         live = self.args if op is None else self.live[op] | {*_used(op)}
         others = union(names, (v for v in live if v is not value)) & self.definitions.keys()
         self.beside.setdefault(value, set()).update(others)
-        for other in others:
-            self.beside.setdefault(other, set()).add(value)
 
     def tiles(self, facts: Facts, *, received: bool = False) -> dict[Value, Storage]:
         """The tiles of the function, in text order; with `received` those that pipes give too."""
@@ -106,7 +123,10 @@ class Interference(PointsTo):
                 explicit = bool(address) or derived
                 found[value] = Storage(value, kind, known, explicit=explicit)
         for value, tile in found.items():
-            tile.interferes = self.beside[value] & found.keys()
+            tile.beside = self.beside[value] & found.keys()
+            tile.interferes |= tile.beside
+            for other in tile.beside:
+                found[other].interferes.add(value)
         return found
 
 

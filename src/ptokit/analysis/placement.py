@@ -1,19 +1,23 @@
 """Placement: an address for every tile that the program does not place itself.
 
-Tiles that are never live at the same time share bytes (see `liveness`). Addresses that the program
-gives are its own affair: tiles there may overlap one another. No placed tile ever lies there: a
-known address is kept free for the whole function, and a tile at an address that only the run knows
-is compared with the placed tiles when it is made (`Planned.conflict`, in both engines). Where there
-are such tiles the others are placed from the end of the memory, because programs count from 0.
+Tiles share bytes only where they do not all fit, and then only those that are never live at the
+same time (see `fitting`, `liveness`). Addresses that the program gives are its own affair: tiles
+there may overlap one another. No placed tile ever lies there: a known address is kept free for the
+whole function, and a tile at an address that only the run knows is compared with the placed tiles
+when it is made (`Planned.conflict`, in both engines). Where there are such tiles the others are
+placed from the end of the memory, as close as they go, because programs count from 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
+from ptokit.analysis.fitting import Extent, Fitting, Places, Touches, merged, touches
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
+from ptokit.analysis.occupancy import Moment, fullest
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -21,6 +25,8 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
+
+LISTED = 8  # most tiles that a diagnostic names
 
 
 @dataclass
@@ -36,111 +42,107 @@ class Planned:
         """A placed tile that has bytes of a tile at an address of the program's own."""
         end = address + kind.nbytes
         for other in self.tiles.get(SPACES[kind.loc], ()):
-            if address < _end(other) and _start(other) < end:
+            if address < other.end and other.start < end:
                 yield _overlap(value, (address, end), other, target)
                 return
 
-    def ranges(self, kind: TileType | ConvTileType) -> list[tuple[int, int]]:
+    def ranges(self, kind: TileType | ConvTileType) -> list[Extent]:
         """The bytes of the placed tiles in the memory of a type's location, neighbours joined."""
-        joined: list[tuple[int, int]] = []
-        for start, end in sorted(
-            (_start(o), _end(o)) for o in self.tiles.get(SPACES[kind.loc], ())
-        ):
-            if joined and start <= joined[-1][1]:
-                start, end = joined[-1][0], max(end, joined.pop()[1])
-            joined.append((start, end))
-        return joined
-
-
-def _start(tile: Storage) -> int:
-    assert tile.address is not None
-    return tile.address
-
-
-def _end(tile: Storage) -> int:
-    return _start(tile) + tile.kind.nbytes
+        return merged((o.start, o.end) for o in self.tiles.get(SPACES[kind.loc], ()))
 
 
 def plan(interference: Interference, facts: Facts, *, received: bool = False) -> Planned:
     """An address for each tile without one; with `received` also for those that pipes give."""
-    return _plan(interference.tiles(facts, received=received), facts.target)[0]
+    return _plan(interference.tiles(facts, received=received), interference, facts)
 
 
-def _plan(tiles: Mapping[Value, Storage], target: Target) -> tuple[Planned, list[Diagnostic]]:
-    """First fit, in text order, and what did not fit."""
-    planned, problems = Planned(), list[Diagnostic]()
-    order = {value: number for number, value in enumerate(tiles)}
-    given = [value for value, tile in tiles.items() if tile.explicit]
-    for tile in tiles.values():
-        if tile.explicit:
-            continue
-        space = SPACES[tile.kind.loc]
-        beside = sorted({*given, *tile.interferes} & order.keys(), key=order.__getitem__)
-        near = [o for o in (tiles[v] for v in beside) if SPACES[o.kind.loc] == space]
-        tile.address = address = _fit(tile, near, target)
-        planned.addresses[tile.value] = address
-        planned.tiles.setdefault(space, []).append(tile)
-        capacity = target.capacity[space]
-        if capacity and (address < 0 or _end(tile) > capacity):
-            live = [o for o in near if o.address is not None and not o.explicit]
-            problems.append(_overflow(tile, live, target))
-    return planned, problems
+def _plan(tiles: Mapping[Value, Storage], interference: Interference, facts: Facts) -> Planned:
+    planned, touched = Planned(), cache(lambda: touches(interference, facts))
+    for space, there in by_memory(tiles.values()).items():
+        own = [tile for tile in there if not tile.explicit]
+        given = [tile for tile in there if tile.explicit]
+        for value, address in _places(own, given, facts.target, touched).items():
+            tiles[value].address = planned.addresses[value] = address
+        if own:
+            planned.tiles[space] = own
+    return planned
 
 
-def _fit(tile: Storage, near: Iterable[Storage], target: Target) -> int:
-    """The first place that is free, from the end where some address is not known."""
-    capacity, size = target.capacity_of(tile.kind.loc), tile.kind.nbytes
-    busy = sorted((_start(o), _end(o)) for o in near if o.address is not None)
-    if all(o.address is not None for o in near if o.explicit):
-        return _first_fit(busy, size, target.alignment)
-    size = -(-size // target.alignment) * target.alignment
-    mirrored = sorted((capacity - end, capacity - start) for start, end in busy)
-    return capacity - size - _first_fit(mirrored, size, target.alignment)
+def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
+    """The tiles of each memory, in the same order."""
+    found: dict[str, list[Storage]] = {}
+    for tile in tiles:
+        found.setdefault(tile.space, []).append(tile)
+    return found
 
 
-def _first_fit(busy: Iterable[tuple[int, int]], size: int, alignment: int) -> int:
-    at = 0
-    for start, end in busy:
-        if at + size <= start:
-            break
-        at = max(at, -(-end // alignment) * alignment)
-    return at
+def _places(
+    own: list[Storage], given: list[Storage], target: Target, touched: Callable[[], Touches]
+) -> Places:
+    """Where the tiles of one memory go that are placed, beside those that the program places."""
+    if not own:
+        return {}
+    space, line = own[0].space, target.alignment
+    capacity = target.capacity[space]
+    used = merged((tile.start, tile.end) for tile in given if tile.address is not None)
+    if all(tile.address is not None for tile in given):
+        limit = min(target.usable.get(space, capacity), capacity)
+        return Fitting(own, used, limit, line, touched).best()
+    mirrored = [(capacity - end, capacity - start) for start, end in reversed(used)]
+    fitting = Fitting(own, mirrored, capacity, line, touched)
+    return {v: capacity - at - fitting.sizes[v] for v, at in fitting.shortest().items()}
 
 
 def _overlap(
     value: Value | None, mine: tuple[int, int], other: Storage, target: Target
 ) -> Diagnostic:
     slug, name = "placed-overlap", f"%{value.name}" if value else "the tile"
-    memory = SPACES[other.kind.loc]
     return Diagnostic(
         slug,
         f"{name}: {CATALOGUE[slug].title}",
         value.span if value else None,
         rule="an address that the program gives, and a tile that ptokit places, share no byte",
-        seen=f"{name} has bytes {mine[0]} to {mine[1] - 1} of {memory}, "
-        f"%{other.value.name} has {_start(other)} to {_end(other) - 1}",
+        seen=f"{name} has bytes {mine[0]} to {mine[1] - 1} of {other.space}, "
+        f"%{other.value.name} has {other.start} to {other.end - 1}",
         help=f"give %{other.value.name} an address too, or use another one for {name}",
         targets=(target.name,),
         notes=(Note(f"%{other.value.name} was placed by ptokit", other.value.span),),
     )
 
 
-def _overflow(life: Storage, others: list[Storage], target: Target) -> Diagnostic:
-    capacity = target.capacity_of(life.kind.loc)
-    need = life.kind.nbytes + sum(o.kind.nbytes for o in others)
-    slug = "out-of-memory"
-    return Diagnostic(
+def _overflowing(there: list[Storage], target: Target) -> Iterator[Diagnostic]:
+    """The tiles of one memory do not fit: who lives there at the fullest moment."""
+    own, space = [tile for tile in there if not tile.explicit], there[0].space
+    capacity = target.capacity[space]
+    if not capacity or all(tile.start >= 0 and tile.end <= capacity for tile in own):
+        return
+    moment = fullest(there)
+    slug, name = "out-of-memory", f"%{moment.defined.value.name}"
+    most = max(moment.live, key=lambda tile: tile.kind.nbytes).kind.nbytes
+    gap = "" if moment.nbytes > capacity else f", and no {most} bytes in a row are left"
+    yield Diagnostic(
         slug,
-        f"%{life.value.name}: {CATALOGUE[slug].title}",
-        life.value.span,
-        rule=f"tiles alive together <= {capacity} bytes of {SPACES[life.kind.loc]}",
-        seen=f"{len(others) + 1} tiles need {need} bytes",
+        f"{name}: {CATALOGUE[slug].title}",
+        moment.defined.value.span,
+        rule=f"tiles alive together <= {capacity} bytes of {space}",
+        seen=f"{len(moment.live)} tiles need {moment.nbytes} bytes{gap}",
         help="use smaller tiles, or stop using one before the next is defined",
         targets=(target.name,),
-        notes=tuple(
-            Note(f"alive here: %{o.value.name}, {o.kind.nbytes} bytes") for o in others[:4]
-        ),
+        notes=tuple(_who(moment)),
     )
+
+
+def _who(moment: Moment) -> Iterator[Note]:
+    """The largest tiles that live at a moment, and the count of the others."""
+    others = [tile for tile in moment.live if tile is not moment.defined]
+    others.sort(key=lambda tile: -tile.kind.nbytes)
+    for tile in others[:LISTED]:
+        span = tile.value.span
+        line = f", line {span.line}" if span else ""
+        yield Note(f"alive here: %{tile.value.name}, {tile.kind.nbytes} bytes{line}")
+    if more := others[LISTED:]:
+        nbytes = sum(tile.kind.nbytes for tile in more)
+        yield Note(f"and {len(more)} more, of {nbytes} bytes together")
 
 
 def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagnostic]:
@@ -152,16 +154,18 @@ def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagno
         computed = brought is not None and brought.page.executes  # a value: it has no address
         if tile.outlives and not tile.explicit and not computed:
             yield _outlives(tile)
-    yield from _plan(tiles, facts.target)[1]
+    _plan(tiles, interference, facts)
+    for there in by_memory(tiles.values()).values():
+        yield from _overflowing(there, facts.target)
     yield from _crowded(tiles.values(), facts.target)
 
 
 def _crowded(tiles: Iterable[Storage], target: Target) -> Iterator[Diagnostic]:
     """A warning for each memory of which the tiles fill what front ends keep for themselves."""
     for space, usable in target.usable.items():
-        there = [t for t in tiles if SPACES[t.kind.loc] == space and t.address is not None]
-        last = max(there, key=_end, default=None)
-        if last is not None and usable < _end(last) <= target.capacity[space]:
+        there = [t for t in tiles if t.space == space and t.address is not None]
+        last = max(there, key=lambda tile: tile.end, default=None)
+        if last is not None and usable < last.end <= target.capacity[space]:
             slug, name = "near-capacity", f"%{last.value.name}"
             yield Diagnostic(
                 slug,
@@ -169,7 +173,7 @@ def _crowded(tiles: Iterable[Storage], target: Target) -> Iterator[Diagnostic]:
                 last.value.span,
                 severity=Severity.WARNING,
                 rule=f"tiles end within {usable} of the {target.capacity[space]} bytes of {space}",
-                seen=f"{name} ends at byte {_end(last)}",
+                seen=f"{name} ends at byte {last.end}",
                 help="use smaller tiles, or stop using one before the next is defined",
                 targets=(target.name,),
             )

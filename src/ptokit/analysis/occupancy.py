@@ -1,0 +1,39 @@
+"""How full a memory is: the tiles that live there together, and the moment with the most bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ptokit.analysis.fitting import merged
+from ptokit.analysis.liveness import Storage
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a tile is defined, and all tiles of its memory that are live there, in text order."""
+
+    defined: Storage
+    live: tuple[Storage, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the live tiles; what tiles at known addresses share counts once."""
+        given = [t for t in self.live if t.explicit and t.address is not None]
+        others = sum(t.kind.nbytes for t in self.live if not (t.explicit and t.address is not None))
+        return others + sum(end - start for start, end in merged((t.start, t.end) for t in given))
+
+
+def fullest(there: Iterable[Storage]) -> Moment:
+    """The moment with the most live bytes, of the tiles of one memory; the first of several.
+
+    Tiles begin to live where they are defined, so there is no fuller moment between.
+    """
+    tiles = {tile.value: tile for tile in there}
+    order = {value: number for number, value in enumerate(tiles)}
+
+    def moment(tile: Storage) -> Moment:
+        live = sorted({tile.value, *(tile.beside & tiles.keys())}, key=order.__getitem__)
+        return Moment(tile, tuple(tiles[value] for value in live))
+
+    return max(map(moment, tiles.values()), key=lambda m: m.nbytes)

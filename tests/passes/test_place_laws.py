@@ -1,0 +1,174 @@
+"""The contracts of `place`, over the programs of the tree.
+
+How long tiles live is worked out anew in `lives.py`. Each program is placed on a chip as it is,
+where nothing may be shared, and on one whose memories are cut to what lives at one time and a tenth
+more, where everything must still fit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from lives import LINE, Life, allocates, by_memory, lives, most_live, pairs
+
+import ptokit as pto
+from account.files import ROOT
+from fuzz.scale import sampled
+from ptokit.api.program import Program
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.passes.pipeline import run_passes
+
+FOLDERS = (ROOT / "examples", ROOT / "examples" / "pto", ROOT / "tests" / "pto")
+PATHS = sorted(chain.from_iterable(folder.glob("*.pto") for folder in FOLDERS))
+CHIPS = ("a2a3", "a5")
+# each program on one of the chips; from PTOKIT_FUZZ = 2 on, on both
+CASES = sampled([(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n % 2 :][:2]], 2)
+REFUSED = {"memory-missing", "conversion"}  # not for this chip, or addresses that only the run has
+
+
+def addresses(func: Func) -> dict[Value, int]:
+    """The addresses that a program gives to its tiles."""
+    ops = [op for op in func.body.walk() if isinstance(op, Op)]
+    numbers = {
+        op.results[0]: number
+        for op in ops
+        if op.name == "arith.constant"
+        for number in op.attrs.values()
+        if isinstance(number, int)
+    }
+    made = [op for op in ops if allocates(op) and op.bound("addr")]
+    return {op.results[0]: numbers[v] for op in made for v in op.bound("addr") if v in numbers}
+
+
+@cache
+def placed(path: Path, target: Target) -> Program | None:
+    """The program after `place`; None where the chip does not take it."""
+    try:
+        return Program(run_passes(pto.load(path).module, ["place"], target))
+    except pto.PtoError as problem:
+        if not {d.slug for d in problem.diagnostics} <= REFUSED:
+            raise
+        return None
+
+
+def found(path: Path, target: Target) -> list[list[Life]]:
+    """The tiles of each function that `place` gave an address, and where they live."""
+    program = placed(path, target)
+    if program is None:
+        pytest.skip("the chip has not its memories, or only the run knows its addresses")
+    source = pto.load(path).module.funcs
+    own = {value.name for func in source for value in addresses(func)}
+    every = [lives(func, target, addresses(func)) for func in program.module.funcs]
+    return [[life for life in tiles if life.name not in own] for tiles in every]
+
+
+def cut(path: Path, chip: str) -> Target:
+    """The chip, each memory as large as what lives in it at one time, and a tenth more."""
+    need: dict[str, int] = {}
+    for tiles in found(path, TARGETS[chip]):
+        for space, there in by_memory(tiles).items():
+            need[space] = max(need.get(space, 0), most_live(there))
+    source = pto.load(path).module.funcs
+    fixed = {
+        life.space
+        for func in source
+        for life in lives(func, TARGETS[chip], addresses(func))
+        if life.start is not None
+    }
+    capacity = {s: (n + n // 10) // LINE * LINE for s, n in need.items() if s not in fixed}
+    return Target(f"a part of {chip}", "", like=TARGETS[chip], capacity=capacity, usable={})
+
+
+@pytest.mark.parametrize("roomy", [True, False])
+@pytest.mark.parametrize(("path", "chip"), CASES, ids=lambda each: getattr(each, "stem", each))
+def test_tiles_that_live_at_one_time_share_no_byte(path: Path, chip: str, roomy: bool) -> None:
+    """Each is aligned and inside; where all fit, no two tiles share a byte at all."""
+    target = TARGETS[chip] if roomy else cut(path, chip)
+    for tiles in found(path, target):
+        for life in tiles:
+            assert life.first < 0 or life.start is not None, f"{life} has no address"
+            if life.start is not None:
+                assert life.start % LINE == 0
+                assert 0 <= life.start <= life.start + life.nbytes <= target.capacity[life.space]
+        for one, other in pairs(tiles):
+            assert not (one.shares(other) and (roomy or one.lives_with(other))), (one, other)
+
+
+@pytest.mark.parametrize("number", range(0, len(PATHS), 3))
+def test_what_is_placed_stays(number: int) -> None:
+    path, target = PATHS[number], TARGETS[CHIPS[number % 2]]
+    program = placed(path, target)
+    if program is None:
+        pytest.skip("the chip has not its memories, or only the run knows its addresses")
+    text = program.text()
+    assert Program(run_passes(pto.loads(text).module, ["place"], target)).text() == text
+    before = {v.name: n for f in pto.load(path).module.funcs for v, n in addresses(f).items()}
+    after = {v.name: n for f in program.module.funcs for v, n in addresses(f).items()}
+    assert before.items() <= after.items()
+
+
+AFTER = """!all = !pto.tensor_view<?x?xf32>
+!t = !pto.tile_buf<vec, 16x32xf32>
+!v = !pto.partition_tensor_view<16x32xf32>
+func.func @after(%x: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  %all = pto.make_tensor_view %x, shape = [%c16, %c32], strides = [%c32, %c1] : !all
+  %view = pto.partition_view %all, offsets = [%c0, %c0], sizes = [%c16, %c32] : !all -> !v
+  %stored = pto.alloc_tile : !t
+  pto.tload ins(%view : !v) outs(%stored : !t)
+  %summed = pto.alloc_tile : !t
+  pto.tload ins(%view : !v) outs(%summed : !t)
+  pto.tstore ins(%stored : !t) outs(%view : !v)
+  pto.tadds ins(%summed, %one : !t, f32) outs(%summed : !t)
+  %first = pto.alloc_tile : !t
+  pto.FIRST
+  pto.tstore ins(%first : !t) outs(%view : !v)
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "after"),
+    [
+        ("texpands ins(%one : f32) outs(%first : !t)", "summed"),  # on pipe V, as the sum before
+        ("tload ins(%view : !v) outs(%first : !t)", "stored"),  # no pipe is the same: the first fit
+    ],
+)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_tile_follows_one_that_its_own_pipe_used_last(chip: str, first: str, after: str) -> None:
+    small = Target("two tiles", "", like=TARGETS[chip], capacity={"UB": 2 * 2048}, usable={})
+    program = pto.loads(AFTER.replace("FIRST", first))
+    (func,) = run_passes(program.module, ["place"], small).funcs
+    at = {value.name: n for value, n in addresses(func).items()}
+    assert at["first"] == at[after]
+    assert at["stored"] != at["summed"]
+
+
+def test_copies_of_a_double_buffered_body_lie_apart() -> None:
+    """However little room there is: the second loads while the first computes."""
+
+    @pto.kernel
+    def twice(x: pto.In, y: pto.Out) -> None:
+        for i in pto.range(0, 8, buffers=2):
+            tile = pto.load(pto.block(x, i * 16, 0, 16, 32))
+            pto.store(pto.block(y, i * 16, 0, 16, 32), pto.exp(tile))
+
+    shapes = pto.spec("f32", (128, 32)), pto.spec("f32", (128, 32))
+    for rows in (4, 3):
+        small = Target("few tiles", "", like=TARGETS["a5"], capacity={"UB": rows * 2048}, usable={})
+        module = twice.program(*shapes).module
+        if rows == 4:
+            (func,) = run_passes(module, ["place"], small).funcs
+            assert sorted(addresses(func).values()) == [0, 2048, 4096, 6144]
+        else:
+            with pytest.raises(pto.PtoError, match="4 tiles need 8192 bytes"):
+                run_passes(module, ["place"], small)
