@@ -167,8 +167,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "out-of-memory": Entry(
         "the tiles do not fit",
-        "Tiles without an address are placed by ptokit: apart while they all fit, then on the bytes "
-        "of tiles that are no longer needed. Even so the tiles that are live at the same time need "
+        "Tiles without an address are placed by ptokit: apart while all fit, then on the bytes of "
+        "tiles that are no longer needed. Even so the tiles that are live at the same time need "
         "more bytes than the target has in that memory. The notes list who lives at the fullest "
         "moment.",
     ),
