@@ -13,7 +13,7 @@ from ptokit.isa.model.layouts import DN, ND, NZ, ZZ
 from ptokit.isa.model.precisions import RECIP
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, Target
 from ptokit.isa.model.tiles import DataType, GlobalType, TileType, tile_type
-from ptokit.isa.model.words import ACC, BIAS, FIX, LEFT, MAT, MTE1, MTE2, MTE3, VEC, Pipe, V
+from ptokit.isa.model.words import ACC, BIAS, FIX, LEFT, MAT, MTE1, MTE2, MTE3, VEC, Pipe, S, V
 from ptokit.sim.costs.cost import Cost
 from ptokit.sim.costs.estimate import cost
 
@@ -172,3 +172,30 @@ def test_a_path_without_figures_costs_what_its_pipe_costs() -> None:
     kinds = {"dst": vec(f32, 64, 64), "src": tile_type(ACC, f32, 64, 64, layout=NZ, fractal=1024)}
     found = cost(page("tmov"), {}, kinds, FIX, A5_TARGET)
     assert (found.cycles, found.source, found.path) == (3 + 2 * 4096 // 64, "estimated", "")
+
+
+def test_entries_of_pipes_between_cores_lie_in_global_memory() -> None:
+    """A push stores and a pop loads; to free a slot is a signal."""
+    entry = {"entry": vec(f32, 8, 16)}
+    push = cost(page("tpush_to_aic"), {}, entry, MTE3, A2A3_TARGET)
+    pop = cost(page("tpop_from_aic"), {}, entry, MTE2, A2A3_TARGET)
+    free = cost(page("tfree_from_aic"), {}, entry, MTE2, A2A3_TARGET)
+    assert (push.path, push.bytes, pop.path, pop.bytes) == ("vec>gm", 512, "gm>vec", 512)
+    assert (free.path, free.bytes, free.cycles) == ("", 0, 1)
+
+
+def test_a_gather_works_on_what_it_writes() -> None:
+    kinds = {"src0": vec(f32, 64, 64), "dst": vec(f32, 8, 64), "indices": vec(i32, 8, 64)}
+    assert cost(page("TGather"), {}, kinds, V, A2A3_TARGET).cycles == 2 * 8
+
+
+def test_scratch_is_not_worked_on() -> None:
+    tile = vec(f32, 8, 64)
+    kinds = {"dst": tile, "src": tile, "tmp": vec(f32, 64, 64)}
+    assert cost(page("trsqrt"), {}, kinds, V, A2A3_TARGET).cycles == 8
+
+
+def test_the_scalar_unit_and_unknown_extents() -> None:
+    open_tile = tile_type(VEC, f32, 16, 64, valid=(None, 64))
+    assert vector("tadd", open_tile, A2A3_TARGET).cycles == 2 * 16
+    assert cost(page("tci"), {}, {"dst": vec(i32, 1, 64)}, S, A2A3_TARGET).cycles == 1

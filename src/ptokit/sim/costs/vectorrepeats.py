@@ -49,11 +49,11 @@ def _by_intrinsics(tables: Table, names: Sequence[str], work: Amount, dtype: DTy
 def _fitted(
     table: Table, page: type[Instr], work: Amount, dtype: DType
 ) -> tuple[int, Origin] | None:
-    """Cycles of a whole instruction by a formula of its element type, or one of the same size."""
+    """Cycles of a whole instruction by a formula for its element type and number of columns."""
+    cols = work.length
     for row in row_of(table, page) or ():
-        if row["dtype"] == dtype.name and row.get("least", 0) <= work.length <= row.get(
-            "most", work.length
-        ):
+        listed = row.get("least", cols) <= cols <= row.get("most", cols)
+        if row["dtype"] == dtype.name and listed:
             return round(row["slope"] * work.elements + row["bias"]), origin(table)
     return None
 
