@@ -1,0 +1,161 @@
+"""Scheduling: the times of entries, from what each instruction costs its pipe (C4.6)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ptokit.ir.module import Op
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.costs.cost import Cost
+from ptokit.sim.costs.estimate import cost, issue_cycles
+from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
+from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.pipequeues import PipeQueues
+from ptokit.sim.pipes.timeline import Bar, Pause, Posted, TimedEntry, Timeline
+
+Durations: TypeAlias = Callable[[PipeWork], Cost]
+Event: TypeAlias = "tuple[int, TimedEntry | None]"  # a time, and what happens then
+
+
+@dataclass(slots=True)
+class _QueueTimes:
+    """When a queue takes its next entry, and when all that it took is complete."""
+
+    free: Event = (0, None)
+    complete: Event = (0, None)
+
+    def took(self, entry: TimedEntry) -> None:
+        self.free = entry.end, entry
+        self.complete = _latest([(entry.complete, entry), self.complete])
+
+
+class _Accesses:
+    """Of each region and core the work that read and wrote it last."""
+
+    def __init__(self, regions: ByteRegions) -> None:
+        self.regions = regions
+        self.reads: dict[tuple[ByteRegion, int], Event] = {}
+        self.writes: dict[tuple[ByteRegion, int], Event] = {}
+
+    def before(self, work: PipeWork) -> Iterable[Event]:
+        """The earlier work of its core that touches the same bytes, one of both writing."""
+        core = work.queue.core
+        for region in work.writes:
+            self.regions.write(region)
+        for region in (*work.reads, *work.writes):
+            for other in (region, *region.near):
+                yield self.writes.get((other, core), (0, None))
+        for region in work.writes:
+            for other in (region, *region.near):
+                yield self.reads.get((other, core), (0, None))
+
+    def note(self, bar: Bar) -> None:
+        for some, regions in ((self.reads, bar.entry.reads), (self.writes, bar.entry.writes)):
+            for region in regions:
+                key = region, bar.queue.core
+                some[key] = _latest([(bar.complete, bar), some.get(key, (0, None))])
+
+
+class Scheduler:
+    """Gives entries their times as the queues take them; `predicted` is the way in.
+
+    The first instruction of a queue that was idle pays the head of its cost. A flag or a barrier
+    of the queue waits for the tail, and keeps the queue busy for `issue` cycles.
+    """
+
+    def __init__(self, durations: Durations, issue: int, accesses: _Accesses | None) -> None:
+        self.durations, self.issue, self.accesses = durations, issue, accesses
+        self.times: dict[PipeQueue, _QueueTimes] = {}
+        self.issued_at: dict[PipeQueue, deque[Event]] = {}
+        self.posts: dict[Ticket, Posted] = {}
+        self.entries: list[TimedEntry] = []
+
+    def issued(self, entry: QueueEntry) -> None:
+        """The scalar unit has gone on after all of its own entries so far."""
+        scalar = self._times(PipeQueue(entry.queue.core, Pipe.S))
+        self.issued_at.setdefault(entry.queue, deque()).append(scalar.free)
+
+    def taken(self, entry: QueueEntry) -> None:
+        queue, issued = self._times(entry.queue), self.issued_at[entry.queue].popleft()
+        if isinstance(entry, PipeWork):
+            timed = self._work(entry, queue, issued)
+        elif isinstance(entry, Post):
+            timed = self._post(entry, queue, issued)
+        else:
+            assert isinstance(entry, Await | Drain), "no other kind of entry"
+            timed = self._pause(entry, queue, issued)
+        queue.took(timed)
+        self.entries.append(timed)
+
+    def _times(self, queue: PipeQueue) -> _QueueTimes:
+        return self.times.setdefault(queue, _QueueTimes())
+
+    def _work(self, entry: PipeWork, queue: _QueueTimes, issued: Event) -> Bar:
+        found, (free, last) = self.durations(entry), queue.free
+        others = self.accesses.before(entry) if self.accesses else ()
+        start, because = _latest([queue.free, issued, *others])
+        follows = isinstance(last, Bar) and start == free
+        end = start + found.cycles + (0 if follows else found.head)
+        bar = Bar(entry, start, start, end, because, found)
+        if self.accesses:
+            self.accesses.note(bar)
+        return bar
+
+    def _post(self, entry: Post, queue: _QueueTimes, issued: Event) -> Posted:
+        start, _ = _latest([queue.free, issued])
+        ready, because = _latest([queue.complete, issued])
+        posted = Posted(entry, start, ready, ready + self.issue, because)
+        self.posts[entry.ticket] = posted
+        return posted
+
+    def _pause(self, entry: Await | Drain, queue: _QueueTimes, issued: Event) -> Pause:
+        events, posted = [queue.complete, issued], None
+        if isinstance(entry, Await):
+            posts = [self.posts[ticket] for ticket in entry.tickets]
+            posted = max(posts, key=lambda post: post.end, default=None)
+            events += [(post.end, post) for post in posts]
+        elif entry.every:
+            core = entry.queue.core
+            events += [times.complete for key, times in self.times.items() if key.core == core]
+        start, _ = _latest([queue.free, issued])
+        ready, because = _latest(events)
+        return Pause(entry, start, ready, ready + self.issue, because, posted)
+
+
+def _latest(events: Iterable[Event]) -> Event:
+    """The last of these events, the first of several at the same time."""
+    return max(events, key=lambda event: event[0])
+
+
+def durations_on(target: Target) -> Durations:
+    """What each instruction costs on a target; ValueError if there are no figures of it."""
+
+    def duration(entry: PipeWork) -> Cost:
+        op = entry.op
+        assert isinstance(op, Op), "an op that is not known is not executed"
+        return cost(op.page, op.attrs, dict(entry.operands), entry.queue.pipe, target)
+
+    return duration
+
+
+def predicted(
+    cores: Sequence[Sequence[QueueEntry]],
+    target: Target,
+    regions: ByteRegions,
+    durations: Durations | None = None,
+) -> tuple[Timeline, list[QueueEntry]]:
+    """When the entries of these cores take place, and those that wait for ever.
+
+    `durations` stands for the figures of the target; flags and barriers then take no time.
+    ValueError if the target has none.
+    """
+    by_data = all(isinstance(entry, PipeWork) for entries in cores for entry in entries)
+    issue = issue_cycles(target) if durations is None else 0
+    accesses = _Accesses(regions) if by_data else None
+    scheduler = Scheduler(durations or durations_on(target), issue, accesses)
+    stuck = PipeQueues(cores, scheduler).run()
+    return Timeline(target, tuple(scheduler.entries), by_data), stuck
