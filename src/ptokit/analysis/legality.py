@@ -49,6 +49,14 @@ class Verdict:
     diagnostics: tuple[Diagnostic, ...]
     left: tuple[Left, ...]
 
+    def also(self, further: Sequence[Diagnostic]) -> Verdict:
+        """The verdict when more was found on the same target; nothing changes a refusal."""
+        if self.word is Outcome.REFUSED or not further:
+            return self
+        every = (*self.diagnostics, *further)
+        word, reason = _said(every, self.left)
+        return replace(self, word=word, reason=reason, diagnostics=every)
+
     def __str__(self) -> str:
         mark = {Outcome.LEGAL: "", Outcome.REFUSED: ", ", Outcome.UNDECIDED: ": "}[self.word]
         return f"{self.word.value}{mark}{self.reason}"

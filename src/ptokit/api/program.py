@@ -73,9 +73,16 @@ class Program:
         return merged(self.verdicts(*targets, allow_unknown=allow_unknown, level=level))
 
     def verdicts(
-        self, *targets: str, allow_unknown: bool = False, level: int | None = None
+        self,
+        *targets: str,
+        allow_unknown: bool = False,
+        level: int | None = None,
+        races: bool = False,
     ) -> list[Verdict]:
-        """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`."""
+        """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`.
+
+        With `races` also what `races` says of a program that is legal.
+        """
         if level not in (None, 1, 2, 3):
             raise ValueError(f"no level {level!r}: choose 1, 2 or 3")
         names = tuple(TARGETS) if "all" in targets else targets
@@ -90,7 +97,33 @@ class Program:
             module, every, _trial, allow_unknown=allow_unknown, known=known, of_cores=of_cores
         )
         refused = tuple(_without_dps(module))
-        return [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
+        found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
+        if not races:
+            return found
+        from ptokit.api.races import kernels
+
+        names = kernels(self)
+        return [v.also([d for n in names for d in self.races(v.target, func=n)]) for v in found]
+
+    def races(
+        self,
+        *targets: str,
+        func: str | None = None,
+        blocks: int = 1,
+        **arrays: Any,  # Any: arrays and numbers
+    ) -> list[Diagnostic]:
+        """What the order of the pipes leaves open on each of `targets` (default: the current one).
+
+        Two instructions on the same bytes that no flag separates, deadlocks, flags left or set
+        twice; of several `blocks` also those between blocks. With `arrays`, as `run` takes them, of
+        that run; without, of runs on samples, in which loops of unknown extent take 0, 1, 2, 3 and
+        5 turns. On the CPU simulator instructions take place in order: nothing is wrong there.
+        """
+        from ptokit.api.races import races_of
+
+        names = tuple(TARGETS) if "all" in targets else targets
+        chosen = [*map(target_named, names)] or [current_target()]
+        return [d for t in chosen for d in races_of(self, t, func, arrays or None, blocks)]
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, the only entry, or the only one that no other calls.

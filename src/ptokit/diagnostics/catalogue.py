@@ -264,6 +264,33 @@ CATALOGUE: dict[str, Entry] = {
         "the two: the result may be another one with each run on hardware. The first place is that "
         "of the access that came second; the seed of the schedule gives the same run again.",
     ),
+    "hazard": Entry(
+        "nothing orders two instructions on the same bytes",
+        "The pipes of a core run at once. Two instructions touch the same bytes, one of them "
+        "writes, and no flag, event, barrier or turn of a buffer lets the second start only when "
+        "the first is complete; or one does, but the wrong way round. What comes out depends on "
+        "time. Within one pipe, MTE1, MTE2, MTE3 and FIX may begin an entry before the one before "
+        "is complete, and so does V on A2/A3: the help says which edge is missing.",
+    ),
+    "not-synchronised": Entry(
+        "nothing orders the pipes of the function",
+        "Compilers put flags and barriers into programs of levels 1 and 2, which have none. To see "
+        "the hazards that they have to order, look at the function after `ptokit opt`.",
+    ),
+    "flag-set-twice": Entry(
+        "the flag may still be up from the set before",
+        "A flag counts its sets, but nothing orders this set after the wait for the last one: the "
+        "wait may take the token of the other set.",
+    ),
+    "flag-left": Entry(
+        "nobody waits for the flag",
+        "The token is left when the kernel ends: the next kernel on the core may take it.",
+    ),
+    "pipe-deadlock": Entry(
+        "pipes wait for one another for ever",
+        "Each queue takes its entries in order. The head of every queue that is named waits for a "
+        "flag that nobody sets, or whose set stands behind a head that waits.",
+    ),
     "register-not-set": Entry(
         "a register does not hold what the instruction reads",
         "On A2/A3 and A5 some instructions read what others wrote to registers: in a manual mode "

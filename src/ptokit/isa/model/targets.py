@@ -158,6 +158,11 @@ class Target:
         return (_of_table, (self.name,)) if known else super().__reduce__()
 
     @property
+    def in_order(self) -> bool:
+        """Whether instructions take place one after the other, whatever their pipes."""
+        return {*self.serial} == {*Pipe}
+
+    @property
     def larger_views(self) -> bool:
         return LARGER_VIEWS in self.readings
 

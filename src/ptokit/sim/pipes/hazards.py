@@ -9,7 +9,7 @@ comes later in the program.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -82,6 +82,19 @@ class _Last:
     writer: PipeWork | None = None
 
 
+@dataclass(slots=True)
+class _Conflict:
+    """An earlier work that nothing separates from the one that is taken now."""
+
+    work: PipeWork
+    lane: int
+    number: int
+    there: ByteRegion
+    here: ByteRegion
+    wrote: bool
+    writes: bool
+
+
 class HazardDetector:
     """Looks at the entries as the queues take them; `find` is the way in."""
 
@@ -95,6 +108,8 @@ class HazardDetector:
         self.issued_with: dict[int, deque[Clock]] = {lane: deque() for lane in range(lanes)}
         self.merged: list[Clock] = [[] for _ in range(lanes)]
         self.last: dict[ByteRegion, dict[int, _Last]] = {}
+        self.known: list[Clock] = [[] for _ in range(lanes)]  # a copy of each clock, if it is one
+        self.knew: dict[int, Clock] = {}  # what the queue of a work knew then
         self.tickets: dict[Ticket, Clock] = {}
         self.up: dict[Channel, deque[Post]] = {}
         self.lowered: dict[Channel, tuple[int, int]] = {}  # by which lane, as which entry
@@ -115,6 +130,7 @@ class HazardDetector:
             if known is not self.merged[lane]:
                 self.merged[lane] = known
                 _merge(clock, known)
+                self.known[lane] = []
         if isinstance(entry, PipeWork):
             self._work(entry, lane, clock)
         elif isinstance(entry, Post):
@@ -124,6 +140,7 @@ class HazardDetector:
         elif isinstance(entry, Drain):
             self._drain(entry, lane, clock)
         if scalar:
+            self.known[lane] = []
             clock[lane] = self.done[lane]  # its entries are complete before the next is issued
             self.scalar[entry.queue.core] = clock.copy()
 
@@ -139,6 +156,7 @@ class HazardDetector:
 
     def _await(self, entry: Await, lane: int, clock: Clock) -> None:
         self.done[lane] += 1
+        self.known[lane] = []
         for ticket in entry.tickets:
             _merge(clock, self.tickets[ticket])
             up = self.up[ticket.channel]
@@ -147,6 +165,7 @@ class HazardDetector:
             self.lowered[ticket.channel] = lane, self.done[lane]
 
     def _drain(self, entry: Drain, lane: int, clock: Clock) -> None:
+        self.known[lane] = []
         if entry.every:
             first = entry.queue.core * LANES
             clock[first : first + LANES] = self.done[first : first + LANES]
@@ -157,10 +176,18 @@ class HazardDetector:
         self.done[lane] = number = self.done[lane] + 1
         for region in entry.writes:
             self.regions.write(region)
-        for region in entry.reads:
-            self._check(entry, region, lane, clock, writes=False)
-        for region in entry.writes:
-            self._check(entry, region, lane, clock, writes=True)
+        conflicts = [
+            conflict
+            for some, writes in ((entry.reads, False), (entry.writes, True))
+            for region in some
+            if region.written or region.near
+            for conflict in self._conflicts(entry, region, lane, clock, writes)
+        ]
+        if conflicts:
+            self._hazards(entry, conflicts)
+        if not self.known[lane]:
+            self.known[lane] = clock.copy()
+        self.knew[id(entry)] = self.known[lane]
         for region in entry.reads:
             mine = self._mine(region, lane)
             mine.read, mine.reader = number, entry
@@ -177,44 +204,49 @@ class HazardDetector:
             mine = lanes[lane] = _Last()
         return mine
 
-    def _check(
-        self, entry: PipeWork, region: ByteRegion, lane: int, clock: Clock, *, writes: bool
-    ) -> None:
-        """Whether the accesses to these bytes so far are complete."""
-        if not (region.written or region.near):
-            return
+    def _conflicts(
+        self, entry: PipeWork, region: ByteRegion, lane: int, clock: Clock, writes: bool
+    ) -> Iterator[_Conflict]:
+        """The accesses to these bytes so far that are not complete, or come later in the text."""
         for other in (region, *region.near):
             for of, last in self.last.get(other, {}).items():
-                serial = of == lane and of % LANES in self.serial
-                if serial:
+                if of == lane and of % LANES in self.serial:
                     continue
                 writer, reader = last.writer, last.reader
-                if writer and (last.write > clock[of] or writer.number > entry.number):
-                    self._hazard(writer, entry, (other, region), wrote=True, writes=writes)
-                if not writes or reader is None:
-                    continue
-                if last.read > clock[of] or reader.number > entry.number:
-                    self._hazard(reader, entry, (other, region), wrote=False, writes=True)
+                if writer and self._open(writer, last.write, of, entry, clock):
+                    yield _Conflict(writer, of, last.write, other, region, True, writes)
+                if writes and reader and self._open(reader, last.read, of, entry, clock):
+                    yield _Conflict(reader, of, last.read, other, region, False, True)
 
-    def _hazard(
-        self,
-        earlier: PipeWork,
-        later: PipeWork,
-        touched: tuple[ByteRegion, ByteRegion],
-        *,
-        wrote: bool,
-        writes: bool,
-    ) -> None:
-        """`earlier` was taken first: it may come later in the program."""
+    @staticmethod
+    def _open(earlier: PipeWork, number: int, lane: int, entry: PipeWork, clock: Clock) -> bool:
+        late = earlier.number > entry.number and earlier.queue.core == entry.queue.core
+        return number > clock[lane] or late
+
+    def _hazards(self, entry: PipeWork, conflicts: Sequence[_Conflict]) -> None:
+        """The conflicts that remain when the later ones of them are ordered before the entry."""
+        for one in conflicts:
+            if not any(self._before(one, other) for other in conflicts):
+                self._hazard(one, entry)
+
+    def _before(self, one: _Conflict, other: _Conflict) -> bool:
+        """Whether one is complete before the other starts: what waits for that waits for both."""
+        if one.lane == other.lane and one.lane % LANES in self.serial:
+            return one.number < other.number
+        return one.work is not other.work and self.knew[id(other.work)][one.lane] >= one.number
+
+    def _hazard(self, one: _Conflict, later: PipeWork) -> None:
+        """The earlier work was taken first: it may come later in the program."""
+        earlier = one.work
         same = earlier.queue.core == later.queue.core
         inverted = same and earlier.number > later.number
         first, second = (later, earlier) if inverted else (earlier, later)
-        before, after = (writes, wrote) if inverted else (wrote, writes)
+        before, after = (one.writes, one.wrote) if inverted else (one.wrote, one.writes)
         kind = HazardKind.WAW if before and after else HazardKind.RAW if before else HazardKind.WAR
         key = id(first.op), id(second.op), kind
         self.times[key] += 1
         if key not in self.found:
-            where = touched[0].space.name, *touched[1].common(touched[0])
+            where = one.here.space.name, *one.here.common(one.there)
             self.found[key] = Hazard(kind, first, second, where, inverted)
 
 

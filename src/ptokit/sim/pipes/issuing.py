@@ -130,6 +130,7 @@ class Issue(Observer):
         self.footprints = Footprints(target)
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
+        self.names: list[str] = []
 
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:
@@ -140,6 +141,7 @@ class Issue(Observer):
             self.loops |= dict.fromkeys(map(id, ops), loops)
         issue = self.issues[id(core)] = CoreIssue(len(self.issues), self.loops)
         core.state.flags = IssuedFlags(issue)
+        self.names.append(str(getattr(core, "place", f"block {core.block_idx}")))
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
         self.issues[id(core)].begin(op, env)

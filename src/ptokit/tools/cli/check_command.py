@@ -10,7 +10,14 @@ import click
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import PEDANTIC, TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, status
-from ptokit.tools.cli.options import KERNEL, READING, read_program, target_option, with_readings
+from ptokit.tools.cli.options import (
+    KERNEL,
+    READING,
+    read_program,
+    require_pipes,
+    target_option,
+    with_readings,
+)
 
 
 @click.command()
@@ -22,6 +29,7 @@ from ptokit.tools.cli.options import KERNEL, READING, read_program, target_optio
 @READING
 @click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
 @click.option("--level", type=click.IntRange(1, 3), help="Who places tiles; 3: the program does.")
+@click.option("--races", is_flag=True, help="Look for hazards between the pipes of a core.")
 @program_errors
 def check(
     kernel: Path,
@@ -32,6 +40,7 @@ def check(
     readings: tuple[str, ...],
     pedantic: bool,
     level: int | None,
+    races: bool,
 ) -> None:
     """Check KERNEL (a file, or - for standard input) before it runs.
 
@@ -47,6 +56,8 @@ def check(
     names = [with_readings(word, *readings) for word in words]
     with call_errors():
         list(map(target_named, names))
+    if races:
+        require_pipes(*names)
     try:
         program = read_program(kernel)
     except PtoError as problem:
@@ -54,7 +65,7 @@ def check(
             click.echo(report_json([], problem.diagnostics))
             sys.exit(status(problem))
         raise
-    found = program.verdicts(*names, allow_unknown=allow_unknown, level=level)
+    found = program.verdicts(*names, allow_unknown=allow_unknown, level=level, races=races)
     if style == "json":
         click.echo(report_json(found))
     else:

@@ -35,6 +35,15 @@ def target_option(*more: str) -> Callable[[F], F]:
     )
 
 
+def require_pipes(*targets: str) -> None:
+    """`--races` is about targets whose pipes run at once."""
+    from ptokit.api.settings import target_named
+    from ptokit.tools.cli.failures import usage
+
+    if all(target_named(name).in_order for name in targets):
+        usage("--races: instructions take place in order on cpu; add --target a2a3 or a5")
+
+
 READING = click.option(
     "--reading", "readings", multiple=True, metavar="NAME", help="As `explain a5` lists them."
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import (
     ENGINE,
@@ -18,6 +20,7 @@ from ptokit.tools.cli.options import (
     SCHEDULER,
     cluster_at,
     read_program,
+    require_pipes,
     target_option,
     with_readings,
 )
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     metavar="random:SEED",
     help="Let cores go on in a random order, and find those that race.",
 )
+@click.option("--races", is_flag=True, help="First look for hazards between pipes, and blocks.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
 @click.option("--trace", metavar="FILE", help="Write a line for each instruction; - is stderr.")
 @click.option(
@@ -121,6 +125,7 @@ class RunCall:
     engine: str | None
     scheduler: str | None
     schedule: str | None
+    races: bool
     max_instructions: int | None
     timeout: float | None
     trace: str | None
@@ -147,6 +152,8 @@ class RunCall:
             return
         from ptokit.tools.cli.looking import looking
 
+        if self.races:
+            self._look_for_races(program, given)
         start = time.perf_counter()
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
         with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
@@ -154,6 +161,15 @@ class RunCall:
             how |= {"schedule": self.schedule, "ranks": self.ranks}
             result = program.execute(given, **how, **limits)
         self._finish(result, time.perf_counter() - start)
+
+    def _look_for_races(self, program: Program, given: Mapping[str, Any]) -> None:
+        """Say what the order of the pipes leaves open; errors end the command."""
+        how: dict[str, Any] = {"func": self.entry, "blocks": self.blocks}
+        found = program.races(self.target, **how, **given)
+        if any(d.is_error for d in found):
+            raise PtoError(found)
+        for warning in found:
+            click.echo(f"{warning.render()}\n", err=True)
 
     def _require_words(self) -> None:
         """What a look at the call alone tells to be wrong."""
@@ -181,6 +197,8 @@ class RunCall:
             usage(
                 f"--trace, --trace-values and --break need the engine reference, not {self.engine}"
             )
+        if self.races:
+            require_pipes(self.target)
         if self.schedule is not None and (self.engine == "native" or self.scheduler is not None):
             usage("--schedule runs by the reference, here: leave out --engine and --scheduler")
         if self.breaks and str(self.kernel) == "-":

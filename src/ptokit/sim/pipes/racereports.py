@@ -1,0 +1,168 @@
+"""Findings in words: where, which two instructions, which bytes, and the edge that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
+from ptokit.sim.pipes.issuing import Issue
+
+DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
+DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
+
+
+@dataclass(frozen=True)
+class RaceReport:
+    """The findings of one launch, with the names of its cores."""
+
+    issue: Issue
+    target: Target
+    found: Findings
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """What is wrong, the errors first."""
+        for hazard in self.found.hazards:
+            yield self._hazard(hazard)
+        if self.found.stuck:
+            yield self._deadlock(self.found.stuck)
+        for post in self.found.posted_twice:
+            yield self._warned(
+                "flag-set-twice",
+                post,
+                "each set is followed by one wait before the next set",
+                "wait for it before it is set again, or use another id",
+            )
+        for posts in _by_op(self.found.left):
+            yield self._warned(
+                "flag-left",
+                posts[0],
+                "each set is followed by one wait, in the same kernel",
+                "wait for it before the kernel ends",
+            )
+
+    def _hazard(self, hazard: Hazard) -> Diagnostic:
+        first, second = hazard.first, hazard.second
+        slug, pipes = "hazard", f"{first.queue.pipe} -> {second.queue.pipe}"
+        lenient = first.queue == second.queue and second.queue.pipe is not Pipe.V
+        space, low, high = hazard.bytes
+        times = f", {hazard.times} times" if hazard.times > 1 else ""
+        here, there = self._place(second), self._place(first)
+        how = "takes place first, but comes" if hazard.inverted else "may not be complete: it comes"
+        return Diagnostic(
+            slug,
+            f"{second.op.name}: {CATALOGUE[slug].title}",
+            second.op.span,
+            severity=Severity.WARNING if lenient else Severity.ERROR,
+            rule=f"{hazard.kind.value}, {pipes}: the first is complete before the second starts",
+            seen=f"it {DOES[hazard.kind]} bytes {low} to {high - 1} of {space}{here}{times}",
+            help=self._edge(hazard),
+            targets=(self.target.name,),
+            notes=(
+                Note(f"{first.op.name} {DID[hazard.kind]} them{there}, and {how} before",
+                     first.op.span),
+            ),
+        )  # fmt: skip
+
+    def _edge(self, hazard: Hazard) -> str:
+        """What would order the two."""
+        first, second = hazard.first, hazard.second
+        after, before = _line(first, "the first"), _line(second, "the second")
+        later = " of a later iteration" if first.op is second.op or _back(hazard) else ""
+        source, target = first.queue, second.queue
+        if source.core != target.core:
+            return f"let {self._name(target.core)} wait for a signal of {self._name(source.core)}"
+        if source == target:
+            return f"barrier {source.pipe} after {after}, before {before}{later}"
+        pair = f"{source.pipe} -> {target.pipe}"
+        return f"set_flag {pair} after {after}, wait_flag before {before}{later}"
+
+    def _deadlock(self, stuck: Sequence[QueueEntry]) -> Diagnostic:
+        """Each head that waits, and in whose queue the set stands that it waits for."""
+        slug, first = "pipe-deadlock", stuck[0]
+        waits = [Note(self._waiting(head), head.op.span) for head in stuck]
+        return Diagnostic(
+            slug,
+            f"{first.op.name}: {CATALOGUE[slug].title}",
+            first.op.span,
+            rule="each wait follows a set of the same pipes and id, which takes place",
+            seen=waits[0].message,
+            help="set the flag before the loop, or wait for it later",
+            targets=(self.target.name,),
+            notes=tuple(waits[1:]),
+        )
+
+    def _waiting(self, head: QueueEntry) -> str:
+        missing = self._missing(head)
+        queue = f"{head.queue.pipe}{self._place(head)}"
+        if missing is None:
+            return f"{queue} waits until all pipes are idle"
+        posts = [
+            entry
+            for entries in self.issue.cores
+            for entry in entries
+            if isinstance(entry, Post) and entry.ticket == missing
+        ]
+        if not posts:
+            return f"{queue} waits for {missing.channel}, which nobody sets"
+        where = f"{posts[0].queue.pipe} would set it at {_line(posts[0], 'its place')}"
+        return f"{queue} waits for {missing.channel}: {where}"
+
+    @staticmethod
+    def _missing(head: QueueEntry) -> Ticket | None:
+        return head.tickets[0] if isinstance(head, Await) else None
+
+    def _warned(self, slug: str, post: Post, rule: str, help: str) -> Diagnostic:
+        return Diagnostic(
+            slug,
+            f"{post.op.name}: {CATALOGUE[slug].title}",
+            post.op.span,
+            severity=Severity.WARNING,
+            rule=rule,
+            seen=f"{post.ticket.channel}{self._place(post)}",
+            help=help,
+            targets=(self.target.name,),
+        )
+
+    def _name(self, core: int) -> str:
+        return self.issue.names[core]
+
+    def _place(self, entry: QueueEntry) -> str:
+        """In which iteration, and on which core if there are several."""
+        turns = ", ".join(f"%{name} = {number}" for name, number in entry.turn)
+        core = f" on {self._name(entry.queue.core)}" if len(self.issue.cores) > 1 else ""
+        return (f" with {turns}" if turns else "") + core
+
+
+def _line(entry: QueueEntry, otherwise: str) -> str:
+    return otherwise if entry.op.span is None else f"line {entry.op.span.line}"
+
+
+def _back(hazard: Hazard) -> bool:
+    """Whether the second stands before the first in the text: a loop brings it there."""
+    first, second = hazard.first.op.span, hazard.second.op.span
+    return first is not None and second is not None and second.start < first.start
+
+
+def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
+    found: dict[int, list[Post]] = {}
+    for post in posts:
+        found.setdefault(id(post.op), []).append(post)
+    return found.values()
+
+
+def races(issues: Iterable[Issue], target: Target) -> list[Diagnostic]:
+    """What is wrong with the order of the pipes in these launches; each pair of places once."""
+    together: dict[tuple[object, ...], Diagnostic] = {}
+    for issue in issues:
+        found = find(issue.cores, target, issue.footprints.regions)
+        for one in RaceReport(issue, target, found).diagnostics():
+            notes = tuple(note.span for note in one.notes)
+            key = one.slug, one.span, notes if one.slug == "hazard" else ()
+            together.setdefault(key, replace(one))
+    return sorted(together.values(), key=lambda d: not d.is_error)
