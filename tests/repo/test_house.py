@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 720,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
-    "isa/model": 2_120,  # readings by name; kinds of cores, handles of pipes, structs, arrays
+    "isa/model": 2_130,  # readings by name; kinds of cores, handles of pipes, structs, arrays
     "isa/lang": 1_640,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 900,
     "isa": 120,  # the index
@@ -38,9 +38,9 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_950,  # sessions run again; kernels of several cores
-    "sim/pipes": 1_560,  # what is issued into the queues of pipes: hazards, times of entries
+    "sim/pipes": 1_700,  # what is issued into the queues of pipes: hazards, times of entries
     "passes": 2_300,  # blocks become regions; what each core of a kernel runs
-    "api": 3_700,  # what is issued; raw files, arguments by position and rank; clusters
+    "api": 3_800,  # what is issued; raw files, arguments by position and rank; clusters
     "api/kernel": 3_340,  # spans, liveness, launches, messages: twice what was meant
     "tools": 2_480,  # a file per command; arguments, comparison, traces, breakpoints
     "": 215,  # the names that kernels use

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ptokit.api.executable import Executable, Options
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.traits import FLOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import PtrType, ScalarType
@@ -19,14 +19,19 @@ from ptokit.sim.arguments import Bound
 from ptokit.sim.pipes.dryrun import UNKNOWN_NUMBER, TurnChoice, depends, dry_run
 from ptokit.sim.pipes.issuing import Issue
 
-if TYPE_CHECKING:
-    from ptokit.api.program import Program
-
 TURNS = (0, 1, 2, 3, 5)  # of loops whose extent is not known
 
 
+class OfFunctions(Protocol):
+    """A program: its functions, and which of them a name means."""
+
+    module: Module
+
+    def entry_named(self, name: str | None) -> Func: ...
+
+
 def issued(
-    program: Program,
+    program: OfFunctions,
     target: Target,
     func: str | None = None,
     arrays: Mapping[str, Any] | None = None,  # Any: arrays and numbers

@@ -100,7 +100,7 @@ class Program:
         found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
         if not races:
             return found
-        from ptokit.api.races import kernels
+        from ptokit.api.pipechecks import kernels
 
         names = kernels(self)
         return [v.also([d for n in names for d in self.races(v.target, func=n)]) for v in found]
@@ -119,7 +119,7 @@ class Program:
         that run; without, of runs on samples, in which loops of unknown extent take 0, 1, 2, 3 and
         5 turns. On the CPU simulator instructions take place in order: nothing is wrong there.
         """
-        from ptokit.api.races import races_of
+        from ptokit.api.pipechecks import races_of
 
         names = tuple(TARGETS) if "all" in targets else targets
         chosen = [*map(target_named, names)] or [current_target()]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ptokit.api.issued import issued
+from ptokit.api.issued import OfFunctions, issued
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import FLAGS
@@ -14,12 +14,9 @@ from ptokit.passes.inline import entries
 from ptokit.passes.percore import peer_of
 from ptokit.sim.pipes.racereports import races
 
-if TYPE_CHECKING:
-    from ptokit.api.program import Program
-
 
 def races_of(
-    program: Program,
+    program: OfFunctions,
     target: Target,
     func: str | None,
     arrays: Mapping[str, Any] | None,  # Any: arrays and numbers
@@ -33,7 +30,7 @@ def races_of(
     return races(issued(program, target, func, arrays, blocks), target)
 
 
-def kernels(program: Program) -> list[str]:
+def kernels(program: OfFunctions) -> list[str]:
     """The functions that a launch may run: of a pair that is one kernel the first."""
     found: list[Func] = []
     for func in entries(program.module):
@@ -43,7 +40,7 @@ def kernels(program: Program) -> list[str]:
     return [func.name for func in found]
 
 
-def synchronised(program: Program) -> bool:
+def synchronised(program: OfFunctions) -> bool:
     """Whether the program orders its pipes itself: somewhere in it is a flag, or a barrier."""
     ops = (op for func in program.module.funcs for op in func.walk())
     return any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
@@ -55,7 +52,7 @@ def _unsynchronised(func: Func, target: Target) -> Diagnostic:
         f"@{func.name}: nothing orders its pipes",
         None,
         severity=Severity.WARNING,
-        seen="the function has no flag, event or barrier",
+        seen="the program has no flags, events or barriers",
         help="`ptokit opt --passes synchronise` puts them in, or a compiler does",
         targets=(target.name,),
     )
