@@ -9,7 +9,6 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.isa.pages.synchronisation import Barrier, SetFlag, WaitFlag
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.issuing import Issue
@@ -79,9 +78,9 @@ class RaceReport:
         if source.core != target.core:
             return f"let {self._name(target.core)} wait for a signal of {self._name(source.core)}"
         if source == target:
-            return f"{Barrier.name} {source.pipe} after {after}, before {before}{later}"
+            return f"a barrier of {source.pipe} after {after}, before {before}{later}"
         pair = f"{source.pipe} -> {target.pipe}"
-        return f"{SetFlag.name} {pair} after {after}, {WaitFlag.name} before {before}{later}"
+        return f"a flag {pair}: set after {after}, waited for before {before}{later}"
 
     def _deadlock(self, stuck: Sequence[QueueEntry]) -> Diagnostic:
         """Each head that waits, and in whose queue the set stands that it waits for."""
