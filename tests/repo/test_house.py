@@ -38,11 +38,11 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_950,  # sessions run again; kernels of several cores
-    "sim/pipes": 1_700,  # what is issued into the queues of pipes: hazards, times of entries
+    "sim/pipes": 1_800,  # what is issued into the queues of pipes: hazards, times of entries
     "passes": 2_300,  # blocks become regions; what each core of a kernel runs
-    "api": 3_800,  # what is issued; raw files, arguments by position and rank; clusters
-    "api/kernel": 3_340,  # spans, liveness, launches, messages: twice what was meant
-    "tools": 2_480,  # a file per command; arguments, comparison, traces, breakpoints
+    "api": 4_060,  # what is issued, profiles; raw files, arguments by position and rank; clusters
+    "api/kernel": 3_360,  # spans, liveness, launches, messages: twice what was meant
+    "tools": 2_640,  # a file per command, trace events; arguments, comparison, traces, breakpoints
     "": 215,  # the names that kernels use
 }
 LAYERS = list(HOUSE)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ptokit.api.executable import Executable, Recent, Run
     from ptokit.api.hostarrays import Tile
     from ptokit.api.kernel.hostside import In
+    from ptokit.api.profiling import Profile
     from ptokit.isa.model.layouts import Layout
     from ptokit.isa.model.tiles import CustomPad
     from ptokit.isa.model.words import Loc, PadValue
@@ -268,6 +269,26 @@ class Program:
             return Executable(whole_kernel(self.module, entry), options, cores)
 
         return self._executables.get(key, make)
+
+    def profile(
+        self,
+        *given: Any,  # Any: arrays and numbers
+        target: str | None = None,
+        func: str | None = None,
+        blocks: int = 1,
+        **arrays: Any,  # Any: as above
+    ) -> Profile:
+        """Predict how long `run` would take on hardware, and where the time goes.
+
+        Arguments are as for `run`; arrays that are not given are zeros. `target`: by default the
+        current one, or "a2a3" where that has no times. Nothing is executed unless data decides
+        what is. PtoError as for `run`, and where pipes wait for one another for ever.
+        """
+        from ptokit.api.bind import named_arguments
+        from ptokit.api.profiling import profile
+
+        every = named_arguments(self.func(func), given, arrays)
+        return profile(self, every, target, func, blocks)
 
     def code(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from ptokit.api.executable import Executable
 from ptokit.api.kernel import hostside
@@ -26,6 +26,9 @@ from ptokit.api.settings import target as target_context
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Block, Func, Module
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
+
+if TYPE_CHECKING:
+    from ptokit.api.profiling import Profile
 
 P = ParamSpec("P")
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -183,6 +186,20 @@ class Kernel(Generic[P]):
 
         ways = {name: partial(engine, name) for name in ENGINES}
         require_agreement({"debug": lambda: self._debugged(given, range(blocks), blocks), **ways})
+
+    def profile(
+        self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
+    ) -> Profile:
+        """Predict how long a call would take on hardware, see `Program.profile`.
+
+        `target` and `blocks` are those of `on`, unless they are given.
+        """
+        from ptokit.api.profiling import profile
+
+        given = self._given(args, names)
+        program, options = self._capture(given).program, self.options
+        target, blocks = target or options.target, blocks or options.blocks
+        return profile(program, given.arrays, target, blocks=blocks)
 
     # capture
 

@@ -13,7 +13,17 @@ from ptokit.isa.model.words import Pipe
 from ptokit.sim.costs.cost import Cost
 from ptokit.sim.costs.estimate import cost, issue_cycles
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
-from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.entries import (
+    Await,
+    BufferChannel,
+    Drain,
+    FlagChannel,
+    PipeQueue,
+    PipeWork,
+    Post,
+    QueueEntry,
+    Ticket,
+)
 from ptokit.sim.pipes.pipequeues import PipeQueues
 from ptokit.sim.pipes.timeline import Bar, Pause, Posted, TimedEntry, Timeline
 
@@ -142,6 +152,13 @@ def durations_on(target: Target) -> Durations:
     return duration
 
 
+def _orders(entry: QueueEntry) -> bool:
+    """Whether it orders the pipes of a core; signals of other cores do not."""
+    if isinstance(entry, Post):
+        return isinstance(entry.ticket.channel, FlagChannel | BufferChannel)
+    return isinstance(entry, Drain)
+
+
 def predicted(
     cores: Sequence[Sequence[QueueEntry]],
     target: Target,
@@ -153,7 +170,7 @@ def predicted(
     `durations` stands for the figures of the target; flags and barriers then take no time.
     ValueError if the target has none.
     """
-    by_data = all(isinstance(entry, PipeWork) for entries in cores for entry in entries)
+    by_data = not any(_orders(entry) for entries in cores for entry in entries)
     issue = issue_cycles(target) if durations is None else 0
     accesses = _Accesses(regions) if by_data else None
     scheduler = Scheduler(durations or durations_on(target), issue, accesses)

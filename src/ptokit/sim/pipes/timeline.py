@@ -6,11 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
+from typing import TypeAlias
 
 from ptokit.isa.model.targets import Target
 from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.estimate import microseconds
 from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry
+
+Line: TypeAlias = "tuple[tuple[str, int] | None, str]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,10 +45,10 @@ class TimedEntry:
         return self.end - self.ready
 
     @property
-    def place(self) -> tuple[str, int] | None:
-        """File and line of its instruction; None of a program that has no text."""
-        span = self.entry.op.span
-        return None if span is None else (span.source.name, span.line)
+    def line(self) -> Line:
+        """File and line of its instruction, None of a program that has no text, and its name."""
+        op = self.entry.op
+        return None if op.span is None else (op.span.source.name, op.span.line), op.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,10 +77,14 @@ class Pause(TimedEntry):
     entry: Await | Drain
     posted: Posted | None
 
-    @property
-    def waited(self) -> int:
-        """Cycles in which the queue could do nothing."""
-        return self.ready - self.start
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bubble:
+    """Cycles in which a queue did nothing before an entry, because of one of another queue."""
+
+    entry: TimedEntry
+    cycles: int
+    after: TimedEntry
 
 
 @dataclass
@@ -151,6 +158,19 @@ class Timeline:
         return tuple(reversed(found))
 
     @cached_property
+    def bubbles(self) -> tuple[Bubble, ...]:
+        """Where queues waited for one another, by queue."""
+        found: list[Bubble] = []
+        for queue, entries in self.queues.items():
+            free = 0
+            for entry in entries:
+                after = entry.because
+                if entry.ready > free and after is not None and after.queue != queue:
+                    found.append(Bubble(entry, entry.ready - free, after))
+                free = entry.end
+        return tuple(found)
+
+    @cached_property
     def bytes(self) -> int:
         """That are moved between memories."""
         return sum(bar.cost.bytes for bar in self.bars)
@@ -166,15 +186,14 @@ class Timeline:
 
     def by_line(self) -> list[LineTime]:
         """What each line costs, in the order in which lines are first executed."""
-        found: dict[tuple[object, str], LineTime] = {}
+        found: dict[Line, LineTime] = {}
         for entry in self.entries:
-            key = entry.place, entry.entry.op.name
-            row = found.setdefault(key, LineTime(*key))
+            row = found.setdefault(entry.line, LineTime(*entry.line))
             row.times += 1
             row.busy += entry.cycles if isinstance(entry, Bar) else 0
-            row.waited += entry.waited if isinstance(entry, Pause) else 0
-        path = self.critical
-        for entry, after in zip_longest(path, path[1:]):
+        for bubble in self.bubbles:
+            found[bubble.entry.line].waited += bubble.cycles
+        for entry, after in zip_longest(self.critical, self.critical[1:]):
             until = self.cycles if after is None else after.ready
-            found[entry.place, entry.entry.op.name].critical += until - entry.ready
+            found[entry.line].critical += until - entry.ready
         return list(found.values())

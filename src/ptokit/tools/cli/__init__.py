@@ -1,4 +1,5 @@
-"""The command line: run, check, fmt, convert, opt, explain, layout, replay, new.
+"""The command line: run, check, profile, fmt, convert, opt, explain, layout, replay,
+new.
 
 Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
 """
@@ -8,6 +9,7 @@ import click
 from ptokit.tools.cli.check_command import check
 from ptokit.tools.cli.new_command import new
 from ptokit.tools.cli.page_commands import explain, layout
+from ptokit.tools.cli.profile_command import profile
 from ptokit.tools.cli.replay_command import replay
 from ptokit.tools.cli.run_command import run
 from ptokit.tools.cli.text_commands import convert, fmt, opt
@@ -19,5 +21,5 @@ def main() -> None:
     """Write, check and run PTO tile kernels on a laptop."""
 
 
-for command in (run, check, fmt, convert, opt, explain, layout, replay, new):
+for command in (run, check, profile, fmt, convert, opt, explain, layout, replay, new):
     main.add_command(command)

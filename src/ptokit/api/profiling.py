@@ -1,0 +1,204 @@
+"""Profiles: how long a program is predicted to take, and where the time goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptokit.api.bind import launch_arguments
+from ptokit.api.fills import Fill
+from ptokit.api.issued import OfFunctions, issued
+from ptokit.api.settings import current_target, target_named
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Value
+from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import Pipe
+from ptokit.passes.percore import whole_kernel
+from ptokit.sim.costs.figures import file_of, has_figures
+from ptokit.sim.pipes.hazards import Findings
+from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.racereports import RaceReport
+from ptokit.sim.pipes.roofline import roofline
+from ptokit.sim.pipes.scheduling import predicted
+from ptokit.sim.pipes.timeline import Line, LineTime, Timeline
+
+SHOWN = 5  # waits, and lines of the critical path
+BAR = 20  # characters that stand for all cycles
+UNKNOWN_SIZE = 1 << 16  # elements
+BY_DATA = "no flags in the program: order by data dependences"
+
+
+@dataclass(frozen=True)
+class SampleArray(Fill):
+    """Zeros in the place of an array that nobody gave."""
+
+    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: an array
+        """As many as the program views, or `UNKNOWN_SIZE` where only a run with data tells."""
+        known = UNKNOWN_SIZE if count is None and self.endless(arg) else count
+        return super().array(arg, known)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The predicted times of one launch; printed it is a table.
+
+    `func` is the name of the function that was launched, `issue` holds what its cores issued.
+    """
+
+    func: str
+    timeline: Timeline
+    issue: Issue = field(repr=False)
+
+    @property
+    def cycles(self) -> int:
+        return self.timeline.cycles
+
+    @property
+    def microseconds(self) -> float:
+        return self.timeline.microseconds
+
+    def by_line(self) -> list[LineTime]:
+        """What each line costs, in the order in which lines are first executed."""
+        return self.timeline.by_line()
+
+    def __str__(self) -> str:
+        parts = [_head(self), _pipes(self.timeline), _critical(self.timeline)]
+        parts += [_waits(self.timeline), _work(self.timeline)]
+        return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def profile(
+    program: OfFunctions,
+    arrays: Mapping[str, Any],  # Any: arrays and numbers
+    target: str | None = None,
+    func: str | None = None,
+    blocks: int = 1,
+) -> Profile:
+    """Predict the times of a launch on these arguments; arrays that are not given are zeros.
+
+    `target`: by default the current one, or the first with times where that has none. PtoError if
+    the program is not legal or its queues wait for ever; ValueError if the target has no times.
+    """
+    chosen, entry = timed_target(target), program.entry_named(func)
+    whole = whole_kernel(program.module, entry)
+    named = {arg.name for arg, _ in launch_arguments(whole, arrays)}
+    open = [a for a in whole.args if a.name not in arrays and a.name not in named]
+    zeros = {a.name: SampleArray() for a in open if not isinstance(a.type, ScalarType)}
+    (issue,) = issued(program, chosen, func, {**zeros, **arrays}, blocks)
+    timeline, stuck = predicted(issue.cores, chosen, issue.footprints.regions)
+    if stuck:
+        raise PtoError([*RaceReport(issue, chosen, Findings(stuck=stuck)).diagnostics()])
+    return Profile(entry.name, timeline, issue)
+
+
+def timed_target(name: str | None) -> Target:
+    """The target of that name; None: the current one, or the first with times where it has none.
+
+    ValueError if there is none of that name, or no times of it.
+    """
+    chosen = current_target() if name is None else target_named(name)
+    if name is None and not has_figures(chosen):
+        chosen = next(target for target in TARGETS.values() if has_figures(target))
+    file_of(chosen)
+    return chosen
+
+
+# as text
+
+
+def _head(found: Profile) -> list[str]:
+    timeline = found.timeline
+    cores = len({queue.core for queue in timeline.queues})
+    on = f"{timeline.target}, {cores} cores" if cores > 1 else timeline.target
+    count = f"{found.cycles} cycles, {found.microseconds:.2f} us"
+    head = f"@{found.func} on {on}: {count} predicted, {len(timeline.bars)} instructions"
+    return [head, BY_DATA] if timeline.by_data else [head]
+
+
+def _pipes(timeline: Timeline) -> list[str]:
+    """How busy each pipe is, of several cores on average."""
+    busy, cores = Counter[Pipe](), Counter[Pipe]()
+    for queue, cycles in timeline.busy.items():
+        if cycles:
+            busy[queue.pipe] += cycles
+            cores[queue.pipe] += 1
+    rows = [
+        (
+            str(p),
+            n,
+            _share(n / cores[p], timeline),
+            "#" * round(n / cores[p] * BAR / timeline.cycles),
+        )
+        for p, n in busy.items()
+    ]
+    return table(("pipe", "busy", "share", ""), rows)
+
+
+def _critical(timeline: Timeline) -> list[str]:
+    rows = [(*shown(r.place, r.name), r.critical) for r in timeline.by_line() if r.critical]
+    rows.sort(key=lambda row: -row[-1])
+    shares = [(*row, _share(row[-1], timeline)) for row in rows]
+    lines = table(("line", "critical path", "cycles", "share"), shares[:SHOWN])
+    rest = sum(row[-1] for row in rows[SHOWN:])
+    return [*lines, f"and {rest} cycles in {len(rows) - SHOWN} other lines"] if rest else lines
+
+
+def _waits(timeline: Timeline) -> list[str]:
+    cycles, times = Counter[tuple[str, Line, str, Line]](), Counter[object]()
+    for bubble in timeline.bubbles:
+        (mine, other) = bubble.entry, bubble.after
+        key = str(mine.queue), mine.line, str(other.queue), other.line
+        cycles[key] += bubble.cycles
+        times[key] += 1
+    rows = [
+        (pipe, *shown(*line), of, *shown(*after), times[pipe, line, of, after], n)
+        for (pipe, line, of, after), n in cycles.most_common(SHOWN)
+    ]
+    return table(("pipe", "line", "waits", "for", "line", "", "times", "cycles"), rows)
+
+
+def _work(timeline: Timeline) -> list[str]:
+    roof, all = roofline(timeline), sum(timeline.origins().values())
+    lines = [f"{timeline.bytes} bytes moved, {roof.bytes} of global memory; {roof.flop} FLOP"]
+    if roof.compute or roof.memory:
+        each = "" if roof.intensity is None else f", {roof.intensity:.2f} FLOP per byte"
+        lines.append(f"{roof.bound} bound{each}: {roof.share:.0%} of what the roofline allows")
+    shares = [f"{origin} {n / all:.0%}" for origin, n in timeline.origins().items() if n]
+    return [*lines, f"cycles by the source of their figures: {', '.join(shares) or 'none'}"]
+
+
+def line_table(timeline: Timeline) -> list[str]:
+    """What each line costs, as text."""
+    rows = [
+        (*shown(r.place, r.name), r.times, r.busy, r.waited, r.critical) for r in timeline.by_line()
+    ]
+    return table(("line", "instruction", "times", "busy", "waited", "critical"), rows)
+
+
+def shown(place: tuple[str, int] | None, name: str) -> tuple[str, str]:
+    """A line's number and its instruction."""
+    return ("-" if place is None else str(place[1])), name
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Columns under their heads, numbers to the right; nothing where there are no rows."""
+    rows = list(rows)
+    cells = [[*map(str, head)], *([*map(str, row)] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    right = [isinstance(cell, int) or str(cell).endswith("%") for cell in rows[0]] if rows else []
+    lines = [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in cells
+        if rows
+    ]
+    return lines
+
+
+def _share(cycles: float, timeline: Timeline) -> str:
+    return f"{cycles / timeline.cycles:.0%}"

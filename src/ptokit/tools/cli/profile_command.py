@@ -1,0 +1,70 @@
+"""`profile`: how long a program is predicted to take on hardware, and where the time goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ptokit.isa.model.targets import TARGETS
+from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.cli.options import KERNEL, read_program
+from ptokit.tools.cli.values import argument, assigned, split
+
+
+@click.command()
+@KERNEL
+@click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
+@click.option(
+    "--target",
+    type=click.Choice([*TARGETS]),
+    help="The machine, one with times.  [default: the first]",
+)
+@click.option(
+    *("--entry", "--func", "entry"), metavar="NAME", help="The function to run, of several."
+)
+@click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of random values.")
+@click.option("--by-line", is_flag=True, help="What each line costs.")
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write trace events, the JSON that Perfetto reads.",
+)
+@program_errors
+def profile(
+    kernel: Path,
+    arguments: tuple[str, ...],
+    target: str | None,
+    entry: str | None,
+    blocks: int,
+    seed: int,
+    by_line: bool,
+    trace: Path | None,
+) -> None:
+    """Predict how long KERNEL (a file, or - for standard input) takes on hardware.
+
+    Arguments are as `run` takes them. Arrays may be left out: of most kernels the time does not
+    depend on what is in them. The prediction is of cycles of the cores, without the launch itself.
+    """
+    from ptokit.api.executable import require_blocks
+    from ptokit.api.profiling import line_table, timed_target
+
+    with call_errors():
+        timed_target(target)
+        require_blocks(blocks)
+    placed, named = split(arguments)
+    by_name = {name: argument(text, seed) for name, text in assigned(named, "").items()}
+    by_position = [argument(text, seed) for text in placed]
+    if trace is not None and trace.exists() and kernel.exists() and trace.samefile(kernel):
+        usage(f"--trace {trace}: that is the kernel itself")
+    program = read_program(kernel)
+    found = program.profile(*by_position, target=target, func=entry, blocks=blocks, **by_name)
+    if trace is not None:
+        from ptokit.tools.tracefile import write_trace
+
+        write_trace(found, trace)
+    click.echo(str(found), err=str(trace) == "-")
+    if by_line:
+        click.echo("\n" + "\n".join(line_table(found.timeline)), err=str(trace) == "-")

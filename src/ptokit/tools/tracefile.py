@@ -1,0 +1,105 @@
+"""Timelines as trace events, the JSON that Perfetto and chrome://tracing read.
+
+A process for each core, a thread for each pipe, a slice for each entry of its queue, an arrow from
+what a queue waited for. Times are microseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from ptokit.api.files import write_files
+from ptokit.api.profiling import Profile
+from ptokit.sim.costs.estimate import microseconds
+from ptokit.sim.pipes.entries import PipeQueue
+from ptokit.sim.pipes.timeline import Bar, Pause, TimedEntry, Timeline
+
+DIGITS = 6  # of microseconds
+
+
+class TraceEvent(NamedTuple):
+    """One event: when it is, in cycles, and what the format says of it besides."""
+
+    cycle: float
+    fields: dict[str, object]
+
+
+def write_trace(profile: Profile, path: Path) -> None:
+    """Write the trace events of a profile; CallError if the file cannot be written."""
+    told = {"function": profile.func, "target": str(profile.timeline.target)}
+    whole = {"traceEvents": trace_events(profile.timeline), "displayTimeUnit": "ns"}
+    text = json.dumps({**whole, "otherData": {**told, "cycles": profile.cycles}})
+    write_files([(path, text.encode())])
+
+
+def trace_events(timeline: Timeline) -> list[dict[str, object]]:
+    """Names of processes and threads, then slices and arrows by their time."""
+    found = sorted(chain(_slices(timeline), _arrows(timeline)), key=lambda event: event.cycle)
+    timed = [{**e.fields, "ts": _time(e.cycle, timeline)} for e in found]
+    return [*_names(timeline), *timed]
+
+
+def _names(timeline: Timeline) -> Iterator[dict[str, object]]:
+    for core in sorted({queue.core for queue in timeline.queues}):
+        yield {"ph": "M", **_named("process_name", core, {"name": f"core {core}"})}
+        yield {"ph": "M", **_named("process_sort_index", core, {"sort_index": core})}
+    for queue, thread in _threads(timeline).items():
+        yield {"ph": "M", **_named("thread_name", queue.core, {"name": str(queue)}), **thread}
+        order = _named("thread_sort_index", queue.core, {"sort_index": thread["tid"]})
+        yield {"ph": "M", **order, **thread}
+
+
+def _named(name: str, core: int, args: dict[str, object]) -> dict[str, object]:
+    return {"name": name, "pid": core + 1, "args": args}
+
+
+def _slices(timeline: Timeline) -> Iterator[TraceEvent]:
+    """Instructions while they are at work, waits and flags as far as they take time."""
+    threads = _threads(timeline)
+    for entry in timeline.entries:
+        start = entry.start if isinstance(entry, Pause) else entry.ready
+        kind = "work" if isinstance(entry, Bar) else "wait" if isinstance(entry, Pause) else "flag"
+        length = _time(entry.end, timeline) - _time(start, timeline)
+        told = {"name": entry.entry.op.name, "cat": kind, "dur": round(length, DIGITS)}
+        yield TraceEvent(start, {"ph": "X", **told, **threads[entry.queue], "args": _told(entry)})
+
+
+def _told(entry: TimedEntry) -> dict[str, object]:
+    """What a click on a slice shows."""
+    place, _ = entry.line
+    told: dict[str, object] = {} if place is None else {"file": place[0], "line": place[1]}
+    told |= {f"%{name}": number for name, number in entry.entry.turn}
+    told |= {"cycle": entry.ready, "cycles": entry.cycles}
+    if isinstance(entry, Bar):
+        cost = entry.cost
+        told |= {"bytes": cost.bytes, "flop": cost.flop, "source": str(cost.source)}
+    return told
+
+
+def _arrows(timeline: Timeline) -> Iterator[TraceEvent]:
+    """From each flag to its wait; without flags from what an instruction waited for to it."""
+    threads = _threads(timeline)
+    pairs = [(p.posted, p) for p in timeline.pauses if p.posted is not None]
+    pairs += [(b.after, b.entry) for b in timeline.bubbles if isinstance(b.entry, Bar)]
+    for number, (source, target) in enumerate(pairs):
+        told = {"name": "after", "cat": "order", "id": number}
+        yield TraceEvent(_within(source), {"ph": "s", **told, **threads[source.queue]})
+        yield TraceEvent(target.ready, {"ph": "f", "bp": "e", **told, **threads[target.queue]})
+
+
+def _within(entry: TimedEntry) -> float:
+    """A moment inside of its slice, late: an arrow belongs to the slice that it starts in."""
+    return (entry.ready + entry.end) / 2
+
+
+def _threads(timeline: Timeline) -> dict[PipeQueue, dict[str, object]]:
+    """The process and the thread of each queue."""
+    return {q: {"pid": q.core + 1, "tid": n + 1} for n, q in enumerate(timeline.queues)}
+
+
+def _time(cycle: float, timeline: Timeline) -> float:
+    return round(microseconds(cycle, timeline.target), DIGITS)

@@ -1,0 +1,177 @@
+"""`ptokit profile`: the table that it prints, the trace events that it writes, wrong calls."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from pipes.stream import DRAIN, PRIME, RIGHT, stream
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import ptokit as pto
+from account.files import ROOT
+from ptokit.tools.cli import main
+
+GEMM = str(ROOT / "examples" / "gemm.pto")
+CLOCK = 1850  # cycles of a microsecond, as published
+ROUNDING = 2e-6  # microseconds: two times are rounded to the sixth digit
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("stream.pto").write_text(stream(*RIGHT))
+
+
+def profile(*words: str) -> Result:
+    result = CliRunner().invoke(main, ["profile", *words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_the_table() -> None:
+    """Eight loads of 242 cycles, one after another with two flags each, then the last tile."""
+    lines = profile("stream.pto", "n=8", "--by-line").output.splitlines()
+    assert lines[0] == "@stream on a2a3: 2053 cycles, 1.11 us predicted, 24 instructions"
+    assert "MTE2  1936    94%  ###################" in lines
+    assert "26    pto.tload            1936    94%" in lines
+    assert "MTE3  33    pto.wait_flag_dyn  V     32    pto.set_flag_dyn      8    1738" in lines
+    assert "65536 bytes moved, 65536 of global memory; 8192 FLOP" in lines
+    assert "26    pto.tload              8  1936       0      1936" in lines
+
+
+def test_a_program_without_flags_says_so() -> None:
+    lines = profile(GEMM, "--target", "a5").output.splitlines()
+    assert lines[1] == "no flags in the program: order by data dependences"
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "status"),
+    [
+        (["nix.pto"], "nix.pto: No such file or directory", 2),
+        (["stream.pto"], "give n=NUMBER", 2),
+        (["stream.pto", "n=1", "m=1"], "there is no argument 'm'", 2),
+        (["stream.pto", "n=1", "--target", "cpu"], "no times of cpu: choose one of a2a3, a5", 2),
+        (["stream.pto", "n=1", "--blocks", "0"], "blocks", 2),
+        (["stream.pto", "n=1", "--trace", "stream.pto"], "that is the kernel itself", 2),
+        (["stream.pto", "n=1", "--trace", "no/such.json"], "No such file or directory", 2),
+    ],
+)
+def test_a_wrong_call_is_one_message(words: list[str], message: str, status: int) -> None:
+    result = profile(*words)
+    assert message in result.output
+    assert result.exit_code == status
+    assert "Traceback" not in result.output
+
+
+def test_queues_that_wait_for_ever_are_named() -> None:
+    Path("stuck.pto").write_text(stream([], RIGHT[1], DRAIN))
+    result = profile("stuck.pto", "n=4")
+    assert result.exit_code == 1
+    for flag in ("V -> MTE2, id 0", "MTE2 -> V, id 0", "V -> MTE3, id 0"):
+        assert flag in result.output
+
+
+# the trace events, by the published description of their format
+
+REQUIRED = {
+    "M": {"name": str, "pid": int, "args": dict},
+    "X": {"name": str, "cat": str, "pid": int, "tid": int, "ts": float, "dur": float},
+    "s": {"name": str, "cat": str, "pid": int, "tid": int, "ts": float, "id": int},
+    "f": {"name": str, "cat": str, "pid": int, "tid": int, "ts": float, "id": int, "bp": str},
+}
+NAMES = {
+    **dict.fromkeys(("process_name", "thread_name"), "name"),
+    **dict.fromkeys(("process_sort_index", "thread_sort_index"), "sort_index"),
+}
+Event = dict[str, Any]  # Any: what JSON holds
+
+
+def events(*words: str) -> list[Event]:
+    assert profile(*words, "--trace", "t.json").exit_code == 0
+    return json.loads(Path("t.json").read_text())["traceEvents"]
+
+
+CALLS = [
+    ["stream.pto", "n=8"],
+    ["stream.pto", "n=3", "--blocks", "2"],
+    [GEMM],
+    ["stream.pto", "n=0"],
+]
+
+
+@pytest.mark.parametrize("words", CALLS, ids=" ".join)
+def test_each_event_has_what_its_phase_requires(words: list[str]) -> None:
+    found = events(*words)
+    for event in found:
+        for field, kind in REQUIRED[event["ph"]].items():
+            assert isinstance(event[field], kind), event
+        if event["ph"] == "M":
+            assert [*event["args"]] == [NAMES[event["name"]]]
+    times = [event["ts"] for event in found if event["ph"] != "M"]
+    assert times == sorted(times)
+    assert times[0] >= 0
+    named = {(e["pid"], e.get("tid")) for e in found if e["ph"] == "M"}
+    assert {(e["pid"], e["tid"]) for e in found if e["ph"] == "X"} <= named
+    assert {(e["pid"], None) for e in found} <= named
+
+
+@pytest.mark.parametrize("words", CALLS, ids=" ".join)
+def test_slices_of_a_thread_come_one_after_another(words: list[str]) -> None:
+    threads: dict[tuple[int, int], list[Event]] = defaultdict(list)
+    for event in events(*words):
+        if event["ph"] == "X":
+            threads[event["pid"], event["tid"]].append(event)
+    for slices in threads.values():
+        for one, two in pairwise(slices):
+            assert one["ts"] + one["dur"] <= two["ts"] + ROUNDING
+
+
+@pytest.mark.parametrize("words", CALLS[:3], ids=" ".join)
+def test_each_arrow_leads_from_one_slice_to_a_later_one(words: list[str]) -> None:
+    found = events(*words)
+    slices: dict[tuple[int, int], list[Event]] = defaultdict(list)
+    for event in found:
+        if event["ph"] == "X":
+            slices[event["pid"], event["tid"]].append(event)
+    ends: dict[str, dict[int, Event]] = {"s": {}, "f": {}}
+    for event in (e for e in found if e["ph"] in ends):
+        assert event["id"] not in ends[event["ph"]]
+        ends[event["ph"]][event["id"]] = event
+        assert [
+            s
+            for s in slices[event["pid"], event["tid"]]
+            if s["ts"] - ROUNDING <= event["ts"] <= s["ts"] + s["dur"] + ROUNDING
+        ]
+    assert ends["s"].keys() == ends["f"].keys() != set()
+    for number, start in ends["s"].items():
+        end = ends["f"][number]
+        assert start["ts"] <= end["ts"]
+        assert (start["pid"], start["tid"]) != (end["pid"], end["tid"])
+
+
+def test_slices_are_the_instructions_and_the_flags() -> None:
+    """Eight tiles: three instructions and eight flags each, four flags before and four after."""
+    found = [event for event in events("stream.pto", "n=8") if event["ph"] == "X"]
+    assert len([e for e in found if e["cat"] == "work"]) == 3 * 8
+    assert len(found) == 11 * 8 + len(PRIME) + len(DRAIN)
+    load = next(e for e in found if e["cat"] == "work")
+    assert (
+        load["args"] | {"file": "stream.pto", "line": 26, "cycles": 242, "bytes": 4096}
+        == load["args"]
+    )
+    assert load["dur"] == pytest.approx(242 / CLOCK, abs=1e-6)
+    last = max(e["ts"] + e["dur"] for e in found)
+    assert last == pytest.approx(2053 / CLOCK, abs=1e-6)
+
+
+def test_python_sees_the_same_profile() -> None:
+    found = pto.load("stream.pto").profile(target="a2a3", n=8)
+    assert (found.cycles, round(found.microseconds, 2)) == (2053, 1.11)
+    assert str(found) == profile("stream.pto", "n=8").output.rstrip("\n")
+    (load,) = [row for row in found.by_line() if row.place == ("stream.pto", 26)]
+    assert (load.times, load.busy, load.critical) == (8, 1936, 1936)
