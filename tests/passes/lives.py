@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.ir.module import AnyOp, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, RECEIVES, Trait
 from ptokit.isa.model.targets import SPACES, Target
 
 LOOPS = ("scf.for", "scf.while", "scf.parallel")
@@ -31,6 +31,7 @@ class Life:
     first: int
     last: int
     pipes: tuple[object, object] = (None, None)
+    allocated: bool = False  # neither an argument nor given by a pipe
 
     @property
     def size(self) -> int:
@@ -87,7 +88,7 @@ def roots(func: Func) -> dict[Value, Value | None]:
 def lives(func: Func, target: Target, addresses: Mapping[Value, int]) -> list[Life]:
     """The lives of the tiles that a function in DPS form allocates."""
     lines, of = Lines(func), roots(func)
-    made = {op.results[0]: op for op in lines.number if allocates(op)}
+    made = {op.results[0]: op for op in lines.number if allocates(op, ALLOCATES, RECEIVES)}
     uses: dict[Value, list[Op]] = {value: [] for value in made}
     for op in lines.number:
         if isinstance(op, Op):
@@ -106,12 +107,15 @@ def lives(func: Func, target: Target, addresses: Mapping[Value, int]) -> list[Li
             pipes = [pipe_of(op) for op in uses[value] if op.page.executes]
             ends = (pipes[0], pipes[-1]) if pipes else ends
         where = value.name, SPACES[kind.loc], addresses.get(value), kind.nbytes
-        found.append(Life(*where, *life, ends))
+        own = value in made and allocates(made[value])
+        found.append(Life(*where, *life, ends, own))
     return found
 
 
-def allocates(op: AnyOp) -> bool:
-    return isinstance(op, Op) and ALLOCATES in op.page.traits and hasattr(op.results[0].type, "loc")
+def allocates(op: AnyOp, *ways: Trait) -> bool:
+    """Whether an op makes a tile: by itself, or in one of these ways."""
+    traits = op.page.traits if isinstance(op, Op) else ()
+    return any(way in traits for way in ways or (ALLOCATES,)) and hasattr(op.results[0].type, "loc")
 
 
 def pipe_of(op: Op) -> object:

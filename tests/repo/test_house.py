@@ -33,16 +33,16 @@ HOUSE = {
     "text": 20,
     "sim": 2_450,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_470,  # below analysis: effects come from recorded bodies
-    "analysis": 3_340,  # queues between cores; tiles on bytes that are free again, by pipe
+    "analysis": 3_500,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 860,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_950,  # sessions run again; kernels of several cores
     "sim/pipes": 1_800,  # what is issued into the queues of pipes: hazards, times of entries
-    "passes": 2_300,  # blocks become regions; what each core of a kernel runs
+    "passes": 2_340,  # blocks become regions; what each core of a kernel runs; addresses
     "api": 4_060,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_360,  # spans, liveness, launches, messages: twice what was meant
-    "tools": 2_640,  # a file per command, trace events; arguments, comparison, traces, breakpoints
+    "tools": 2_790,  # a file per command, trace events; arguments, comparison, traces, breakpoints
     "": 215,  # the names that kernels use
 }
 LAYERS = list(HOUSE)

@@ -66,6 +66,10 @@ class PointsTo:
                 self._regions(op, names)
             elif isinstance(op, Op):
                 self._op(op, names)
+            self.passed(op, names)
+
+    def passed(self, op: AnyOp, names: Names) -> None:
+        """Behind an op, its regions included; several times where there are loops."""
 
     def _op(self, op: Op, names: Names) -> None:
         if ALIASES in op.page.traits:

@@ -7,7 +7,7 @@ within what front ends leave of the memory: first the one that makes the fewest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
@@ -63,6 +63,16 @@ def merged(extents: Iterable[Extent]) -> list[Extent]:
     return joined
 
 
+def in_gaps(sizes: Iterable[int], used: list[Extent], alignment: int) -> Iterator[int]:
+    """The first bytes of pieces of these sizes, one after another in what extents leave free."""
+    at, left = 0, used[::-1]
+    for size in sizes:
+        while left and left[-1][0] < at + size:
+            at = max(at, -(-left.pop()[1] // alignment) * alignment)
+        yield at
+        at += -(-size // alignment) * alignment
+
+
 class Fitting:
     """Finds a place for each of the tiles (in text order) of one memory, beside bytes in use.
 
@@ -99,14 +109,9 @@ class Fitting:
 
     def apart(self) -> Places:
         """One after another."""
-        places, at, used = Places(), 0, self.used[::-1]
-        for tile in self.tiles:
-            size = self.sizes[tile.value]
-            while used and used[-1][0] < at + size:
-                at = max(at, self._lines(used.pop()[1]) * self.alignment)
-            places[tile.value] = at
-            at += size
-        return places
+        sizes = [self.sizes[tile.value] for tile in self.tiles]
+        found = in_gaps(sizes, self.used, self.alignment)
+        return {tile.value: at for tile, at in zip(self.tiles, found, strict=True)}
 
     def by_pipe(self) -> Places | None:
         """First fit, where a tile may: after tiles that its own first pipe was the last to use.

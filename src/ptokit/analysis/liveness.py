@@ -130,6 +130,20 @@ class Interference(PointsTo):
         return found
 
 
+class Lives(Interference):
+    """Interference, and the `last` of the ops by `number`, in text order, where storage is live."""
+
+    def __init__(self, func: Func) -> None:
+        self.number = {op: number for number, op in enumerate(func.body.walk())}
+        self.last: dict[Value, int] = {}
+        super().__init__(func)
+
+    def passed(self, op: AnyOp, names: Names) -> None:
+        number = self.number[op]
+        for value in union(names, (*self.live[op], *_used(op))):
+            self.last[value] = max(self.last.get(value, 0), number)
+
+
 def _used(op: AnyOp) -> Iterator[Value]:
     """What an op looks at: a handle that becomes a view is not looked at."""
     if not isinstance(op, Op):

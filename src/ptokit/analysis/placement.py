@@ -14,18 +14,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from ptokit.analysis.fitting import Extent, Fitting, Places, Touches, merged, touches
+from ptokit.analysis.fitting import Extent, Fitting, Places, Touches, in_gaps, merged, touches
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
 from ptokit.analysis.occupancy import Moment, fullest
+from ptokit.analysis.pipe_entries import fact
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, error
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Value
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
+SPACIOUS = 1 << 62  # larger than any memory
 LISTED = 8  # most tiles that a diagnostic names
 
 
@@ -46,22 +49,38 @@ class Planned:
                 yield _overlap(value, (address, end), other, target)
                 return
 
+    def fits(self, target: Target) -> bool:
+        """Whether each placed tile lies inside its memory."""
+        return all(_inside(tile, target) for there in self.tiles.values() for tile in there)
+
     def ranges(self, kind: TileType | ConvTileType) -> list[Extent]:
         """The bytes of the placed tiles in the memory of a type's location, neighbours joined."""
         return merged((o.start, o.end) for o in self.tiles.get(SPACES[kind.loc], ()))
 
 
+def _inside(tile: Storage, target: Target) -> bool:
+    """Whether it is inside of its memory; of one that the target has not, something else tells."""
+    capacity = target.capacity[tile.space]
+    return not capacity or (tile.start >= 0 and tile.end <= capacity)
+
+
 def plan(interference: Interference, facts: Facts, *, received: bool = False) -> Planned:
     """An address for each tile without one; with `received` also for those that pipes give."""
-    return _plan(interference.tiles(facts, received=received), interference, facts)
+    return place_tiles(interference.tiles(facts, received=received), interference, facts)
 
 
-def _plan(tiles: Mapping[Value, Storage], interference: Interference, facts: Facts) -> Planned:
+def place_tiles(
+    tiles: Mapping[Value, Storage], interference: Interference, facts: Facts
+) -> Planned:
+    """An address for each of the tiles that has none."""
     planned, touched = Planned(), cache(lambda: touches(interference, facts))
+    slots = {s: sum(sizes.values()) for s, sizes in reserved(interference.func).items()}
     for space, there in by_memory(tiles.values()).items():
         own = [tile for tile in there if not tile.explicit]
         given = [tile for tile in there if tile.explicit]
-        for value, address in _places(own, given, facts.target, touched).items():
+        limit = min(facts.target.usable.get(space, SPACIOUS), facts.target.capacity[space])
+        limit = max(limit - slots.get(space, 0), 0)
+        for value, address in _places(own, given, limit, facts.target, touched).items():
             tiles[value].address = planned.addresses[value] = address
         if own:
             planned.tiles[space] = own
@@ -76,8 +95,41 @@ def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
     return found
 
 
+def reserved(func: Func) -> dict[str, dict[Op, int]]:
+    """The bytes of each buffer for slots of pipes that the program does not place, by memory."""
+    found: dict[str, dict[Op, int]] = {}
+    for op in func.body.walk():
+        if isinstance(op, Op) and op.page.exchange is Exchange.RESERVES and _unplaced(op):
+            found.setdefault(SPACES[fact(op, "location")], {})[op] = fact(op, "size")
+    return found
+
+
+def _unplaced(op: Op) -> bool:
+    return fact(op, "base") is None and fact(op, "location") in SPACES
+
+
+def place_slots(func: Func, tiles: Iterable[Storage], target: Target) -> dict[Op, int]:
+    """A place for each of those buffers, where no tile ever lies; PtoError if there is none."""
+    places: dict[Op, int] = {}
+    there = by_memory(tile for tile in tiles if tile.address is not None)
+    for space, sizes in reserved(func).items():
+        used = merged((tile.start, tile.end) for tile in there.get(space, ()))
+        places |= zip(sizes, in_gaps(sizes.values(), used, target.alignment), strict=True)
+        for op, size in sizes.items():
+            if places[op] + size > target.capacity[space]:
+                seen = f"beside the tiles no {size} bytes in a row are left of {space}"
+                help = "use smaller tiles, or fewer slots"
+                message = f"{op.name}: its buffer does not fit"
+                raise error("out-of-memory", message, op.span, seen=seen, help=help)
+    return places
+
+
 def _places(
-    own: list[Storage], given: list[Storage], target: Target, touched: Callable[[], Touches]
+    own: list[Storage],
+    given: list[Storage],
+    limit: int,
+    target: Target,
+    touched: Callable[[], Touches],
 ) -> Places:
     """Where the tiles of one memory go that are placed, beside those that the program places."""
     if not own:
@@ -86,7 +138,6 @@ def _places(
     capacity = target.capacity[space]
     used = merged((tile.start, tile.end) for tile in given if tile.address is not None)
     if all(tile.address is not None for tile in given):
-        limit = min(target.usable.get(space, capacity), capacity)
         return Fitting(own, used, limit, line, touched).best()
     mirrored = [(capacity - end, capacity - start) for start, end in reversed(used)]
     fitting = Fitting(own, mirrored, capacity, line, touched)
@@ -113,10 +164,9 @@ def _overlap(
 def _overflowing(there: list[Storage], target: Target) -> Iterator[Diagnostic]:
     """The tiles of one memory do not fit: who lives there at the fullest moment."""
     own, space = [tile for tile in there if not tile.explicit], there[0].space
-    capacity = target.capacity[space]
-    if not capacity or all(tile.start >= 0 and tile.end <= capacity for tile in own):
+    if all(_inside(tile, target) for tile in own):
         return
-    moment = fullest(there)
+    moment, capacity = fullest(there), target.capacity[space]
     slug, name = "out-of-memory", f"%{moment.defined.value.name}"
     most = max(moment.live, key=lambda tile: tile.kind.nbytes).kind.nbytes
     gap = "" if moment.nbytes > capacity else f", and no {most} bytes in a row are left"
@@ -154,7 +204,7 @@ def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagno
         computed = brought is not None and brought.page.executes  # a value: it has no address
         if tile.outlives and not tile.explicit and not computed:
             yield _outlives(tile)
-    _plan(tiles, interference, facts)
+    place_tiles(tiles, interference, facts)
     for there in by_memory(tiles.values()).values():
         yield from _overflowing(there, facts.target)
     yield from _crowded(tiles.values(), facts.target)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptokit.analysis.known import Facts
+    from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.executable import Executable, Recent, Run
     from ptokit.api.hostarrays import Tile
     from ptokit.api.kernel.hostside import In
@@ -41,6 +42,7 @@ AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 ENTRY = "pto.entry"  # the attribute of the function that a launch runs
 FORMS = ("as", "ssa", "dps", "cpp")
+LEVEL3_FORMS = ("dps", "cpp")
 
 
 class Program:
@@ -322,11 +324,35 @@ class Program:
 
         return "dps" if all(map(names_handles, self.module.funcs)) else "ssa"
 
-    def text(self, form: str = "dps", *, dialect: str | None = None) -> str:
+    def memory(self, target: str | None = None, func: str | None = None) -> list[MemoryMap]:
+        """What lies where in each memory that a function uses, and the moment with the most bytes.
+
+        Of every function that no other calls, or of that name, in text order. Tiles without an
+        address of the program's own have the one that they run at, beyond the capacity where they
+        do not all fit.
+        """
+        from ptokit.analysis.memorymap import memory_maps
+        from ptokit.passes.inline import entries
+        from ptokit.passes.pipeline import ready_for
+
+        chosen = current_target() if target is None else target_named(target)
+        asked = entries(self.module) if func is None else [self.entry_named(func)]
+        ready = [ready_for(self.module, f, "place", chosen) for f in asked if not f.declared]
+        return [found for each in ready for found in memory_maps(each, chosen)]
+
+    def text(
+        self,
+        form: str = "dps",
+        *,
+        dialect: str | None = None,
+        level: int | None = None,
+        target: str | None = None,
+    ) -> str:
         """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp".
 
         `dialect`: the version of the assembler that takes the DPS form, "v0.26", "v0.57" or
-        "v0.64". Without one each statement keeps the spelling that it was read in.
+        "v0.64". Without one each statement keeps the spelling that it was read in. `level` 3, of
+        "dps" and "cpp": with every address written out, for `target`.
         """
         if form not in FORMS:
             raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
@@ -334,14 +360,18 @@ class Program:
             raise ValueError(f"no dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
         if dialect is not None and form != "dps":
             raise ValueError(f"a dialect is of the form dps; {form} has none")
+        if level not in (None, 3) or (level and form not in LEVEL3_FORMS):
+            raise ValueError(f"level={level} of the form {form}: 3 is one of {LEVEL3_FORMS}")
         from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
-        from ptokit.passes.pipeline import run_passes
+        from ptokit.passes.pipeline import LEVEL3, run_passes
         from ptokit.text.write.cpp import print_cpp
         from ptokit.text.write.printer import print_module
 
+        chosen = current_target() if target is None else target_named(target)
+        module = run_passes(self.module, LEVEL3, chosen) if level else self.module
         if form == "cpp":
-            return print_cpp(run_passes(self.module, ("to_dps",), current_target()))
-        converted = to_dps(self.module) if form == "dps" else to_ssa(self.module)
+            return print_cpp(run_passes(module, ("to_dps",), chosen))
+        converted = to_dps(module) if form == "dps" else to_ssa(module)
         return print_module(converted, form, dialect)
 
 

@@ -40,6 +40,9 @@ def _completed(func: Func, target: Target) -> Func:
     return func
 
 
+# what makes text of level 3, which a vendor's compiler takes as it stands
+LEVEL3 = ("place",)
+
 PASSES = {
     p.name: p
     for p in (
@@ -88,6 +91,13 @@ def pass_named(name: str) -> Pass:
     hint = did_you_mean(name, PASSES)
     advice = f"{hint} " if hint else ""
     raise ValueError(f"there is no pass {name!r}: {advice}choose one of {', '.join(PASSES)}")
+
+
+def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
+    """A function of the module as the pass takes it: after those that the pass requires."""
+    each = pass_named(name)
+    before = _ordered([PASSES[n] for n in each.requires], set())
+    return _run(inlined(module, func) if each.whole else func, list(before), target)
 
 
 def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:

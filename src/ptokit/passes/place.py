@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import check_addresses, plan
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Interference, Storage
+from ptokit.analysis.placement import (
+    Planned,
+    check_addresses,
+    place_slots,
+    place_tiles,
+)
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.index import walk
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALLOCATES
-from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import I64
 from ptokit.passes.shared import FreshNames, refuse
 from ptokit.text.read.names import constant_page
@@ -19,24 +29,37 @@ from ptokit.text.read.names import constant_page
 def place(func: Func, target: Target) -> Func:
     """The function with all tiles at addresses, but for arguments: they come with theirs.
 
-    PtoError where the tiles do not fit their memories, or one lies at an address of the program's
-    own that only the run knows: the run would compare it with placed tiles.
+    The buffers of pipes get theirs beside the tiles. PtoError where all that does not fit, or a
+    tile lies at an address of the program's own that only the run knows: the run would compare it
+    with placed tiles.
     """
     facts, interference = learned(func, target, {}), Interference(func)
     problems = [p for p in check_addresses(interference, facts) if p.is_error]
     if problems:
         raise PtoError(problems)
-    planned, names = plan(interference, facts), FreshNames(func)
-    for tile in interference.tiles(facts).values():
-        if tile.explicit and tile.address is None and planned.tiles.get(SPACES[tile.kind.loc]):
+    tiles, planned = _planned(interference, facts)
+    for tile in tiles.values():
+        if tile.explicit and tile.address is None and planned.tiles.get(tile.space):
             message = f"%{tile.value.name}: only the run knows its address, so none beside is safe"
             raise refuse(message, tile.value.span, "give every tile of its memory an address")
-    addresses = planned.addresses
-    numbers: dict[int, Op] = {}  # address -> its constant
-    body = _block(func.body, addresses, numbers)
-    for address, op in numbers.items():
+    written = _Written(planned.addresses, place_slots(func, tiles.values(), target))
+    body, names = written.block(func.body), FreshNames(func)
+    for address, op in written.numbers.items():
         op.results[0].name = names.name(f"at_{address}")
-    return replace(func, body=replace(body, ops=[*numbers.values(), *body.ops]))
+    return replace(func, body=replace(body, ops=[*written.numbers.values(), *body.ops]))
+
+
+def _planned(interference: Interference, facts: Facts) -> tuple[dict[Value, Storage], Planned]:
+    """The tiles at their places; those that pipes give beside them, as in a run, if there is room.
+
+    On hardware these lie in the buffers of their pipes.
+    """
+    for received in (True, False):
+        tiles = interference.tiles(facts, received=received)
+        planned = place_tiles(tiles, interference, facts)
+        if planned.fits(facts.target):
+            return tiles, planned
+    return tiles, planned
 
 
 def placed(func: Func) -> bool:
@@ -45,22 +68,43 @@ def placed(func: Func) -> bool:
     return all(op.bound("addr") for op in ops)
 
 
-def _block(block: Block, addresses: dict[Value, int], numbers: dict[int, Op]) -> Block:
-    new = Block(block.args, trailing=block.trailing)
-    for op in block.ops:
-        if op.regions:
-            op = replace(op, regions=[_block(r, addresses, numbers) for r in op.regions])
-        elif isinstance(op, Op) and ALLOCATES in op.page.traits and op.results[0] in addresses:
-            number = _number(addresses[op.results[0]], numbers)
-            op = replace(op, operands={**op.operands, "addr": number})
-        new.ops.append(op)
-    return new
+@dataclass
+class _Written:
+    """Writes addresses out: of tiles, and of the buffers of pipes."""
+
+    addresses: Mapping[Value, int]
+    slots: Mapping[Op, int]
+    numbers: dict[int, Op] = field(default_factory=dict[int, Op])  # address -> its constant
+
+    def block(self, block: Block) -> Block:
+        new = Block(block.args, trailing=block.trailing)
+        for op in block.ops:
+            if op.regions:
+                op = replace(op, regions=[self.block(region) for region in op.regions])
+            elif isinstance(op, Op) and op in self.slots:
+                op = replace(op, attrs={**op.attrs, "auto": False, "base": self.slots[op]})
+            elif isinstance(op, Op) and ALLOCATES in op.page.traits and not op.bound("addr"):
+                number = self._number(self.addresses[op.results[0]])
+                page = op.page if "addr" in _inputs(op.page) else _at_address()
+                op = replace(op, page=page, operands={**op.operands, "addr": number})
+            new.ops.append(op)
+        return new
+
+    def _number(self, address: int) -> Value:
+        """The constant of an address."""
+        if address not in self.numbers:
+            page = constant_page()
+            attrs: dict[str, object] = {page.attrs[0].name: address}
+            self.numbers[address] = Op(page, attrs=attrs, results=[Value("", I64)])
+        return self.numbers[address].results[0]
 
 
-def _number(address: int, numbers: dict[int, Op]) -> Value:
-    """The constant of an address."""
-    if address not in numbers:
-        page = constant_page()
-        attrs: dict[str, object] = {page.attrs[0].name: address}
-        numbers[address] = Op(page, attrs=attrs, results=[Value("", I64)])
-    return numbers[address].results[0]
+def _inputs(page: type[Instr]) -> set[str]:
+    return {operand.name for operand in page.operands}
+
+
+@cache
+def _at_address() -> type[Instr]:
+    """The page whose result is a tile at an address that is always given."""
+    pages = (page for page in walk() if ALLOCATES in page.traits and "addr" in _inputs(page))
+    return next(page for page in pages if page.operand("addr").required)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from ptokit.analysis.legality import Verdict, merged
+from ptokit.analysis.memorymap import MemoryMap
 from ptokit.analysis.survey import Left
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.source import Span
@@ -30,15 +31,21 @@ def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterat
         yield f"{verdict.target + ':':<6} {verdict}{also}"
 
 
-def report_json(found: Sequence[Verdict], unread: Sequence[Diagnostic] = ()) -> str:
+def report_json(
+    found: Sequence[Verdict],
+    unread: Sequence[Diagnostic] = (),
+    maps: Sequence[MemoryMap] = (),
+) -> str:
     """{"verdicts": a list with one for each target, "diagnostics": a list, targets merged}.
 
-    `unread`: why there is no program to judge.
+    `unread`: why there is no program to judge; `maps`: what "memory" lists, if that is asked for.
     """
-    facts = {
+    facts: dict[str, object] = {
         "verdicts": [verdict.to_json() for verdict in found],
         "diagnostics": [d.to_json() for d in (*unread, *merged(found))],
     }
+    if maps:
+        facts["memory"] = [each.to_json() for each in maps]
     return json.dumps(facts, indent=2)
 
 

@@ -135,11 +135,11 @@ class Kernel(Generic[P]):
         """The program for such arguments: arrays, or `pto.spec(dtype, shape)` in their place."""
         return self._capture(self._given(args, names)).program
 
-    def text(self, *args: Any, form: str = "dps", **names: Any) -> str:
-        """The program as text; without arguments that of the last capture."""
-        if not args and not names and self.kept:
-            return list(self.kept.values())[-1].program.text(form)
-        return self.program(*args, **names).text(form)
+    def text(self, *args: Any, form: str = "dps", level: int | None = None, **names: Any) -> str:
+        """The program as text; without arguments that of the last capture. See `Program.text`."""
+        last = not args and not names and self.kept
+        program = [*self.kept.values()][-1].program if last else self.program(*args, **names)
+        return program.text(form, level=level, target=self.options.target)
 
     @property
     def captures(self) -> list[object]:

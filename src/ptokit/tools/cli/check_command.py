@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import PEDANTIC, TARGETS
-from ptokit.tools.cli.failures import call_errors, program_errors, status
+from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.options import (
     KERNEL,
     READING,
@@ -18,6 +21,10 @@ from ptokit.tools.cli.options import (
     target_option,
     with_readings,
 )
+
+if TYPE_CHECKING:
+    from ptokit.analysis.memorymap import MemoryMap
+    from ptokit.api.program import Program
 
 
 @click.command()
@@ -30,6 +37,7 @@ from ptokit.tools.cli.options import (
 @click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
 @click.option("--level", type=click.IntRange(1, 3), help="Who places tiles; 3: the program does.")
 @click.option("--races", is_flag=True, help="Look for hazards between the pipes of a core.")
+@click.option("--memory", metavar="FILE.svg", help="Draw who lies where; - is a table only.")
 @program_errors
 def check(
     kernel: Path,
@@ -41,11 +49,13 @@ def check(
     pedantic: bool,
     level: int | None,
     races: bool,
+    memory: str | None,
 ) -> None:
     """Check KERNEL (a file, or - for standard input) before it runs.
 
     The verdict is legal, refused (status 1), or undecided (status 0): something in it is not known,
     an op or type that --allow-unknown lets pass, or a number that only the running program knows.
+    With --memory a table says how full each memory is, where, and of what; a picture goes to FILE.
     """
     from ptokit.analysis.legality import Outcome
     from ptokit.api.settings import target_named
@@ -56,6 +66,8 @@ def check(
     names = [with_readings(word, *readings) for word in words]
     with call_errors():
         list(map(target_named, names))
+    if memory is not None and memory != "-" and not memory.endswith(".svg"):
+        usage(f"--memory takes FILE.svg, or - for the table only, not {memory}")
     if races:
         require_pipes(*names)
     try:
@@ -66,9 +78,31 @@ def check(
             sys.exit(status(problem))
         raise
     found = program.verdicts(*names, allow_unknown=allow_unknown, level=level, races=races)
+    maps = [] if memory is None else _maps(program, names)
     if style == "json":
-        click.echo(report_json(found))
+        click.echo(report_json(found, maps=maps))
     else:
         click.echo("\n".join(report(program.module, found, verbose=verbose)))
+    if memory is not None:
+        _show(maps, memory, style)
     if any(verdict.word is Outcome.REFUSED for verdict in found):
         sys.exit(1)
+
+
+def _maps(program: Program, names: Iterable[str]) -> list[MemoryMap]:
+    """The memories on each target that has a form of the program to place."""
+    found: list[MemoryMap] = []
+    for name in names:
+        with suppress(PtoError):  # what is wrong is among the verdicts
+            found += program.memory(name)
+    return found
+
+
+def _show(maps: list[MemoryMap], path: str, style: str) -> None:
+    from ptokit.api.files import write_files
+    from ptokit.tools.memorypicture import memory_svg, memory_table
+
+    if style == "text":
+        click.echo("\n".join(["", *memory_table(maps)] if maps else ["", "no tile to place"]))
+    if path != "-":
+        write_files([(Path(path), memory_svg(maps).encode())])

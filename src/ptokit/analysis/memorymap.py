@@ -1,0 +1,102 @@
+"""What lies where, and when: the tiles of each memory of a function, and its fullest moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ptokit.analysis.checker import learned
+from ptokit.analysis.liveness import Lives, Storage
+from ptokit.analysis.occupancy import fullest
+from ptokit.analysis.placement import by_memory, place_tiles
+from ptokit.ir.module import Func
+from ptokit.isa.model.targets import Target
+
+
+@dataclass(frozen=True)
+class TileLife:
+    """One tile: its bytes, and the instructions, counted in text order, where it is live.
+
+    `start`: None if only the run knows the address. `line` of the text defines it, if any does.
+    `explicit`: the program gives the address.
+    """
+
+    name: str
+    start: int | None
+    nbytes: int
+    first: int
+    last: int
+    line: int | None
+    explicit: bool
+
+    @property
+    def end(self) -> int | None:
+        """The first byte after it."""
+        return None if self.start is None else self.start + self.nbytes
+
+
+@dataclass(frozen=True)
+class MemoryMap:
+    """One memory of a function on a target, in bytes.
+
+    `live` are the tiles at the fullest moment, which begins with `fullest`; they have `peak` bytes.
+    `usable` is what front ends leave of the capacity. `lines` are those of the instructions.
+    """
+
+    function: str
+    target: str
+    space: str
+    capacity: int
+    usable: int
+    tiles: tuple[TileLife, ...]
+    fullest: TileLife
+    live: tuple[TileLife, ...]
+    peak: int
+    lines: tuple[int | None, ...]
+
+    @property
+    def end(self) -> int:
+        """The first byte after all tiles at addresses that are known."""
+        return max((tile.end for tile in self.tiles if tile.end is not None), default=0)
+
+    def to_json(self) -> dict[str, object]:
+        """The same facts for other tools."""
+        return {
+            **{name: getattr(self, name) for name in ("function", "target", "space", "capacity")},
+            **{name: getattr(self, name) for name in ("usable", "peak", "end")},
+            "fullest": self.fullest.name,
+            "live": [tile.name for tile in self.live],
+            "tiles": [vars(tile) for tile in self.tiles],
+        }
+
+
+def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
+    """A map of each memory that a function in DPS form has tiles in, in order of their first."""
+    facts, lives = learned(func, target, {}), Lives(func)
+    tiles = lives.tiles(facts, received=True)
+    place_tiles(tiles, lives, facts)
+    lines = tuple(op.span.line if op.span else None for op in lives.number)
+    for space, there in by_memory(tiles.values()).items():
+        known = {tile.value: _life(tile, lives) for tile in there}
+        moment, capacity = fullest(there), target.capacity[space]
+        yield MemoryMap(
+            func.name,
+            target.name,
+            space,
+            capacity,
+            min(target.usable.get(space, capacity), capacity),
+            tuple(known.values()),
+            known[moment.defined.value],
+            tuple(known[tile.value] for tile in moment.live),
+            moment.nbytes,
+            lines,
+        )
+
+
+def _life(tile: Storage, lives: Lives) -> TileLife:
+    made, span = lives.definitions[tile.value], tile.value.span
+    first = 0 if made is None else lives.number[made]
+    last = max(lives.last.get(tile.value, first), first)
+    line = span.line if span else None
+    address = (tile.value.name, tile.address, tile.kind.nbytes)
+    return TileLife(*address, first, last, line, tile.explicit)

@@ -1,0 +1,134 @@
+"""Who lies where in a memory, and when: a table for a terminal, a picture for a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from ptokit.analysis.memorymap import MemoryMap, TileLife
+
+NAMED = 6  # most tiles that a row of the table names
+WIDTH, HEIGHT = 760, 240  # of a plot
+LEFT, TOP, PANEL = 96, 64, 360  # room for numbers; a panel with its title and lines below
+TICKS = 12
+COLOURS = ("#4e79a7", "#59a14f", "#9c755f", "#76b7b2", "#b07aa1", "#edc948", "#f28e2b", "#bab0ac")
+BEYOND, OWN = "#e15759", "#8d99a6"  # what does not fit; tiles at addresses of the program's own
+
+
+def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
+    """A row for each memory: most bytes in use, of how many, at which line, and who lives there."""
+    rows = [("function", "target", "memory", "in use", "of", "ends at", "line", "alive there")]
+    for each in maps:
+        share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
+        line = str(each.fullest.line or "")
+        numbers = (share, f"{each.capacity:,}", f"{each.end:,}", line)
+        rows.append((f"@{each.function}", each.target, each.space, *numbers, _names(each.live)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        texts = [f"{c:<{w}}" for c, w in zip(row[:3], widths[:3], strict=True)]
+        texts += [f"{c:>{w}}" for c, w in zip(row[3:7], widths[3:7], strict=True)]
+        yield "  ".join((*texts, row[7])).rstrip()
+
+
+def _names(live: Sequence[TileLife]) -> str:
+    """The largest tiles with their bytes, and the count of the others."""
+    ordered = sorted(live, key=lambda tile: -tile.nbytes)
+    names = [f"%{tile.name} {tile.nbytes:,}" for tile in ordered[:NAMED]]
+    rest = ordered[NAMED:]
+    return ", ".join([*names, f"and {len(rest)} more"] if rest else names)
+
+
+def memory_svg(maps: Sequence[MemoryMap]) -> str:
+    """A panel for each memory, one below the other: addresses upward, instructions to the right."""
+    width, height = LEFT + WIDTH + 24, PANEL * len(maps) + 8
+    panels = (_panel(each, number * PANEL) for number, each in enumerate(maps))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+            f' width="{width}" height="{height}" font-family="sans-serif" font-size="11">',
+            f'<rect width="{width}" height="{height}" fill="#fff"/>',
+            *(line for panel in panels for line in panel),
+            "</svg>\n",
+        ]
+    )
+
+
+def _panel(each: MemoryMap, top: int) -> Iterator[str]:
+    scale = _Scale(each)
+    title = f"{each.space} of @{each.function} on {each.target}"
+    fullest = f"line {each.fullest.line}" if each.fullest.line else f"%{each.fullest.name}"
+    facts = f"at most {each.peak:,} of {each.capacity:,} bytes in use, at {fullest}"
+    yield f'<g transform="translate({LEFT},{top + TOP})">'
+    yield f'<text x="0" y="-40" font-size="14" font-weight="bold">{escape(title)}</text>'
+    yield f'<text x="0" y="-22" fill="#444">{escape(facts)}</text>'
+    yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#f6f7f8"/>'
+    yield from (part for tile in each.tiles for part in _tile(tile, each, scale))
+    yield from _limits(each, scale)
+    yield from _lines(each, scale)
+    yield "</g>"
+
+
+class _Scale:
+    """Where instructions and bytes are drawn: the capacity, too, if tiles reach half of it."""
+
+    def __init__(self, each: MemoryMap) -> None:
+        self.steps = max(len(each.lines), 1)
+        self.whole = each.end * 2 >= each.capacity
+        self.bytes = max(each.end, each.capacity) if self.whole else each.end * 4 // 3
+        self.bytes = max(self.bytes, 1)
+
+    def x(self, step: int) -> float:
+        return round(step / self.steps * WIDTH, 1)
+
+    def y(self, byte: int) -> float:
+        return round(HEIGHT - byte / self.bytes * HEIGHT, 1)
+
+
+def _tile(tile: TileLife, each: MemoryMap, scale: _Scale) -> Iterator[str]:
+    if tile.start is None or tile.end is None:
+        return
+    x, y = scale.x(tile.first), scale.y(tile.end)
+    width, height = scale.x(tile.last + 1) - x, scale.y(tile.start) - y
+    colour = OWN if tile.explicit else COLOURS[each.tiles.index(tile) % len(COLOURS)]
+    colour = BEYOND if tile.end > each.capacity else colour
+    where = f"%{tile.name}: bytes {tile.start:,} to {tile.end - 1:,}"
+    line = f", line {tile.line}" if tile.line else ""
+    yield (
+        f'<rect class="tile" x="{x}" y="{y}" width="{width:.1f}" height="{height:.1f}"'
+        f' fill="{colour}" fill-opacity="0.75" stroke="#fff"><title>{escape(where + line)}</title>'
+        "</rect>"
+    )
+    name = f"%{tile.name}"
+    if height >= 11 and width >= 7 * len(name):
+        yield f'<text x="{x + 4:.1f}" y="{y + height / 2 + 4:.1f}">{escape(name)}</text>'
+
+
+def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:
+    """The capacity, what front ends leave of it, and byte 0."""
+    yield f'<text x="-6" y="{HEIGHT}" text-anchor="end">0</text>'
+    if not scale.whole:
+        above = f"capacity {each.capacity:,}: further up"
+        yield from _level(scale.y(each.end), f"{each.end:,}", "#888")
+        yield f'<text x="{WIDTH - 4}" y="14" text-anchor="end" fill="#c00">{above}</text>'
+        return
+    yield from _level(scale.y(each.capacity), f"{each.capacity:,}", "#c00")
+    if each.usable < each.capacity:
+        yield from _level(scale.y(each.usable), f"{each.usable:,}", "#888")
+
+
+def _level(y: float, label: str, colour: str) -> Iterator[str]:
+    yield f'<path d="M0 {y}H{WIDTH}" stroke="{colour}" stroke-dasharray="6 3"/>'
+    yield f'<text x="-6" y="{y + 4}" text-anchor="end" fill="{colour}">{label}</text>'
+
+
+def _lines(each: MemoryMap, scale: _Scale) -> Iterator[str]:
+    """The lines of some instructions below, and the fullest moment."""
+    every = max(1, -(-scale.steps // TICKS))
+    for step in range(0, len(each.lines), every):
+        x, number = scale.x(step), each.lines[step]
+        yield f'<path d="M{x} {HEIGHT}v4" stroke="#444"/>'
+        yield f'<text x="{x}" y="{HEIGHT + 16}" text-anchor="middle">{number or ""}</text>'
+    yield f'<text x="{WIDTH / 2}" y="{HEIGHT + 32}" text-anchor="middle" fill="#444">line</text>'
+    x = scale.x(each.fullest.first)
+    yield f'<path d="M{x} 0V{HEIGHT}" stroke="#000" stroke-dasharray="2 3"/>'
+    yield f'<text x="{x}" y="-4" text-anchor="middle">fullest</text>'
