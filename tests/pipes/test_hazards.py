@@ -96,3 +96,29 @@ def test_a_program_that_branches_on_a_number_is_looked_at_both_ways() -> None:
     every = found(stream(PRIME, body, DRAIN))
     assert any(one.stuck for one in every)
     assert any(not one for one in every)
+
+
+def test_a_loop_ends_where_it_depends_on_a_number_in_memory() -> None:
+    """Its turns are chosen, too: nobody knows what the scalar unit finds."""
+    text = """\
+!t = !pto.tile_buf<vec, 8x8xf32>
+func.func @f(%x: !t) {
+  %zero = arith.constant 0 : index
+  %small = arith.constant 1.0e-3 : f32
+  scf.while : () -> () {
+    %first = pto.tgetval ins(%x, %zero : !t, index) outs : f32
+    %more = arith.cmpf olt, %first, %small : f32
+    scf.condition(%more)
+  } do {
+    pto.tadd ins(%x, %x : !t, !t) outs(%x : !t)
+    scf.yield
+  }
+  return
+}
+"""
+    program, machine = pto.loads(text), TARGETS["a2a3"]
+    added = [
+        sum(str(entry.queue) == "V" for entry in issue.cores[0])
+        for issue in issued(program, machine)
+    ]
+    assert sorted({*added}) == [0, 1, 2, 3, 5]

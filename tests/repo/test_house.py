@@ -38,9 +38,9 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_950,  # sessions run again; kernels of several cores
-    "sim/pipes": 1_800,  # what is issued into the queues of pipes: hazards, times of entries
-    "passes": 2_340,  # blocks become regions; what each core of a kernel runs; addresses
-    "api": 4_060,  # what is issued, profiles; raw files, arguments by position and rank; clusters
+    "sim/pipes": 1_900,  # what is issued, samples of arguments; hazards, times of entries
+    "passes": 2_840,  # blocks become regions; what each core runs; addresses, flags
+    "api": 4_030,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_360,  # spans, liveness, launches, messages: twice what was meant
     "tools": 2_790,  # a file per command, trace events; arguments, comparison, traces, breakpoints
     "": 215,  # the names that kernels use

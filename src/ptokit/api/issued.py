@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-import numpy as np
-
 from ptokit.api.executable import Executable, Options
-from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import Func, Module, Op, Value
-from ptokit.isa.lang.traits import FLOW
+from ptokit.ir.module import Func, Module
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound
-from ptokit.sim.pipes.dryrun import UNKNOWN_NUMBER, TurnChoice, depends, dry_run
+from ptokit.sim.pipes.dryrun import decided, depends, dry_run, dry_runs, sample_of
 from ptokit.sim.pipes.issuing import Issue
-
-TURNS = (0, 1, 2, 3, 5)  # of loops whose extent is not known
 
 
 class OfFunctions(Protocol):
@@ -51,7 +44,7 @@ def issued(
         yield from _sampled(executable, target, blocks)
         return
     bound = executable.bound(arrays)
-    if isinstance(bound, Bound) and not _decides(bound.func, depends(bound.func, frozenset())):
+    if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
         yield dry_run(bound, target, blocks)
         return
     issue = Issue(target)
@@ -61,37 +54,11 @@ def issued(
 
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
     args = {arg.name: arg for arg in executable.every_argument()}
-    arrays = {name: _sample(arg) for name, arg in args.items()}
+    arrays = {name: sample_of(arg) for name, arg in args.items()}
     bound = executable.bound(arrays)
     if not isinstance(bound, Bound):
         issue = Issue(target)
         executable.execute(arrays, observers=(issue,))
         yield issue
         return
-    scalars = {arg for arg in bound.func.args if isinstance(arg.type, ScalarType)}
-    unknown = depends(bound.func, frozenset(scalars))
-    for choice in _choices(_decides(bound.func, unknown)):
-        try:
-            yield dry_run(bound, target, blocks, choice, unknown)
-        except PtoError:
-            continue  # no run that is legal takes these turns and ways
-
-
-def _choices(open: bool) -> list[TurnChoice]:
-    if not open:
-        return [TurnChoice()]
-    return [TurnChoice(turns, way) for turns in TURNS for way in (True, False)]
-
-
-def _decides(func: Func, values: frozenset[Value]) -> bool:
-    """Whether a loop or a branch depends on one of these."""
-    flows = (op for op in func.body.walk() if isinstance(op, Op) and FLOW in op.page.uses)
-    return any(value in values for op in flows for _, value in op.values())
-
-
-def _sample(arg: Value) -> Any:  # Any: an array or a number
-    """Something to bind an argument to that nobody has given."""
-    kind = arg.type
-    if isinstance(kind, ScalarType):
-        return 1.0 if kind.is_float else UNKNOWN_NUMBER
-    return np.zeros(1, f"V{kind.dtype.size}") if isinstance(kind, PtrType) else None
+    yield from dry_runs(bound, target, blocks)

@@ -16,6 +16,7 @@ from ptokit.passes.inline import entries, inlined
 from ptokit.passes.place import place, placed
 from ptokit.passes.ssa import func_to_ssa, is_ssa
 from ptokit.passes.structure import structured
+from ptokit.passes.synchronise import synchronise
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,13 @@ PASSES = {
             place,
             ("to_dps",),
             placed,
+            whole=True,
+        ),
+        Pass(
+            "synchronise",
+            "set and wait for flags between the pipes, where the program has none",
+            synchronise,
+            ("place",),
             whole=True,
         ),
         Pass(

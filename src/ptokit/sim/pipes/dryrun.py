@@ -6,14 +6,20 @@ depends on one takes a number of turns that is chosen, a branch the way that is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, FLAGS, RESIZES
+from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, RESIZES
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import Kind
+from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, Env
 from ptokit.sim.execute import Core
@@ -29,6 +35,7 @@ from ptokit.sim.reference.interpreter import (
 )
 from ptokit.sim.reference.launch import placed
 
+TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 MOST_ISSUED = 200_000  # instructions of one dry run
 UNKNOWN_NUMBER = 1024  # stands for an integer that nobody has given
 
@@ -39,6 +46,9 @@ class TurnChoice:
 
     turns: int = 1
     way: bool = True
+
+
+ALONE = TurnChoice()
 
 
 @dataclass
@@ -76,7 +86,7 @@ class DryRun(Interpreter):
         self.issue, self.choice, self.unknown = issue, choice, unknown
 
     def flow(self, op: Op) -> InterpretedFlow:
-        known = self.unknown.isdisjoint(value for _, value in op.values())
+        known = self.unknown.isdisjoint(_deciding(op))
         return InterpretedFlow() if known else _ChosenFlow(self.choice)
 
     def _step(self, op: AnyOp) -> Step:
@@ -116,14 +126,15 @@ def dry_run(
     bound: Bound,
     target: Target,
     blocks: int,
-    choice: TurnChoice = TurnChoice(),
+    choice: TurnChoice = ALONE,
     unknown: frozenset[Value] = frozenset(),
+    planned: Planned | None = None,
 ) -> Issue:
     """The entries of a function of one core, block after block.
 
     PtoError where a rule does not hold, or too many instructions are issued.
     """
-    issue, planned, shared = Issue(target), placed(bound, target), bound.shared()
+    issue, planned, shared = Issue(target), planned or placed(bound, target), bound.shared()
     limits = RunLimits(MOST_ISSUED)
     for index in range(blocks):
         core = Core(target, CPU_READING, index, blocks)
@@ -133,6 +144,52 @@ def dry_run(
         local = bound.local(InterpretedMachine(core), planned.addresses)
         run.block(bound.func.body)(shared | local)
     return issue
+
+
+def dry_runs(bound: Bound, target: Target, blocks: int) -> Iterator[Issue]:
+    """What the function issues on samples: unknown loops turn 0 to 5 times, branches go either way.
+
+    A run that breaks a rule is left out.
+    """
+    scalars = {arg for arg in bound.func.args if isinstance(arg.type, ScalarType)}
+    unknown = depends(bound.func, frozenset(scalars))
+    open, planned = decided(bound.func, unknown), placed(bound, target)
+    for choice in [TurnChoice(n, way) for n in TURNS for way in (True, False)] if open else [ALONE]:
+        try:
+            yield dry_run(bound, target, blocks, choice, unknown, planned)
+        except PtoError:
+            continue  # no run that is legal takes these turns and ways
+
+
+def sample_of(arg: Value) -> Any:  # Any: an array or a number
+    """Something to bind an argument to that nobody has given."""
+    kind = arg.type
+    if isinstance(kind, ScalarType):
+        return 1.0 if kind.is_float else UNKNOWN_NUMBER
+    return np.zeros(1, f"V{kind.dtype.size}") if isinstance(kind, PtrType) else _blank(kind)
+
+
+def _blank(kind: Type) -> Any:  # Any: as above
+    """An array for an argument that is a tile or a view of known extents."""
+    if not isinstance(kind, TileType | GlobalType | ConvTileType):
+        return None
+    extents = [*kind.valid] if isinstance(kind, TileType) else [*kind.shape]
+    known = [extent for extent in extents if extent is not None]
+    return np.zeros(known, f"V{kind.dtype.size}") if known == extents else None
+
+
+def decided(func: Func, values: frozenset[Value]) -> bool:
+    """Whether a loop or a branch depends on one of these."""
+    flows = (op for op in func.body.walk() if isinstance(op, Op) and FLOW in op.page.uses)
+    return any(not values.isdisjoint(_deciding(op)) for op in flows)
+
+
+def _deciding(op: Op) -> Iterator[Value]:
+    """What an op with regions depends on, and what in them decides whether they run again."""
+    ends = (region.terminator for region in op.regions)
+    yield from (value for _, value in op.values())
+    for end in ends:
+        yield from (v for name, v in end.values() if name != "values") if end else ()
 
 
 def depends(func: Func, unknown: frozenset[Value]) -> frozenset[Value]:

@@ -275,3 +275,30 @@ def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteReg
     left = [post for posts in detector.up.values() for post in posts]
     flags = [post for post in left if isinstance(post.ticket.channel, FlagChannel) and not stuck]
     return Findings(hazards, [*detector.twice.values()], flags, stuck)
+
+
+class _Found(Exception):
+    """Something is wrong: what else is does not matter."""
+
+
+class _FirstFinding(HazardDetector):
+    """Looks no further than the first finding."""
+
+    def _hazard(self, *_: object, **__: object) -> None:
+        raise _Found
+
+    def _post(self, entry: Post, lane: int, clock: Clock) -> None:
+        super()._post(entry, lane, clock)
+        if self.twice:
+            raise _Found
+
+
+def clean(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteRegions) -> bool:
+    """Whether `find` finds nothing, in less time where it does."""
+    detector = _FirstFinding(target, len(cores), regions)
+    try:
+        stuck = PipeQueues(cores, detector).run()
+    except _Found:
+        return False
+    left = (post for posts in detector.up.values() for post in posts)
+    return not stuck and not any(isinstance(post.ticket.channel, FlagChannel) for post in left)

@@ -1,0 +1,208 @@
+"""Edges between pipes: where one sets a flag that another one waits for, and how they are woven in.
+
+An edge lies in one block: a loop or a branch in it is one op. An edge from a turn of the loops
+around to the next waits before it sets: the flag is set once before the outermost of these loops,
+and waited for after it. An edge from a pipe to itself is a barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
+
+from ptokit.analysis.aliases import repeats
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import AnyOp, Block, Func, Op
+from ptokit.isa.index import walk
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import FLAGS, THREADS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe, Word
+
+
+class FlagPages(NamedTuple):
+    """The pages of what orders pipes: set a flag, wait for one, a barrier; the words of ids."""
+
+    up: type[Instr]
+    down: type[Instr]
+    barrier: type[Instr]
+    ids: type[Word]
+
+
+@cache
+def flag_pages() -> FlagPages:
+    """The pages whose pipes are words and whose ids, if any, are words too."""
+    found: dict[tuple[int, object], type[Instr]] = {}
+    for page in walk():
+        words = [a.kind for a in page.attrs if issubclass(a.kind, Word)]
+        pipes = words.count(Pipe)
+        if FLAGS in page.uses and pipes and not page.operands and len(words) == len(page.attrs):
+            found.setdefault((len(words), getattr(page, "up", None)), page)
+    up, down = found[3, True], found[3, False]
+    ids = next(a.kind for a in up.attrs if a.kind is not Pipe)
+    assert issubclass(ids, Word)
+    return FlagPages(up, down, found[1, None], ids)
+
+
+@dataclass(frozen=True)
+class SyncEdge:
+    """`target` begins what comes after gap `wait_at` of a block when `source` has done all before
+    gap `set_at`; a gap has the number of the op that it is before.
+
+    `carried`: in the turn before. `outer`: at gaps shared with another edge it waits first and sets
+    last, so that it orders the set of that one after the wait before.
+    """
+
+    source: Pipe
+    target: Pipe
+    block: Block
+    set_at: int
+    wait_at: int
+    carried: bool = False
+    outer: bool = False
+
+    @property
+    def barrier(self) -> bool:
+        return self.source is self.target
+
+    def covers(self, other: SyncEdge) -> bool:
+        """Whether it orders all that the other one does."""
+        if (self.block, self.source, self.target) != (other.block, other.source, other.target):
+            return False
+        if self.carried == other.carried:
+            return self.set_at >= other.set_at and self.wait_at <= other.wait_at
+        return other.carried and (self.set_at >= other.set_at or self.wait_at <= other.wait_at)
+
+    def back(self) -> SyncEdge:
+        """The edge that lets this one's flag be set again only after the wait."""
+        ends = self.target, self.source, self.block, self.wait_at, self.set_at
+        return SyncEdge(*ends, carried=not self.carried, outer=True)
+
+
+def barrier_at(pipe: Pipe, block: Block, gap: int, target: Target) -> SyncEdge:
+    """A barrier of the pipe; of all pipes where the target may have no such one."""
+    op = barrier(pipe)
+    env = Facts(target).environment(op)
+    if any(rule.holds(env) is False for rule in op.page.rules_on(target)):
+        pipe = Pipe.ALL
+    return SyncEdge(pipe, pipe, block, gap, gap)
+
+
+def barrier(pipe: Pipe) -> Op:
+    page = flag_pages().barrier
+    return Op(page, attrs={page.attrs[0].name: pipe})
+
+
+def flag(edge: SyncEdge, *, up: bool, number: int) -> Op:
+    """A set of the flag of an edge, or a wait for it."""
+    pages = flag_pages()
+    page = pages.up if up else pages.down
+    words = edge.source, edge.target, pages.ids.named(str(number))
+    return Op(page, attrs={a.name: word for a, word in zip(page.attrs, words, strict=True)})
+
+
+class Step(NamedTuple):
+    """A place on the way to an op: the op of a block, and which of its regions leads on."""
+
+    block: Block
+    number: int
+    region: Block | None
+
+
+@dataclass
+class Places:
+    """The way from the body of a function to each op."""
+
+    func: Func
+    ways: dict[int, tuple[Step, ...]] = field(default_factory=dict[int, tuple[Step, ...]])
+    around: dict[Block, tuple[Step, ...]] = field(default_factory=dict[Block, tuple[Step, ...]])
+
+    def __post_init__(self) -> None:
+        self._block(self.func.body, ())
+
+    def _block(self, block: Block, way: tuple[Step, ...]) -> None:
+        self.around[block] = way
+        for number, op in enumerate(block.ops):
+            self.ways[id(op)] = (*way, Step(block, number, None))
+            threads = isinstance(op, Op) and THREADS in op.page.traits
+            for region in op.regions:
+                if threads:  # they are one instruction
+                    inner = (inner for inner in region.walk())
+                    self.ways.update((id(one), self.ways[id(op)]) for one in inner)
+                else:
+                    self._block(region, (*way, Step(block, number, region)))
+
+    def outermost_loop(self, block: Block) -> Step | None:
+        """The outermost loop around a block."""
+        for step in self.around[block]:
+            assert step.region is not None
+            if repeats(step.block.ops[step.number], step.region):
+                return step
+        return None
+
+
+WAIT_FIRST, SET, WAIT, SET_LAST = range(4)  # the order of what is at one gap
+
+
+class Insertion(NamedTuple):
+    """An op of an edge at a gap."""
+
+    rank: int
+    edge: SyncEdge
+    op: Op
+
+
+@dataclass
+class Woven:
+    """A function with edges, and the edge of each op that was put in."""
+
+    func: Func
+    edges: dict[int, SyncEdge]
+
+
+def woven(places: Places, numbers: Mapping[SyncEdge, int]) -> Woven:
+    """The function with these edges, whose flags have these ids."""
+    gaps: dict[tuple[Block, int], list[Insertion]] = {}
+    for edge, number in numbers.items():
+        for block, gap, found in _insertions(edge, number, places):
+            gaps.setdefault((block, gap), []).append(found)
+    made = {id(one.op): one.edge for some in gaps.values() for one in some}
+    return Woven(replace(places.func, body=_rebuilt(places.func.body, gaps)), made)
+
+
+def _insertions(
+    edge: SyncEdge, number: int, places: Places
+) -> Iterator[tuple[Block, int, Insertion]]:
+    if edge.barrier:
+        yield edge.block, edge.wait_at, Insertion(WAIT, edge, barrier(edge.source))
+        return
+
+    def new(*, up: bool) -> Op:
+        return flag(edge, up=up, number=number)
+
+    first, last = (SET_LAST, WAIT_FIRST) if edge.outer else (SET, WAIT)
+    yield edge.block, edge.set_at, Insertion(first, edge, new(up=True))
+    yield edge.block, edge.wait_at, Insertion(last, edge, new(up=False))
+    if edge.carried:
+        loop = places.outermost_loop(edge.block)
+        assert loop is not None, "only a loop has turns"
+        yield loop.block, loop.number, Insertion(SET, edge, new(up=True))
+        yield loop.block, loop.number + 1, Insertion(WAIT, edge, new(up=False))
+
+
+def _rebuilt(block: Block, gaps: Mapping[tuple[Block, int], list[Insertion]]) -> Block:
+    ops: list[AnyOp] = []
+    for number, op in enumerate(block.ops):
+        ops += _sorted(gaps.get((block, number), []))
+        if op.regions:
+            op = replace(op, regions=[_rebuilt(region, gaps) for region in op.regions])
+        ops.append(op)
+    ops += _sorted(gaps.get((block, len(block.ops)), []))
+    return replace(block, ops=ops)
+
+
+def _sorted(some: list[Insertion]) -> list[Op]:
+    """Edges that were found later go before those that were there."""
+    return [one.op for one in sorted(some, key=lambda one: one.rank)]

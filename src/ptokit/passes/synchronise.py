@@ -1,0 +1,262 @@
+"""Synchronisation as a pass: flags and barriers between the pipes, none of them superfluous.
+
+What a dry run finds (`sim.pipes.hazards`) is mended edge by edge until nothing is found any more:
+an edge in the innermost block that holds both instructions, or, if they are of different turns of a
+loop, in the body of that loop. Then edges go that nothing is found without, and ids are given out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ptokit.analysis.aliases import written_args
+from ptokit.ir.module import Func, Op, OpaqueOp
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import Pipe
+from ptokit.passes.shared import refuse
+from ptokit.passes.syncedges import (
+    Places,
+    Step,
+    SyncEdge,
+    Woven,
+    barrier_at,
+    flag_pages,
+    woven,
+)
+from ptokit.sim.arguments import Bound
+from ptokit.sim.pipes.byteregions import ByteRegions
+from ptokit.sim.pipes.dryrun import dry_runs, sample_of
+from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.hazards import Findings, Hazard, HazardDetector, clean, find, lane_of
+from ptokit.sim.pipes.pipequeues import PipeQueues
+
+
+def synchronise(func: Func, target: Target) -> Func:
+    """The function with flags and barriers; itself where it has any, or the target needs none.
+
+    PtoError where an op is not known, or cores wait for one another: what they do to the order of
+    the pipes is not told by what the function issues alone.
+    """
+    ops = list(func.body.walk())
+    if target.in_order or any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops):
+        return func
+    for op in ops:
+        if isinstance(op, OpaqueOp):
+            raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, "remove it")
+        if not CORES.isdisjoint(op.page.uses) or (op.page.core is not None and op.regions):
+            message = f"{op.name}: functions of several cores are not synchronised"
+            raise refuse(message, op.span, "set and wait for flags in the program itself")
+    places = Places(func)
+    edges, runs = _sufficient(places, target)
+    numbers = _numbered(_needed(edges, runs, target), runs, target)
+    if not edges.keys() >= numbers.keys():  # barriers of all pipes stand for some
+        again = [*_sample_runs(woven(places, numbers), target)]
+        numbers = _needed(numbers, again, target)
+    return woven(places, numbers).func
+
+
+@dataclass
+class SampleRun:
+    """What a function with edges issues in one run."""
+
+    entries: Sequence[QueueEntry]
+    edges: Mapping[int, SyncEdge]  # by the ops that were put in
+    regions: ByteRegions
+
+    def numbered(self, numbers: Mapping[SyncEdge, int]) -> list[tuple[QueueEntry, SyncEdge | None]]:
+        """The entries with these edges only, each with the edge that it comes from."""
+        tickets = Counter[tuple[type[QueueEntry], FlagChannel]]()
+        found: list[tuple[QueueEntry, SyncEdge | None]] = []
+        for entry in self.entries:
+            edge = self.edges.get(id(entry.op))
+            if edge is not None and edge not in numbers:
+                continue
+            if edge is not None and isinstance(entry, Post | Await):
+                channel = FlagChannel(0, edge.source, edge.target, numbers[edge])
+                tickets[type(entry), channel] += 1
+                ticket = Ticket(channel, tickets[type(entry), channel])
+                at = entry.number, entry.op, entry.queue, entry.turn
+                post = isinstance(entry, Post)
+                entry = Post(*at, ticket=ticket) if post else Await(*at, (ticket,))
+            found.append((entry, edge))
+        return found
+
+
+def _sample_runs(of: Woven, target: Target) -> Iterator[SampleRun]:
+    func = of.func
+    samples = {arg.name: sample_of(arg) for arg in func.args}
+    numbers = {a: samples[a.name] for a in func.args if isinstance(a.type, ScalarType)}
+    for issue in dry_runs(Bound(func, samples, numbers, written_args(func)), target, 1):
+        yield SampleRun(issue.cores[0], of.edges, issue.footprints.regions)
+
+
+def _distinct(edges: Iterable[SyncEdge]) -> dict[SyncEdge, int]:
+    """Each edge with a flag of its own, however many there are."""
+    return {edge: number for number, edge in enumerate(edges)}
+
+
+def _sufficient(places: Places, target: Target) -> tuple[dict[SyncEdge, int], list[SampleRun]]:
+    """Edges with which nothing is found, each with a flag of its own, and the runs with them."""
+    edges: list[SyncEdge] = []
+    while True:
+        numbers = _distinct(edges)
+        runs, new = list[SampleRun](), list[SyncEdge]()
+        for run in _sample_runs(woven(places, dict.fromkeys(edges, 0)), target):
+            runs.append(run)
+            entries = [entry for entry, _ in run.numbered(numbers)]
+            new = _mending(find([entries], target, run.regions), run, places, target)
+            if new:
+                break
+        if not runs:
+            message = "no run on samples is legal, so nobody knows what the pipes do"
+            raise refuse(message, places.func.span, "`ptokit check` says what is wrong")
+        if not new:
+            return numbers, runs
+        edges += new
+
+
+def _mending(findings: Findings, run: SampleRun, places: Places, target: Target) -> list[SyncEdge]:
+    """Edges for what was found, without those that others of them cover."""
+    assert not [*findings.left, *findings.stuck], "each set has its wait after it"
+    there = set(run.edges.values())
+    wanted = dict.fromkeys(_edge(h, places, target) for h in findings.hazards)
+    wanted |= dict.fromkeys(run.edges[id(p.op)].back() for p in findings.posted_twice)
+    if not there.isdisjoint(wanted):  # it does not help to order the two as a whole
+        seconds = [places.ways[id(h.second.op)][-1] for h in findings.hazards]
+        wanted = dict.fromkeys(_everything(step) for step in seconds)
+        assert wanted.keys() - there, "nothing goes on before all pipes are done"
+    new = [edge for edge in wanted if edge not in there]
+    return [e for e in new if not any(o.covers(e) and o != e for o in new)]
+
+
+def _everything(step: Step) -> SyncEdge:
+    """A barrier of all pipes before an op."""
+    return SyncEdge(Pipe.ALL, Pipe.ALL, step.block, step.number, step.number)
+
+
+def _edge(hazard: Hazard, places: Places, target: Target) -> SyncEdge:
+    """The edge that orders two instructions, in the innermost block where they are two steps."""
+    first, then = hazard.first, hazard.second
+    turns = [*zip(first.turn, then.turn, strict=False)]
+    other_turn = False
+    for a, b in zip(places.ways[id(first.op)], places.ways[id(then.op)], strict=False):
+        if other_turn or a.region is None or a.region is not b.region:
+            if a.number == b.number and a.region is not b.region and not other_turn:
+                break  # the regions of one op follow one another
+            return _between(a, b, (first.queue.pipe, then.queue.pipe), target)
+        counted = a.region.args[:1]
+        if turns and counted and turns[0][0][0] == counted[0].name:
+            one, other = turns.pop(0)
+            other_turn = one != other
+    return _everything(places.ways[id(then.op)][-1])
+
+
+def _between(a: Step, b: Step, pipes: tuple[Pipe, Pipe], target: Target) -> SyncEdge:
+    """The edge from one step of a block to another, or to one of the next turn."""
+    source, then = pipes
+    if source is then:
+        return barrier_at(then, b.block, b.number, target)
+    carried = b.number <= a.number
+    return SyncEdge(source, then, b.block, a.number + 1, b.number, carried=carried)
+
+
+def _needed(
+    numbers: Mapping[SyncEdge, int], runs: Sequence[SampleRun], target: Target
+) -> dict[SyncEdge, int]:
+    """Edges without any of which something is found."""
+    issued = [(run.numbered(numbers), run.regions) for run in runs]
+    kept, before = {*numbers}, None
+
+    def suffice(edges: set[SyncEdge]) -> bool:
+        own = {id(edge) for edge in numbers if edge in edges} | {id(None)}
+        some = ([e for e, edge in entries if id(edge) in own] for entries, _ in issued)
+        return all(
+            clean([left], target, regions) for left, (_, regions) in zip(some, issued, strict=True)
+        )
+
+    while before != len(kept):  # what was found without one may have been about another
+        before = len(kept)
+        for edge in sorted(reversed([*numbers]), key=_price):
+            if edge in kept and suffice(kept - {edge}):
+                kept.remove(edge)
+    return {edge: number for edge, number in numbers.items() if edge in kept}
+
+
+def _price(edge: SyncEdge) -> int:
+    """The order in which edges are tried without: those that stop the most pipes first."""
+    return 0 if edge.source is Pipe.ALL else 1 if edge.barrier else 2
+
+
+class _FlagOrder(HazardDetector):
+    """When flags are set and waited for, and how far the pipe that sets one knows the other."""
+
+    def __init__(self, target: Target, regions: ByteRegions) -> None:
+        super().__init__(target, 1, regions)
+        self.events: dict[int, list[tuple[int, bool, int]]] = {}  # by id: place, set, wait known
+
+    def _post(self, entry: Post, lane: int, clock: list[int]) -> None:
+        super()._post(entry, lane, clock)
+        channel = entry.ticket.channel
+        assert isinstance(channel, FlagChannel)
+        assert isinstance(channel.target, Pipe)
+        known = clock[lane_of(entry.queue._replace(pipe=channel.target))]
+        self.events.setdefault(channel.event, []).append((entry.number, True, known))
+
+    def _await(self, entry: Await, lane: int, clock: list[int]) -> None:
+        super()._await(entry, lane, clock)
+        for ticket in entry.tickets:
+            assert isinstance(ticket.channel, FlagChannel)
+            event = entry.number, False, self.done[lane]
+            self.events.setdefault(ticket.channel.event, []).append(event)
+
+
+Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"
+
+
+def _numbered(
+    distinct: Mapping[SyncEdge, int], runs: Iterable[SampleRun], target: Target
+) -> dict[SyncEdge, int]:
+    """The edges with ids; where none is left a barrier of all pipes stands for the edge."""
+    orders = [_order(run, distinct, target) for run in runs]
+    shared: dict[tuple[Pipe, Pipe], dict[int, list[int]]] = {}
+    numbers: dict[SyncEdge, int] = {}
+    for edge, own in distinct.items():
+        users = shared.setdefault((edge.source, edge.target), {})
+        number = 0 if edge.barrier else _free(users, own, orders)
+        if number is None:
+            numbers[_everything(Step(edge.block, edge.wait_at, None))] = 0
+        else:
+            numbers[edge] = number
+            users.setdefault(number, []).append(own)
+    return numbers
+
+
+def _order(run: SampleRun, numbers: Mapping[SyncEdge, int], target: Target) -> Events:
+    order = _FlagOrder(target, run.regions)
+    PipeQueues([[entry for entry, _ in run.numbered(numbers)]], order).run()
+    return order.events
+
+
+def _free(users: Mapping[int, list[int]], own: int, orders: Iterable[Events]) -> int | None:
+    """An id that no edge of the pipes has, or else one of edges that take turns with this one."""
+    ids = range(len(flag_pages().ids))
+    free = [number for number in ids if number not in users]
+    taken = (n for n in ids if all(_take_turns([*users.get(n, ()), own], o) for o in orders))
+    return free[0] if free else next(taken, None)
+
+
+def _take_turns(some: Sequence[int], events: Events) -> bool:
+    """Whether of these edges each set comes after the wait for the one before."""
+    merged = sorted(event for one in some for event in events.get(one, ()))
+    lowered = 0
+    for number, (_, up, known) in enumerate(merged):
+        if up is bool(number % 2) or (up and known < lowered):
+            return False
+        lowered = lowered if up else known
+    return True
