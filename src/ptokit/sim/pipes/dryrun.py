@@ -84,6 +84,7 @@ class DryRun(Interpreter):
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
         self.issue, self.choice, self.unknown = issue, choice, unknown
+        self.checks = bool(unknown)  # a sample may be no legal run
 
     def flow(self, op: Op) -> InterpretedFlow:
         known = self.unknown.isdisjoint(_deciding(op))

@@ -26,7 +26,7 @@ from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import CHANNEL, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.model.types import ArrayType, StructType
+from ptokit.isa.model.types import ArrayType, ScalarType, StructType
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
@@ -118,7 +118,12 @@ class InterpretedFlow:
 
 
 class Interpreter:
-    """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran."""
+    """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran.
+
+    `checks`: rules that depend on values are looked at.
+    """
+
+    checks = True
 
     def __init__(
         self,
@@ -194,7 +199,10 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
     if CHANNEL in op.page.uses and not (isinstance(core, GroupedCore) and op in core.ends):
         message = f"{op.name}: nobody knows which pipe its handle names"
         return _refuse(Diagnostic("pipe", message, op.span, help="name it where it is set up"))
-    return _refuse(not_executed(op)) if op.page.unexecuted else _Execution(op, run)
+    if op.page.unexecuted:
+        return _refuse(not_executed(op))
+    made = _Execution(op, run)
+    return made.number if made.counts else made
 
 
 class _Execution:
@@ -204,13 +212,18 @@ class _Execution:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
         rules = op.page.rules_on(run.facts.target)
-        pending = (rule for rule, _ in doubtful(rules, static) if not rule.warning)
+        pending = [rule for rule, _ in doubtful(rules, static) if not rule.warning and run.checks]
         self.ready = ReadyOp(op, pending)
         run.facts.learn(op, static)
         self.refine = op.page.type_of
         self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(op, r) for r in op.regions)
         self.waits = not CORES.isdisjoint(op.page.uses)
+        ready = self.ready
+        whole = all(_is_whole(value) for value in (*op.results, *(v for _, v in op.values())))
+        # a number that follows from others alone, as most of the scalar part of a program does
+        self.counts = op.page.folds and whole and ready.takes_all and len(op.results) == 1
+        self.counts &= not (ready.open or ready.scalars or op.regions)
         self.offer = self._offer()
 
     def _offer(self) -> Offer:
@@ -237,6 +250,17 @@ class _Execution:
             self.run.count[self.page.mnemonic()] += 1
         if self.op.results:
             self._define(env, outcome)
+
+    def number(self, env: Env) -> None:
+        """The op, where it only computes one number."""
+        ready = self.ready
+        values = ready.fixed.copy()
+        for name, bound, _ in ready.inputs:
+            values[name] = env[bound]  # type: ignore[index]  # no number is a list
+        try:
+            env[self.op.results[0]] = self.page.run(**values)
+        except (ZeroDivisionError, PtoError):
+            self._execute(values, ())
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
@@ -270,6 +294,11 @@ class _Execution:
             env[result] = value = copy(value) if result.resized else value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether the value is a whole number."""
+    return isinstance(value.type, ScalarType) and not value.type.is_float
 
 
 def _refuse(problem: Diagnostic) -> Step:
