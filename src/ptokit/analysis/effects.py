@@ -18,7 +18,7 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.lang.traits import ALIASES, CALLS
+from ptokit.isa.lang.traits import ALIASES, CALLS, CHANNEL
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Elided, Type
@@ -107,7 +107,12 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
 def _declared(op: Op, facts: Facts) -> Effects:
     """Any byte of what the page says is read or written: of one element, or without a body."""
     used = [(op.page.operand(name), value) for name, value in op.values()]
-    memory = [(o, v) for o, v in used if o.kind.name in DATA_KINDS]
+    slots = CHANNEL in op.page.uses  # a view of one is handed on, its bytes are not touched
+    memory = [
+        (o, v)
+        for o, v in used
+        if o.kind.name in DATA_KINDS and not (slots and isinstance(v.type, GlobalType))
+    ]
     return Effects(
         {v: ANYWHERE for o, v in memory if o.read},
         {v: ANYWHERE for o, v in memory if o.written},

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import TYPE_CHECKING, ClassVar
 
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
+
+if TYPE_CHECKING:
+    from ptokit.sim.cores.signalboard import Clocks, CorePlace
+    from ptokit.sim.memory import Memory
 
 
 class Observer:
@@ -17,9 +22,13 @@ class Observer:
     """
 
     stepwise: ClassVar[bool] = False
+    order: Random | None = None  # in which cores go on; None: the fixed one
 
     def begins(self, done: Callable[[], int]) -> None:
         """A run begins; `done` tells, at any time and any thread, how many blocks have ended."""
+
+    def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> Clocks | None:
+        """A kernel of several cores begins; what is told of their signals, if it wants to be."""
 
     def prepared(self, core: Core, body: Block) -> None:
         """A core is about to run these ops, and nothing was executed on it yet."""

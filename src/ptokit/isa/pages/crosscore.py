@@ -58,6 +58,12 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
     of = Attr(Pipe, key="pipe")
     event_id = Attr(int, None)
     event_id_dyn = In(Index, None, doc="the number, where the program computes it")
+
+    @classmethod
+    def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
+        """The one that is named."""
+        return env["of"] if isinstance(env["of"], Pipe) else super().pipe_of(env)
+
     one = "give the number, or a value that has it"
     rules = named("attribute", event_id.given != event_id_dyn.given, help=one)
 
@@ -69,6 +75,11 @@ def number_of(event_id: int | None, event_id_dyn: int | None) -> int:
 
 class Awaited(Signal, abstract=True):
     """A counter of this core that is waited for."""
+
+    @classmethod
+    def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: as above
+        """The whole core waits, where counters are not each vector core's own."""
+        return super().pipe_of(env) if env["machine"].separate else S
 
     @staticmethod
     def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
@@ -225,7 +236,7 @@ MEETING = {
 }
 
 
-class SyncAll(Instr, name="syncall", pipe=S, uses=(SIGNALS,)):
+class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     """Wait until all cores of the launch, or all of a kind, have come to this place.
 
     It does not make visible what caches of global memory hold.
@@ -251,7 +262,8 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(SIGNALS,)):
         return True
 
     @staticmethod
-    def run(signals: Signals, cores: SyncCores) -> None:
+    def run(flags: CoreFlags, signals: Signals, cores: SyncCores) -> None:
+        flags.barrier(Pipe.ALL)
         signals.meet(MEETING[cores])
 
 

@@ -1,5 +1,7 @@
 """Pipes between cores: what one kind of core pushes, the other kind pops (spec 4.7, C3.4)."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import GlobalType, Shape, TileType
 from ptokit.isa.pages.pipeexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
@@ -26,6 +28,18 @@ class AtPipe(
 
     split = Attr(int)
     rules = named("attribute", both(split >= 0, split <= 4), help="split is 0 to 4")
+
+    @classmethod
+    def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
+        """An accumulator leaves by FIX; where no pop moves data, its user's pipe waits (C3.4)."""
+        loc = getattr(env.get("entry"), "loc", None)
+        if cls.exchange is Exchange.PUSHES and cls.pipe is S:
+            return FIX if loc is ACC else MTE3
+        if cls.exchange not in (Exchange.POPS, Exchange.FREES):
+            return super().pipe_of(env)
+        if not env["machine"].separate:
+            return MTE2
+        return V if loc is VEC else MTE1 if loc is MAT else MTE2
 
 
 class ById(AtPipe, abstract=True):

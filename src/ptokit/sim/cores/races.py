@@ -34,18 +34,20 @@ class VectorClocks:
 
     def __init__(self, cores: int) -> None:
         self.knows = np.eye(cores, dtype=np.int64)
-        self.carried: defaultdict[Hashable, NDArray[np.int64]] = defaultdict(
-            lambda: np.zeros(cores, np.int64)
-        )
+        self.carried: defaultdict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)
 
     def release(self, core: int, key: Hashable) -> None:
         """The core signals: whoever waits for the key knows what it knows now."""
-        np.maximum(self.carried[key], self.knows[core], out=self.carried[key])
+        known, carried = self.knows[core].copy(), self.carried[key]
+        carried.append(np.maximum(known, carried[-1]) if carried else known)
         self.knows[core, core] += 1
 
-    def acquire(self, core: int, key: Hashable) -> None:
-        """The core has waited for the key."""
-        np.maximum(self.knows[core], self.carried[key], out=self.knows[core])
+    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
+        """The core has waited for the key to be released so many times."""
+        carried = self.carried[key]
+        if carried:
+            last = carried[-1 if times is None else times - 1]
+            np.maximum(self.knows[core], last, out=self.knows[core])
 
 
 @dataclass

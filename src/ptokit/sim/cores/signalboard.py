@@ -7,7 +7,7 @@ all of them have.
 from __future__ import annotations
 
 import operator
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,8 +41,13 @@ class CorePlace(NamedTuple):
 class Clocks(Protocol):
     """What each core knows of the others, where somebody looks for races."""
 
-    def release(self, core: int, key: Hashable) -> None: ...
-    def acquire(self, core: int, key: Hashable) -> None: ...
+    def release(self, core: int, key: Hashable) -> None:
+        """Once more the core lets others go on that wait for the key."""
+        ...
+
+    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
+        """The core goes on since the key was released so many times; None: as often as it was."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,21 +62,29 @@ class Clock:
         if self.clocks is not None:
             self.clocks.release(self.number, key)
 
-    def acquire(self, key: Hashable) -> None:
-        """The core goes on, since others let it."""
+    def acquire(self, key: Hashable, times: int | None = None) -> None:
+        """The core goes on, since others let it so many times."""
         if self.clocks is not None:
-            self.clocks.acquire(self.number, key)
+            self.clocks.acquire(self.number, key, times)
 
 
 @dataclass
 class SignalBoard:
-    """The counters of a launch: by core and number, and who has signalled so far."""
+    """The counters of a launch: by core and number, and who has signalled so far.
+
+    `senders` are, for each time that a counter went up, who let it; `taken` how often a core waited
+    for one of them.
+    """
 
     cores: Sequence[CorePlace]
     schedule: Schedule
     clocks: Clocks | None = None
     first: int = 0  # the number of the first of these cores among those of all ranks
     counts: Counter[tuple[CorePlace, int]] = field(default_factory=Counter[tuple[CorePlace, int]])
+    senders: defaultdict[tuple[CorePlace, int], deque[Sequence[CorePlace]]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    taken: Counter[Hashable] = field(default_factory=Counter[Hashable])
     arrived: Counter[tuple[Hashable, CorePlace]] = field(
         default_factory=Counter[tuple[Hashable, CorePlace]]
     )
@@ -94,12 +107,11 @@ class CoreSignals:
         key = number, tuple(senders)
         arrived = self.board.arrived
         arrived[key, self.here] += 1
-        self._let([(core, number) for core in to])
+        self._let([(core, number, self.here) for core in to])
         if all(arrived[key, sender] for sender in senders):
             for sender in senders:
                 arrived[key, sender] -= 1
-            for core in to:
-                self.board.counts[core, number] += 1
+            self._count(to, number, senders)
         self.board.schedule.pause()
 
     def of_kind(self, number: int) -> None:
@@ -133,10 +145,14 @@ class CoreSignals:
             self._up(self._in_block(CUBE), number % OF_SECOND + OF_SECOND * self.here.lane)
 
     def _up(self, cores: Sequence[CorePlace], number: int) -> None:
-        self._let([(core, number) for core in cores])
+        self._let([(core, number, self.here) for core in cores])
+        self._count(cores, number, (self.here,))
+        self.board.schedule.pause()
+
+    def _count(self, cores: Sequence[CorePlace], number: int, senders: Sequence[CorePlace]) -> None:
         for core in cores:
             self.board.counts[core, number] += 1
-        self.board.schedule.pause()
+            self.board.senders[core, number].append(senders)
 
     def _let(self, keys: Sequence[Hashable]) -> None:
         """Whoever waits for one of these knows what this core has done."""
@@ -153,7 +169,10 @@ class CoreSignals:
         key, counts = (self.here, number), self.board.counts
         self.board.schedule.wait(Wait(lambda: counts[key] > 0, f"signal {number} of this core"))
         counts[key] -= 1
-        self.board.clock(self.here).acquire(key)
+        for sender in self.board.senders[key].popleft():
+            of_sender = *key, sender
+            self.board.taken[of_sender] += 1
+            self.board.clock(self.here).acquire(of_sender, self.board.taken[of_sender])
 
     def pause(self) -> None:
         """Something that others see is done: in a random order they may go on first."""
@@ -185,7 +204,7 @@ class CoreSignals:
         key = "meet", tuple(kinds)
         arrived[key, self.here] += 1
         turn = arrived[key, self.here]
-        self._let([key])
+        self._let([(key, self.here)])
         if self.here not in cores:
             return
 
@@ -194,7 +213,8 @@ class CoreSignals:
 
         late = next((str(c) for c in cores if arrived[key, c] < turn), "")
         self.board.schedule.wait(Wait(met, f"all cores, {late} among them" if late else ""))
-        self.board.clock(self.here).acquire(key)
+        for core in cores:
+            self.board.clock(self.here).acquire((key, core), turn)
 
 
 def _hold(numbers: Matrix, word: str, value: int) -> bool:

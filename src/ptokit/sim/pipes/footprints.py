@@ -56,6 +56,7 @@ class Footprints:
     templates: dict[tuple[int, Shape], FootprintTemplate] = field(
         default_factory=dict[Any, FootprintTemplate]
     )
+    pipes: dict[int, Pipe] = field(default_factory=dict[int, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
 
     def template(self, op: Op, env: Env) -> FootprintTemplate:
@@ -66,6 +67,12 @@ class Footprints:
         if found is None:
             found = self.templates[key] = self._template(op, env)
         return found
+
+    def pipe(self, op: Op) -> Pipe:
+        """The queue of an op, by its types."""
+        if id(op) not in self.pipes:
+            self.pipes[id(op)] = op.page.pipe_of(Facts(self.target).environment(op)) or Pipe.S
+        return self.pipes[id(op)]
 
     def placed(
         self, some: tuple[tuple[Value, Ranges | None], ...], env: Env, core: Core, number: int

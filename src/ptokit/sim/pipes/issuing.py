@@ -7,16 +7,16 @@ what its pipes would do to memory is noted, not done.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.isa.lang.traits import BY_SCALAR
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
+from ptokit.sim.cores.signalboard import CorePlace
 from ptokit.sim.execute import Core
+from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.pipes.byteregions import ByteRegion
 from ptokit.sim.pipes.entries import (
@@ -74,13 +74,14 @@ class IssuedFlags(Flags):
 class CoreIssue:
     """The entries of one core, in the order in which they are issued."""
 
-    def __init__(self, core: int, loops: dict[int, tuple[Value, ...]]) -> None:
-        self.core = core
+    def __init__(self, number: int, core: Core, loops: dict[int, tuple[Value, ...]]) -> None:
+        self.core, self.of = number, core
         self.entries: list[QueueEntry] = []
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
         self.loops = loops
         self.op: Any = None  # that is executed; Any: an op
         self.turn: Turn = ()
+        self.later: list[Ticket] = []  # what other cores are told when the op is complete
 
     def begin(self, op: AnyOp, env: Env) -> None:
         """What follows comes from this op."""
@@ -96,29 +97,54 @@ class CoreIssue:
     def post(self, pipe: Pipe, channel: Channel) -> None:
         self.posts[channel] += 1
         ticket = Ticket(channel, self.posts[channel])
-        self.entries.append(
-            Post(len(self.entries), self.op, PipeQueue(self.core, pipe), self.turn, ticket=ticket)
-        )
+        self.entries.append(Post(*self._next(pipe), ticket=ticket))
+
+    def tell(self, pipe: Pipe) -> None:
+        """Post what other cores wait for."""
+        for ticket in self.later:
+            self.entries.append(Post(*self._next(pipe), ticket=ticket))
+        self.later.clear()
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
         """Wait for the next ticket of a channel that nobody has waited for."""
         self.awaits[channel] += 1
-        self._await(pipe, Ticket(channel, self.awaits[channel]))
+        self.wait(pipe, (Ticket(channel, self.awaits[channel]),))
 
     def turn_of(self, pipe: Pipe, buffer: BufferChannel) -> None:
         """Wait for the release of the buffer before."""
         self.awaits[buffer] += 1
         if self.awaits[buffer] > 1:
-            self._await(pipe, Ticket(buffer, self.awaits[buffer] - 1))
+            self.wait(pipe, (Ticket(buffer, self.awaits[buffer] - 1),))
 
-    def _await(self, pipe: Pipe, ticket: Ticket) -> None:
-        self.entries.append(
-            Await(len(self.entries), self.op, PipeQueue(self.core, pipe), self.turn, (ticket,))
-        )
+    def wait(self, pipe: Pipe, tickets: tuple[Ticket, ...]) -> None:
+        self.entries.append(Await(*self._next(pipe), tickets))
 
     def drain(self, pipe: Pipe) -> None:
         every = pipe is Pipe.ALL
         self.entries.append(Drain(*self._next(Pipe.S if every else pipe), every))
+
+
+class CrossCore:
+    """What cores tell one another, as entries of the queue of the instruction that they execute."""
+
+    def __init__(self, issue: Issue) -> None:
+        self.issue = issue
+        self.released = Counter[Channel]()
+
+    def release(self, core: int, key: Hashable) -> None:
+        self.released[key] += 1
+        self.issue.of(core).later.append(Ticket(key, self.released[key]))
+
+    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
+        """Wait for the releases that the core has not waited for yet, as many as it needs."""
+        last = self.released[key] if times is None else times
+        issue = self.issue.of(core)
+        first, issue.awaits[key] = issue.awaits[key], max(issue.awaits[key], last)
+        tickets = tuple(Ticket(key, number + 1) for number in range(first, last))
+        pipe = self.issue.waits_in(issue.op)
+        issue.tell(pipe)  # who meets others says first that it is there
+        if tickets:
+            issue.wait(pipe, tickets)
 
 
 class Issue(Observer):
@@ -127,32 +153,55 @@ class Issue(Observer):
     stepwise: ClassVar[bool] = True
 
     def __init__(self, target: Target) -> None:
+        self.target = target
         self.footprints = Footprints(target)
+        self.numbers: dict[int, int] = {}  # of each core, by its identity
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
-        self.names: list[str] = []
+        self.places: list[CorePlace] = []
 
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:
-        return [issue.entries for issue in self.issues.values()]
+        return [self.issues[number].entries for number in sorted(self.issues)]
+
+    @property
+    def names(self) -> list[str]:
+        """What each core is called."""
+        every = [self.issues[number].of for number in sorted(self.issues)]
+        return [str(getattr(core, "place", f"block {core.block_idx}")) for core in every]
+
+    def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> CrossCore:
+        self.places = list(places)
+        return CrossCore(self)
 
     def prepared(self, core: Core, body: Block) -> None:
         for ops, loops in _loops(body, ()):
             self.loops |= dict.fromkeys(map(id, ops), loops)
-        issue = self.issues[id(core)] = CoreIssue(len(self.issues), self.loops)
+        place = getattr(core, "place", None)
+        number = len(self.issues) if place is None else self.places.index(place)
+        issue = self.issues[number] = CoreIssue(number, core, self.loops)
+        self.numbers[id(core)] = number
         core.state.flags = IssuedFlags(issue)
-        self.names.append(str(getattr(core, "place", f"block {core.block_idx}")))
+
+    def of(self, core: int) -> CoreIssue:
+        """What a core has issued."""
+        return self.issues[core]
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
-        self.issues[id(core)].begin(op, env)
+        self.issues[self.numbers[id(core)]].begin(op, env)
 
     def after(self, op: AnyOp, env: Env, core: Core) -> None:
-        if isinstance(op, Op) and moves(op):
+        if not isinstance(op, Op):
+            return
+        if moves(op):
             self.work(op, env, core)
+        issue = self.issues[self.numbers[id(core)]]
+        if issue.later:
+            issue.tell(self.footprints.pipe(op))
 
     def work(self, op: Op, env: Env, core: Core) -> None:
         """The op does its work, in the queue of its pipe."""
-        issue = self.issues[id(core)]
+        issue = self.issues[self.numbers[id(core)]]
         template = self.footprints.template(op, env)
         if template.pipe is None or not (template.reads or template.writes):
             return
@@ -160,6 +209,10 @@ class Issue(Observer):
         reads = place(template.reads, env, core, issue.core)
         writes = place(template.writes, env, core, issue.core)
         issue.work(template.pipe, reads, writes, template.operands)
+
+    def waits_in(self, op: Op) -> Pipe:
+        """The queue that waits for other cores: the whole core, or the pipe of the op (C3.3)."""
+        return self.footprints.pipe(op) if self.target.separate else Pipe.S
 
 
 def moves(op: Op) -> bool:
@@ -180,13 +233,3 @@ def _loops(
 
 def _counts(value: Value) -> bool:
     return str(value.type) in ("index", "i32", "i64")
-
-
-def by_scalar(op: Op) -> bool:
-    """Whether the scalar unit works on memory: in a dry run nobody knows what it finds there."""
-    return BY_SCALAR in op.page.traits
-
-
-def numbers_of(op: Op) -> bool:
-    """Whether the op gives numbers only."""
-    return bool(op.results) and {r.kind for r in op.page.results()} == {Kind.SCALAR}

@@ -12,7 +12,7 @@ from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
 from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
-from ptokit.sim.cores.races import RaceDetector, memories_of
+from ptokit.sim.cores.races import memories_of
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
 from ptokit.sim.limits import RunLimits
@@ -98,11 +98,10 @@ class InterpretedKernel:
 def _watched(
     memories: Iterable[Memory], places: Sequence[CorePlace], observers: Sequence[Observer]
 ) -> tuple[Schedule, Clocks | None]:
-    """The order of the cores, a random one and their clocks where somebody looks for races."""
-    races = next((o for o in observers if isinstance(o, RaceDetector)), None)
-    if races is None:
-        return Schedule(), None
-    return Schedule(races.order), races.launched(memories, places)
+    """The order of the cores, and what follows their signals, where somebody looks for races."""
+    order = next((o.order for o in observers if o.order is not None), None)
+    clocks = [o.launched(memories, places) for o in observers]
+    return Schedule(order), next((found for found in clocks if found is not None), None)
 
 
 class InterpretedJob:

@@ -30,12 +30,18 @@ class InterpretedEnd(QueueEnd):
         counters = self.counters
         wait = Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
         self.core.schedule.wait(wait)
-        self.core.clock.acquire((self.core.place.block, cell))
+        if least > 0:
+            self.core.clock.acquire(self._key(cell), least)
 
     def set(self, cell: int, value: int) -> None:
-        self.core.clock.release((self.core.place.block, cell))
+        if value > self.counters[cell]:
+            self.core.clock.release(self._key(cell))
         self.counters[cell] = value
         self.core.schedule.pause()
+
+    def _key(self, cell: int) -> tuple[object, ...]:
+        place = self.core.place
+        return place.rank, place.block, cell
 
     def slots(self) -> Memory:
         return self.core.shared[SLOTS]
