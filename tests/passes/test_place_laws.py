@@ -17,7 +17,7 @@ from lives import LINE, Life, allocates, by_memory, lives, most_live, pairs
 
 import ptokit as pto
 from account.files import ROOT
-from fuzz.scale import sampled
+from fuzz.scale import FACTOR, sampled
 from ptokit.api.program import Program
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import SPACES, TARGETS, Target
@@ -27,9 +27,17 @@ from ptokit.passes.pipeline import run_passes
 FOLDERS = (ROOT / "examples", ROOT / "examples" / "pto", ROOT / "tests" / "pto")
 PATHS = sorted(chain.from_iterable(folder.glob("*.pto") for folder in FOLDERS))
 CHIPS = ("a2a3", "a5")
-# each program on one of the chips; from PTOKIT_FUZZ = 2 on, on both
-CASES = sampled([(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n % 2 :][:2]], 2)
+# every program on both chips; a sample has some of them on the one, some on the other
+CASES = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 2 % 2 :][:2]]
 REFUSED = {"memory-missing", "conversion"}  # not for this chip, or addresses that only the run has
+
+
+def over(step: int) -> pytest.MarkDecorator:
+    """Every so manyth case in `make test`."""
+    cases = sampled(CASES, step)
+    return pytest.mark.parametrize(
+        ("path", "chip"), cases, ids=lambda each: getattr(each, "stem", each)
+    )
 
 
 def addresses(func: Func) -> dict[Value, int]:
@@ -47,10 +55,15 @@ def addresses(func: Func) -> dict[Value, int]:
 
 
 @cache
+def source(path: Path) -> Program:
+    return pto.load(path)
+
+
+@cache
 def placed(path: Path, target: Target) -> Program | None:
     """The program after `place`; None where the chip does not take it."""
     try:
-        return Program(run_passes(pto.load(path).module, ["place"], target))
+        return Program(run_passes(source(path).module, ["place"], target))
     except pto.PtoError as problem:
         if not {d.slug for d in problem.diagnostics} <= REFUSED:
             raise
@@ -62,8 +75,7 @@ def found(path: Path, target: Target) -> list[list[Life]]:
     program = placed(path, target)
     if program is None:
         pytest.skip("the chip has not its memories, or only the run knows its addresses")
-    source = pto.load(path).module.funcs
-    own = {value.name for func in source for value in addresses(func)}
+    own = {v.name for func in source(path).module.funcs for v in addresses(func)}
     every = [lives(func, target, addresses(func)) for func in program.module.funcs]
     return [[life for life in tiles if life.name not in own] for tiles in every]
 
@@ -76,8 +88,8 @@ def buffers(func: Func) -> list[Op]:
 
 def fixed(path: Path, chip: str) -> set[str]:
     """The memories in which the program places tiles itself."""
-    source = pto.load(path).module.funcs
-    every = [o for func in source for o in lives(func, TARGETS[chip], addresses(func))]
+    funcs = source(path).module.funcs
+    every = [o for func in funcs for o in lives(func, TARGETS[chip], addresses(func))]
     return {life.space for life in every if life.start is not None}
 
 
@@ -90,7 +102,7 @@ def cut(path: Path, chip: str) -> Target:
     for tiles in found(path, TARGETS[chip]):
         for space, there in by_memory(tiles).items():
             need[space] = max(need.get(space, 0), most_live(there))
-    for op in (op for func in pto.load(path).module.funcs for op in buffers(func)):
+    for op in (op for func in source(path).module.funcs for op in buffers(func)):
         space = SPACES[cast("Loc", op.attrs["location"])]
         need[space] = need.get(space, 0) + cast("int", op.attrs["size"])
     kept = fixed(path, chip)
@@ -99,7 +111,7 @@ def cut(path: Path, chip: str) -> Target:
 
 
 @pytest.mark.parametrize("roomy", [True, False])
-@pytest.mark.parametrize(("path", "chip"), CASES, ids=lambda each: getattr(each, "stem", each))
+@over(4)
 def test_tiles_that_live_at_one_time_share_no_byte(path: Path, chip: str, roomy: bool) -> None:
     """Each is aligned and inside; where all fit, no two tiles share a byte at all."""
     target = TARGETS[chip] if roomy else cut(path, chip)
@@ -113,7 +125,7 @@ def test_tiles_that_live_at_one_time_share_no_byte(path: Path, chip: str, roomy:
             assert not (one.shares(other) and (roomy or one.lives_with(other))), (one, other)
 
 
-@pytest.mark.parametrize(("path", "chip"), CASES, ids=lambda each: getattr(each, "stem", each))
+@over(8)
 def test_the_fullest_moment_is_known(path: Path, chip: str) -> None:
     """As many bytes as by the lives that are worked out here, and not a tenth more."""
     tiles, program = found(path, TARGETS[chip]), placed(path, TARGETS[chip])
@@ -121,7 +133,7 @@ def test_the_fullest_moment_is_known(path: Path, chip: str) -> None:
     most: dict[tuple[str, str], int] = {}
     for func, there in zip(program.module.funcs, tiles, strict=True):
         most |= {(func.name, space): most_live(some) for space, some in by_memory(there).items()}
-    for each in pto.load(path).memory(chip):
+    for each in source(path).memory(chip):
         if any(tile.explicit for tile in each.tiles):
             continue
         least = most[each.function, each.space]
@@ -132,14 +144,12 @@ def test_the_fullest_moment_is_known(path: Path, chip: str) -> None:
         assert each.end <= each.capacity == TARGETS[chip].capacity[each.space]
 
 
-# what a compiler adds to programs of levels 1 and 2, and nothing here does: scratch tiles of A2/A3,
-# and a form of merging that is of those levels only
-UNFINISHED = {"quantise", "quantisation", "fused", "gathers_by_value"}
+UNFINISHED = {"gathers_by_value"}  # it merges in a form that is of levels 1 and 2 only
 
 
-@pytest.mark.parametrize(("path", "chip"), CASES, ids=lambda each: getattr(each, "stem", each))
+@over(8)
 def test_text_of_level_3_is_a_program_of_level_3(path: Path, chip: str) -> None:
-    program = pto.load(path)
+    program = source(path)
     if placed(path, TARGETS[chip]) is None or any(d.is_error for d in program.check(chip)):
         pytest.skip("the chip does not take it, or only the run knows its addresses")
     text = program.text(level=3, target=chip)
@@ -165,7 +175,7 @@ def test_the_buffers_of_pipes_lie_beside_all_tiles(chip: str, name: str) -> None
             assert not any(slots.shares(tile) for tile in tiles if tile.space == space)
 
 
-@pytest.mark.parametrize("number", range(0, len(PATHS), 3))
+@pytest.mark.parametrize("number", range(0, len(PATHS), max(1, 12 // FACTOR)))
 def test_what_is_placed_stays(number: int) -> None:
     path, target = PATHS[number], TARGETS[CHIPS[number % 2]]
     program = placed(path, target)
@@ -173,7 +183,7 @@ def test_what_is_placed_stays(number: int) -> None:
         pytest.skip("the chip has not its memories, or only the run knows its addresses")
     text = program.text()
     assert Program(run_passes(pto.loads(text).module, ["place"], target)).text() == text
-    before = {v.name: n for f in pto.load(path).module.funcs for v, n in addresses(f).items()}
+    before = {v.name: n for f in source(path).module.funcs for v, n in addresses(f).items()}
     after = {v.name: n for f in program.module.funcs for v, n in addresses(f).items()}
     assert before.items() <= after.items()
 

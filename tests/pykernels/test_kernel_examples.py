@@ -58,6 +58,9 @@ def test_the_program_is_legal_and_reads_back(case: Case) -> None:
     assert [d.render() for d in program.check(*case.targets) if d.is_error] == []
     text = program.text("dps")
     assert pto.loads(text).text("dps") == text
+    for target in sampled([t for t in case.targets if t != "cpu"], 2):
+        placed = pto.loads(program.text(level=3, target=target))
+        assert [d.render() for d in placed.check(target, level=3) if d.is_error] == []
 
 
 @pytest.mark.parametrize("rows", sampled([33, 1, 31, 103], 4))

@@ -39,7 +39,7 @@ HOUSE = {
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_950,  # sessions run again; kernels of several cores
     "sim/pipes": 1_900,  # what is issued, samples of arguments; hazards, times of entries
-    "passes": 2_840,  # blocks become regions; what each core runs; addresses, flags
+    "passes": 2_920,  # blocks become regions; what each core runs; addresses, scratch, flags
     "api": 4_030,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_360,  # spans, liveness, launches, messages: twice what was meant
     "tools": 2_790,  # a file per command, trace events; arguments, comparison, traces, breakpoints

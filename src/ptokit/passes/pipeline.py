@@ -14,6 +14,7 @@ from ptokit.passes.complete import complete
 from ptokit.passes.dps import func_to_dps, is_dps
 from ptokit.passes.inline import entries, inlined
 from ptokit.passes.place import place, placed
+from ptokit.passes.scratch import name_scratch
 from ptokit.passes.ssa import func_to_ssa, is_ssa
 from ptokit.passes.structure import structured
 from ptokit.passes.synchronise import synchronise
@@ -42,7 +43,7 @@ def _completed(func: Func, target: Target) -> Func:
 
 
 # what makes text of level 3, which a vendor's compiler takes as it stands
-LEVEL3 = ("place",)
+LEVEL3 = ("scratch", "place")
 
 PASSES = {
     p.name: p
@@ -65,6 +66,12 @@ PASSES = {
             lambda func, _: func_to_dps(func),
             ("complete",),
             is_dps,
+        ),
+        Pass(
+            "scratch",
+            "name the scratch tiles that a program of level 3 has to name",
+            name_scratch,
+            ("to_dps",),
         ),
         Pass(
             "place",
