@@ -169,6 +169,12 @@ def test_slices_are_the_instructions_and_the_flags() -> None:
     assert last == pytest.approx(2053 / CLOCK, abs=1e-6)
 
 
+def test_a_process_is_named_after_its_core() -> None:
+    pair = str(ROOT / "tests" / "pto" / "pipes_by_handle.pto")
+    names = {e["args"]["name"] for e in events(pair) if e["name"] == "process_name"}
+    assert names == {"the cube core of block 0", "the vector core 0 of block 0"}
+
+
 def test_python_sees_the_same_profile() -> None:
     found = pto.load("stream.pto").profile(target="a2a3", n=8)
     assert (found.cycles, round(found.microseconds, 2)) == (2053, 1.11)

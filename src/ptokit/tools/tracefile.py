@@ -7,7 +7,7 @@ what a queue waited for. Times are microseconds.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -31,21 +31,24 @@ class TraceEvent(NamedTuple):
 def write_trace(profile: Profile, path: Path) -> None:
     """Write the trace events of a profile; CallError if the file cannot be written."""
     told = {"function": profile.func, "target": str(profile.timeline.target)}
-    whole = {"traceEvents": trace_events(profile.timeline), "displayTimeUnit": "ns"}
+    whole = {
+        "traceEvents": trace_events(profile.timeline, profile.issue.names),
+        "displayTimeUnit": "ns",
+    }
     text = json.dumps({**whole, "otherData": {**told, "cycles": profile.cycles}})
     write_files([(path, text.encode())])
 
 
-def trace_events(timeline: Timeline) -> list[dict[str, object]]:
-    """Names of processes and threads, then slices and arrows by their time."""
+def trace_events(timeline: Timeline, cores: Sequence[str]) -> list[dict[str, object]]:
+    """Names of processes, which are `cores`, and threads; then slices and arrows by their time."""
     found = sorted(chain(_slices(timeline), _arrows(timeline)), key=lambda event: event.cycle)
     timed = [{**e.fields, "ts": _time(e.cycle, timeline)} for e in found]
-    return [*_names(timeline), *timed]
+    return [*_names(timeline, cores), *timed]
 
 
-def _names(timeline: Timeline) -> Iterator[dict[str, object]]:
+def _names(timeline: Timeline, cores: Sequence[str]) -> Iterator[dict[str, object]]:
     for core in sorted({queue.core for queue in timeline.queues}):
-        yield {"ph": "M", **_named("process_name", core, {"name": f"core {core}"})}
+        yield {"ph": "M", **_named("process_name", core, {"name": cores[core]})}
         yield {"ph": "M", **_named("process_sort_index", core, {"sort_index": core})}
     for queue, thread in _threads(timeline).items():
         yield {"ph": "M", **_named("thread_name", queue.core, {"name": str(queue)}), **thread}

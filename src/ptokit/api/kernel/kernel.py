@@ -199,7 +199,8 @@ class Kernel(Generic[P]):
         given = self._given(args, names)
         program, options = self._capture(given).program, self.options
         target, blocks = target or options.target, blocks or options.blocks
-        return profile(program, given.arrays, target, blocks=blocks)
+        known = {n: value for n, value in given.arrays.items() if not isinstance(value, str)}
+        return profile(program, known, target, blocks=blocks)
 
     # capture
 

@@ -58,6 +58,7 @@ class Footprints:
     )
     pipes: dict[int, Pipe] = field(default_factory=dict[int, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
+    kept: list[Memory] = field(default_factory=list[Memory])  # no later one gets their identity
 
     def template(self, op: Op, env: Env) -> FootprintTemplate:
         """What the op does, for operands such as it has now."""
@@ -92,6 +93,7 @@ class Footprints:
         if core.spaces.get(memory.name) is memory:
             return MemorySpace(memory.name, number)
         if id(memory) not in self.arrays:
+            self.kept.append(memory)
             self.arrays[id(memory)] = MemorySpace(memory.name, None, len(self.arrays))
         return self.arrays[id(memory)]
 
