@@ -38,11 +38,11 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 2_950,  # sessions run again; kernels of several cores
-    "sim/pipes": 1_900,  # what is issued, samples of arguments; hazards, times of entries
+    "sim/pipes": 1_980,  # what is issued, samples of arguments; hazards, times; lives of bytes
     "passes": 2_920,  # blocks become regions; what each core runs; addresses, scratch, flags
     "api": 4_030,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_360,  # spans, liveness, launches, messages: twice what was meant
-    "tools": 2_790,  # a file per command, trace events; arguments, comparison, traces, breakpoints
+    "tools": 3_220,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "": 215,  # the names that kernels use
 }
 LAYERS = list(HOUSE)

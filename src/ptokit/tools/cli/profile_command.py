@@ -32,6 +32,9 @@ from ptokit.tools.cli.values import argument, assigned, split
     metavar="FILE",
     help="Write trace events, the JSON that Perfetto reads.",
 )
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a report for a browser."
+)
 @program_errors
 def profile(
     kernel: Path,
@@ -42,6 +45,7 @@ def profile(
     seed: int,
     by_line: bool,
     trace: Path | None,
+    html: Path | None,
 ) -> None:
     """Predict how long KERNEL (a file, or - for standard input) takes on hardware.
 
@@ -57,14 +61,21 @@ def profile(
     placed, named = split(arguments)
     by_name = {name: argument(text, seed) for name, text in assigned(named, "").items()}
     by_position = [argument(text, seed) for text in placed]
-    if trace is not None and trace.exists() and kernel.exists() and trace.samefile(kernel):
-        usage(f"--trace {trace}: that is the kernel itself")
+    for option, file in (("--trace", trace), ("--html", html)):
+        if file is not None and file.exists() and kernel.exists() and file.samefile(kernel):
+            usage(f"{option} {file}: that is the kernel itself")
+    if html is not None and html == trace:
+        usage(f"--html {html}: that is the file of --trace")
     program = read_program(kernel)
     found = program.profile(*by_position, target=target, func=entry, blocks=blocks, **by_name)
     if trace is not None:
         from ptokit.tools.tracefile import write_trace
 
         write_trace(found, trace)
+    if html is not None:
+        from ptokit.tools.report import write_report
+
+        write_report(found, html)
     click.echo(str(found), err=str(trace) == "-")
     if by_line:
         click.echo("\n" + "\n".join(line_table(found.timeline)), err=str(trace) == "-")
