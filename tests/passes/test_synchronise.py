@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import pytest
+from anyorder import differs
+from mutants import mutant
 from stripped import CHIPS, PATHS, findings, orders, synchronised, without
 
 import ptokit as pto
-from fuzz.scale import sampled
+from fuzz.scale import sampled, scaled
+from ptokit.api.issued import issued
 from ptokit.api.program import Program
 from ptokit.ir.module import Func, Op
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
+from ptokit.sim.pipes.hazards import find
+from ptokit.sim.pipes.issuing import Issue
 
-# every other program on one of the chips; from PTOKIT_FUZZ = 4 on, all on both
-CASES = sampled([(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n % 2 :][:2]], 4)
+# every third program on one of the chips, but the large ones; from PTOKIT_FUZZ = 6 on, all on both
+EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][:2]]
+CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 6)
 REFUSED = {"illegal", "conversion"}  # not for this chip; of several cores
 FEW = 14  # flags and barriers of a program that is tried without each of them
 
@@ -77,3 +86,58 @@ def test_it_does_nothing_a_second_time(path: Path, chip: str) -> None:
     again = Program(run_passes(program.module, ["synchronise"], TARGETS[chip]))
     assert again.text() == program.text()
     assert program.text("cpp").count("_flag(") == program.text().count("_flag[")
+
+
+class Case(NamedTuple):
+    """A function with flags."""
+
+    chip: str
+    program: Program
+    func: Func
+
+    def runs(self) -> Iterator[Issue]:
+        """What it issues: loops that are not known turn thrice first."""
+        return issued(self.program, TARGETS[self.chip], self.func.name)
+
+    def with_fault(self, random: Random) -> tuple[Case, str]:
+        faulty, fault = mutant(self.func, random)
+        module = self.program.module.mapped(lambda f: faulty if f is self.func else f)
+        return Case(self.chip, Program(module), faulty), fault
+
+
+def functions(most: int) -> list[Case]:
+    """Functions with flags that issue at most so many entries."""
+    made = [(chip, synchronised(path, chip)) for path, chip in CASES]
+    every = [Case(c, p, f) for c, p in made if isinstance(p, Program) for f in p.module.funcs]
+    flagged = [case for case in every if any(orders(op) for op in case.func.walk())]
+    return [case for case in flagged if len(next(case.runs()).cores[0]) <= most]
+
+
+def test_any_legal_order_gives_what_program_order_does() -> None:
+    """S3."""
+    for case in functions(400):
+        (run,) = next(case.runs()).cores
+        for seed in range(min(200, scaled(2))):
+            assert not differs(run, TARGETS[case.chip], seed), f"{case}, order {seed}"
+
+
+def test_each_fault_that_some_order_shows_is_found() -> None:
+    """A pair that is missing, or a flag that is moved or of other pipes or of another id."""
+    cases, random, shown, found = functions(60), Random(5), 0, 0
+    for _ in range(scaled(100)):
+        case, fault = random.choice(cases).with_fault(random)
+        target, runs, wrong = TARGETS[case.chip], list[Issue](), False
+        try:
+            for run in case.runs():
+                runs.append(run)
+                if wrong := bool(find(run.cores, target, run.footprints.regions)):
+                    break
+        except pto.PtoError:
+            continue  # the chip does not take such a flag
+        found += wrong
+        tries = ((run.cores[0], seed) for run in runs for seed in range(scaled(3)))
+        differing = any(differs(run, target, seed) for run, seed in tries)
+        shown += differing
+        assert wrong or not differing, f"{case}: {fault}"
+    assert found > scaled(50), "most faults are such"
+    assert shown > scaled(50), "and random orders show most of them"

@@ -8,8 +8,9 @@ loop, in the body of that loop. Then edges go that nothing is found without, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from ptokit.analysis.aliases import written_args
@@ -18,7 +19,7 @@ from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import Pipe
+from ptokit.isa.model.words import INNER_PAIRS, Pipe
 from ptokit.passes.shared import refuse
 from ptokit.passes.syncedges import (
     Places,
@@ -54,7 +55,9 @@ def synchronise(func: Func, target: Target) -> Func:
             raise refuse(message, op.span, "set and wait for flags in the program itself")
     places = Places(func)
     edges, runs = _sufficient(places, target)
-    numbers = _numbered(_needed(edges, runs, target), runs, target)
+    inner = any(target.follows(op.page.inner_flags) for op in ops if isinstance(op, Op))
+    taken = INNER_PAIRS if inner else frozenset[tuple[Pipe, Pipe]]()  # id 0 of these
+    numbers = _numbered(_needed(edges, runs, target), runs, target, taken)
     if not edges.keys() >= numbers.keys():  # barriers of all pipes stand for some
         again = [*_sample_runs(woven(places, numbers), target)]
         numbers = _needed(numbers, again, target)
@@ -220,20 +223,29 @@ Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"
 
 
 def _numbered(
-    distinct: Mapping[SyncEdge, int], runs: Iterable[SampleRun], target: Target
+    distinct: Mapping[SyncEdge, int],
+    runs: Iterable[SampleRun],
+    target: Target,
+    taken: Container[tuple[Pipe, Pipe]],
 ) -> dict[SyncEdge, int]:
-    """The edges with ids; where none is left a barrier of all pipes stands for the edge."""
+    """The edges with ids; where none is left a barrier of all pipes stands for the edge.
+
+    `taken`: pairs of pipes whose id 0 is not to be had.
+    """
+    ids = range(len(flag_pages().ids))
     orders = [_order(run, distinct, target) for run in runs]
     shared: dict[tuple[Pipe, Pipe], dict[int, list[int]]] = {}
     numbers: dict[SyncEdge, int] = {}
     for edge, own in distinct.items():
-        users = shared.setdefault((edge.source, edge.target), {})
+        pipes = edge.source, edge.target
+        users = shared.setdefault(pipes, {number: [] for number in ids[pipes in taken :]})
         number = 0 if edge.barrier else _free(users, own, orders)
         if number is None:
             numbers[_everything(Step(edge.block, edge.wait_at, None))] = 0
         else:
             numbers[edge] = number
-            users.setdefault(number, []).append(own)
+            if not edge.barrier:
+                users[number].append(own)
     return numbers
 
 
@@ -245,10 +257,9 @@ def _order(run: SampleRun, numbers: Mapping[SyncEdge, int], target: Target) -> E
 
 def _free(users: Mapping[int, list[int]], own: int, orders: Iterable[Events]) -> int | None:
     """An id that no edge of the pipes has, or else one of edges that take turns with this one."""
-    ids = range(len(flag_pages().ids))
-    free = [number for number in ids if number not in users]
-    taken = (n for n in ids if all(_take_turns([*users.get(n, ()), own], o) for o in orders))
-    return free[0] if free else next(taken, None)
+    shared = (n for n, some in users.items() if all(_take_turns([*some, own], o) for o in orders))
+    unused = (number for number, some in users.items() if not some)
+    return next(chain(unused, shared), None)
 
 
 def _take_turns(some: Sequence[int], events: Events) -> bool:

@@ -156,6 +156,8 @@ class Pipe(Word, mlir="pipe", cpp_type="pipe_t"):
 
 S, V, M, FIX = Pipe.S, Pipe.V, Pipe.M, Pipe.FIX
 MTE1, MTE2, MTE3 = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3
+# Between these an instruction of several parts orders them itself, with flags of id 0 (C3.5).
+INNER_PAIRS = frozenset({(V, S), (S, V), (MTE2, S), (S, MTE3), (MTE3, S), (V, MTE3), (MTE3, V)})
 
 
 class KernelKind(Word, mlir="kernel_kind", cpp_type="KernelKind"):

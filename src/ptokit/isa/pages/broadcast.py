@@ -139,7 +139,7 @@ class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(F16_F32, 
     """
 
 
-class TRowExpand(Instr, pipe=V, specials=NAN_MOVES):
+class TRowExpand(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES):
     """dst[i, j] = src[i, 0] for every column of dst's valid region."""
 
     dst = Out(Tile, doc="receives the values")

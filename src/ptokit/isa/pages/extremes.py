@@ -67,7 +67,9 @@ def not_empty(src: Operand) -> tuple[Ruled, ...]:
     return on(HARDWARE, named("shape", both(src.valid.rows >= 1, src.valid.cols >= 1)))
 
 
-class RowArg(RowReduce, abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E39")):
+class RowArg(
+    RowReduce, inner_flags=(A2A3,), abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E39")
+):
     """dst[i, 0] = the column of the extreme of row i."""
 
     word: ClassVar[str]
@@ -107,7 +109,14 @@ def value_types(
     )
 
 
-class RowArgValue(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, recorded={"val_idx": {}}):
+class RowArgValue(
+    Instr,
+    inner_flags=(A2A3,),
+    abstract=True,
+    pipe=V,
+    specials=NAN_IN_FRONT,
+    recorded={"val_idx": {}},
+):
     """dst_val[i, 0] = the extreme of row i, dst_idx[i, 0] = its column."""
 
     word: ClassVar[str]

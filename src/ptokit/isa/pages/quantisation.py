@@ -109,7 +109,7 @@ class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric", disputes=
         as_bytes(dst, y, rows, cols)
 
 
-class TDequant(Instr, pipe=V, recorded={"row": {}, "elementwise": {}}):
+class TDequant(Instr, inner_flags=(A2A3,), pipe=V, recorded={"row": {}, "elementwise": {}}):
     """dst[i, j] = (src[i, j] - offset[i, p]) * scale[i, p], p = j or scale's last column.
 
     The difference and the product round to f32. A NaN of scale or offset makes NaN.

@@ -29,7 +29,7 @@ def first_row(src: Cells) -> tuple[slice, slice]:
     return slice(least(rows, 1)), slice(cols)
 
 
-class RowReduce(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
+class RowReduce(Instr, inner_flags=(A2A3,), abstract=True, pipe=V, specials=NAN_COMPUTED):
     """One result for each row."""
 
     dst = Out(Tile, doc="one valid column: a result for each row")

@@ -82,7 +82,9 @@ WITH_ONE = comparing(
 )
 
 
-class TCmpS(Compare, form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25")):
+class TCmpS(
+    Compare, inner_flags=(A2A3,), form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25")
+):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
     w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
@@ -98,7 +100,9 @@ class TCmpS(Compare, form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25")
         put_bits(dst, compared(src0[:rows, :cols], cmp, scalar), rows, cols)
 
 
-class TCmpSTile(Compare, name="tcmps", form="tile", disputes=("E8", "E9", "E10", "E25")):
+class TCmpSTile(
+    Compare, inner_flags=(A2A3,), name="tcmps", form="tile", disputes=("E8", "E9", "E10", "E25")
+):
     """As the form with a scalar, with the first element of `src1` in its place."""
 
     dst, src0 = Compare.dst, Compare.src0
@@ -159,7 +163,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         dst[dst.valid] = chosen(mask, dst.valid).where(src0[dst.valid], src1[dst.valid])
 
 
-class TSelS(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
+class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E11",)):
     """dst[i, j] = src[i, j] where the bit of (i, j) in `mask` is 1, else `scalar`.
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.

@@ -91,7 +91,7 @@ class TFmod(Binary, f=Array.remainder, rules=pointwise(*TILES, a2a3=(f32,), a5=D
     disputes = ("E40",)
 
 
-class TPow(BinaryTmp, f=raised, disputes=("E6",)):
+class TPow(BinaryTmp, inner_flags=(A2A3,), f=raised, disputes=("E6",)):
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact

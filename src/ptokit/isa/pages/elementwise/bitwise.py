@@ -31,11 +31,11 @@ class TXor(
     """dst[i, j] = src0[i, j] ^ src1[i, j]."""
 
 
-class TShl(Bits, f=Array.__lshift__, rules=bits(INTEGERS), disputes=("E3",)):
+class TShl(Bits, inner_flags=(A2A3,), f=Array.__lshift__, rules=bits(INTEGERS), disputes=("E3",)):
     """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0."""
 
 
-class TShr(Bits, f=Array.__rshift__, rules=bits(INTEGERS), disputes=("E3",)):
+class TShr(Bits, inner_flags=(A2A3,), f=Array.__rshift__, rules=bits(INTEGERS), disputes=("E3",)):
     """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
 
     From the width on, and by less than 0, it is 0, or -1 of what is less than 0.

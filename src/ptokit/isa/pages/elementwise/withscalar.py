@@ -21,7 +21,11 @@ class TMulS(WithScalar, f=operator.mul, rules=with_scalar(VEC_A2A3, MULTIPLIED))
 
 
 class TDivS(
-    WithScalar, form="tile_scalar", f=Array.__truediv__, rules=with_scalar(VEC_A2A3, DIVIDED)
+    WithScalar,
+    inner_flags=(A2A3, A5),
+    form="tile_scalar",
+    f=Array.__truediv__,
+    rules=with_scalar(VEC_A2A3, DIVIDED),
 ):
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 

@@ -83,7 +83,14 @@ def places(
     return index if each else index * table.cols + tile.iota(rows, cols)[1], used
 
 
-class FromTable(Instr, abstract=True, pipe=MTE2, asm=Asm(deduced=True), specials=NAN_MOVES):
+class FromTable(
+    Instr,
+    inner_flags=(A2A3, A5),
+    abstract=True,
+    pipe=MTE2,
+    asm=Asm(deduced=True),
+    specials=NAN_MOVES,
+):
     """Elements or rows of global memory at indices."""
 
     dst = Out(Tile, doc="receives the elements")
@@ -155,7 +162,9 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
     )
 
 
-class MScatter(Instr, pipe=MTE3, asm=Asm(deduced=True), disputes=("D5", "D6", "D7")):
+class MScatter(
+    Instr, inner_flags=(A2A3, A5), pipe=MTE3, asm=Asm(deduced=True), disputes=("D5", "D6", "D7")
+):
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
 
     dst[indices[r, c]] = src[r, c], or row indices[r] of dst, as MGATHER reads them; in row-major

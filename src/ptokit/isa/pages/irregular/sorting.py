@@ -82,7 +82,7 @@ def keys_of(records: Array, dtype: DType) -> Array:
     return (records & 0xFFFFFFFF).cast(u32).bitcast(f32)
 
 
-class Merge(Instr, abstract=True, pipe=V):
+class Merge(Instr, inner_flags=(A2A3, A5), abstract=True, pipe=V):
     """Runs of records, merged: each step takes the run whose next value is the greatest.
 
     That is the first run left, or one after it with a value greater than all before: of equal
@@ -141,7 +141,7 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
         dst.lines(u64)[0, :total] = merged.reshaped(1, total)
 
 
-class MergeLists(Merge, abstract=True, disputes=("X22",)):
+class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)):
     """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
 
     As many records as dst's valid columns hold. `executed` is written with `exhausted` only.

@@ -14,7 +14,9 @@ def each_in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
 
 
-class TGather(Instr, uses=(GATHERS,), pipe=V, form="index", specials=NAN_MOVES):
+class TGather(
+    Instr, inner_flags=(A2A3,), uses=(GATHERS,), pipe=V, form="index", specials=NAN_MOVES
+):
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
     An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
@@ -65,7 +67,13 @@ def matching(count: Expr, pattern: Attr) -> Expr:
 
 
 class TGatherMask(
-    Instr, name="tgather", form="mask", pipe=V, asm=Asm(attrs_inside=", "), disputes=("C17", "C31")
+    Instr,
+    inner_flags=(A2A3,),
+    name="tgather",
+    form="mask",
+    pipe=V,
+    asm=Asm(attrs_inside=", "),
+    disputes=("C17", "C31"),
 ):
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
@@ -124,7 +132,9 @@ def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
     return named("shape", either(column, line), help="one for each row of src0")
 
 
-class CompareGather(Instr, abstract=True, pipe=V, disputes=("C17", "C39", "C40")):
+class CompareGather(
+    Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C17", "C39", "C40")
+):
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
     dst[i, n] = offset + i * src0.cols + j for the n-th match j of row i; cdst[i] = the number of

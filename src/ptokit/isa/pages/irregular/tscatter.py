@@ -16,7 +16,7 @@ def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]
     )
 
 
-class TScatter(Instr, uses=(CHIP,), pipe=V, form="index", specials=NAN_MOVES):
+class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", specials=NAN_MOVES):
     """dst.storage[indexes[r, c]] = src[r, c], row by row: of equal indices the last one wins.
 
     On A2/A3 and A5 all other elements of dst become 0, on the CPU simulator they stay.

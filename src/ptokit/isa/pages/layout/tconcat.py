@@ -6,7 +6,9 @@ DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 COUNTS = (i8, u8, i16, u16, i32, u32)
 
 
-class Concat(Instr, abstract=True, pipe=V, disputes=("C20",), specials=NAN_MOVES):
+class Concat(
+    Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C20",), specials=NAN_MOVES
+):
     """Each row of `dst` is from `src0`, and then from `src1`: of one element type, equal rows."""
 
     dst = Out(Tile, doc="receives both, side by side")

@@ -12,7 +12,7 @@ BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each o
 GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
 
 
-class Extract(Instr, abstract=True, asm=Asm(brackets=("row", "col"))):
+class Extract(Instr, inner_flags=(A2A3, A5), abstract=True, asm=Asm(brackets=("row", "col"))):
     """What every window read has: a place (`row`, `col`) in `src` and the size of `dst`."""
 
     dst = Out(Tile, doc="receives the window; its valid region is the window's size")

@@ -48,6 +48,7 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES
 
 class TFillPad(
     FillPad,
+    inner_flags=(A2A3,),
     rules=FillPad.inferred,
     recorded={"normal": {}},
     asm=Asm(selected=("mode", "normal")),
@@ -57,6 +58,7 @@ class TFillPad(
 
 class TFillPadInplace(
     FillPad,
+    inner_flags=(A2A3,),
     name="tfillpad_inplace",
     rules=FillPad.equal,
     recorded={"inplace": {}},
@@ -68,6 +70,7 @@ class TFillPadInplace(
 
 class TFillPadExpand(
     FillPad,
+    inner_flags=(A2A3,),
     name="tfillpad_expand",
     rules=FillPad.larger,
     recorded={"expand": {}},

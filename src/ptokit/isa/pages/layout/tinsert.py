@@ -22,6 +22,7 @@ class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row
 
 class TInsert(
     Insert,
+    inner_flags=(A5,),
     uses=(FIXPIPE,),
     asm=Asm(words=PRE_QUANT),
     disputes=("C22", "C23", "C44", "C47"),
@@ -90,6 +91,7 @@ class TInsert(
 
 class TInsertFp(
     Insert,
+    inner_flags=(A5,),
     uses=(FIXPIPE,),
     name="tinsert_fp",
     asm=Asm(since=(("v0.57", "tinsert"),), words=FP),

@@ -5,7 +5,14 @@ from ptokit.isa.model.extents import N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
 
 
-class TTrans(Instr, pipe=V, specials=NAN_MOVES, disputes=("C14", "C33"), recorded={"2d": {}}):
+class TTrans(
+    Instr,
+    inner_flags=(A2A3,),
+    pipe=V,
+    specials=NAN_MOVES,
+    disputes=("C14", "C33"),
+    recorded={"2d": {}},
+):
     """dst[j, i] = src[i, j] over src's valid region; rectangular tiles are fine.
 
     `tmp` is scratch: ignored here and on A5, undefined afterwards.
@@ -57,7 +64,14 @@ def one_of(src: Operand, dst: Operand, *pairs: tuple[L, L]) -> Expr:
     return either(*(both(src.layout == a, dst.layout == b) for a, b in pairs))
 
 
-class TTransConv(Instr, name="ttrans", form="convolution layouts", pipe=V, specials=NAN_MOVES):
+class TTransConv(
+    Instr,
+    inner_flags=(A2A3,),
+    name="ttrans",
+    form="convolution layouts",
+    pipe=V,
+    specials=NAN_MOVES,
+):
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
     Every element keeps its group, image, channel, depth, row and column. Channels and images that
