@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -49,6 +52,23 @@ def test_more_blocks_take_less_time() -> None:
     y = np.zeros_like(X)
     cycles = [doubled.profile(X, y, target="a5", blocks=n).cycles for n in (1, 2, 4)]
     assert cycles[0] > cycles[1] > cycles[2]
+
+
+def test_lines_of_several_files_are_shown_with_them(tmp_path: Path) -> None:
+    space: dict[str, Callable[[pto.Tile], pto.Tile]] = {}
+    file = tmp_path / "helpers.py"
+    file.write_text("def twice(t):\n    return t + t\n")
+    exec(compile(file.read_text(), file, "exec"), space)
+    twice = space["twice"]
+
+    @pto.kernel
+    def copied(x: pto.In, y: pto.Out) -> None:
+        pto.store(y, twice(pto.load(x)))
+
+    text = str(copied.profile(X, X, target="a5"))
+    assert "helpers.py:2 " in text
+    assert "test_profiles.py:" in text
+    assert "test_profiles.py:" not in str(doubled.profile(X, X, target="a5"))
 
 
 def test_by_default_the_current_target_or_the_first_with_times() -> None:

@@ -39,7 +39,7 @@ def test_the_table() -> None:
     assert lines[0] == "@stream on a2a3: 2053 cycles, 1.11 us predicted, 24 instructions"
     assert "MTE2  1936    94%  ###################" in lines
     assert "26    pto.tload            1936    94%" in lines
-    assert "MTE3  33    pto.wait_flag_dyn  V     32    pto.set_flag_dyn      8    1738" in lines
+    assert "MTE3  33    pto.wait_flag_dyn  V     30    pto.tadd              8    1738" in lines
     assert "65536 bytes moved, 65536 of global memory; 8192 FLOP" in lines
     assert "26    pto.tload              8  1936       0      1936" in lines
 
@@ -74,6 +74,14 @@ def test_queues_that_wait_for_ever_are_named() -> None:
     assert result.exit_code == 1
     for flag in ("V -> MTE2, id 0", "MTE2 -> V, id 0", "V -> MTE3, id 0"):
         assert flag in result.output
+
+
+def test_a_program_that_issues_too_much_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptokit.sim.pipes.dryrun.MOST_ISSUED", 20)
+    result = profile("stream.pto", "n=8")
+    assert result.exit_code == 1
+    assert "at its limit of 20" in result.output
+    assert "max-instructions" not in result.output
 
 
 # the trace events, by the published description of their format

@@ -283,7 +283,7 @@ def test_a_launch_takes_as_long_as_its_critical_path() -> None:
         for one, two in pairwise(path):
             assert two.because is one, name
             assert two.ready in (one.end, one.complete), name
-        assert sum(row.critical for row in found.by_line()) == found.cycles, name
+        assert sum(row.critical for row in found.lines) == found.cycles, name
 
 
 def test_a_launch_takes_no_less_than_a_pipe_and_no_more_than_all_together() -> None:
@@ -292,7 +292,7 @@ def test_a_launch_takes_no_less_than_a_pipe_and_no_more_than_all_together() -> N
         flags = sum(e.cycles for e in found.entries if not isinstance(e, Bar))
         assert max(found.busy.values()) <= found.cycles, name
         assert found.cycles <= sum(b.cost.alone for b in found.bars) + flags, name
-        assert sum(row.busy for row in found.by_line()) == sum(found.busy.values()), name
+        assert sum(row.busy for row in found.lines) == sum(found.busy.values()), name
         assert sum(found.origins().values()) == sum(found.busy.values()), name
 
 

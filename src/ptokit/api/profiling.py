@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from ptokit.api.bind import launch_arguments
@@ -23,7 +24,7 @@ from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.racereports import RaceReport
 from ptokit.sim.pipes.roofline import roofline
 from ptokit.sim.pipes.scheduling import predicted
-from ptokit.sim.pipes.timeline import Line, LineTime, Timeline
+from ptokit.sim.pipes.timeline import Line, LineTime, Place, Timeline
 
 SHOWN = 5  # waits, and lines of the critical path
 BAR = 20  # characters that stand for all cycles
@@ -62,7 +63,7 @@ class Profile:
 
     def by_line(self) -> list[LineTime]:
         """What each line costs, in the order in which lines are first executed."""
-        return self.timeline.by_line()
+        return list(self.timeline.lines)
 
     def __str__(self) -> str:
         parts = [_head(self), _pipes(self.timeline), _critical(self.timeline)]
@@ -115,7 +116,7 @@ def _head(found: Profile) -> list[str]:
     on = f"{timeline.target}, {cores} cores" if cores > 1 else timeline.target
     count = f"{found.cycles} cycles, {found.microseconds:.2f} us"
     head = f"@{found.func} on {on}: {count} predicted, {len(timeline.bars)} instructions"
-    return [head, BY_DATA] if timeline.by_data else [head]
+    return [head, BY_DATA] if timeline.by_data and timeline.bars else [head]
 
 
 def _pipes(timeline: Timeline) -> list[str]:
@@ -138,7 +139,8 @@ def _pipes(timeline: Timeline) -> list[str]:
 
 
 def _critical(timeline: Timeline) -> list[str]:
-    rows = [(*shown(r.place, r.name), r.critical) for r in timeline.by_line() if r.critical]
+    shown = _shown(timeline)
+    rows = [(*shown(r.place, r.name), r.critical) for r in timeline.lines if r.critical]
     rows.sort(key=lambda row: -row[-1])
     shares = [(*row, _share(row[-1], timeline)) for row in rows]
     lines = table(("line", "critical path", "cycles", "share"), shares[:SHOWN])
@@ -147,9 +149,10 @@ def _critical(timeline: Timeline) -> list[str]:
 
 
 def _waits(timeline: Timeline) -> list[str]:
+    shown = _shown(timeline)
     cycles, times = Counter[tuple[str, Line, str, Line]](), Counter[object]()
     for bubble in timeline.bubbles:
-        (mine, other) = bubble.entry, bubble.after
+        mine, other = bubble.entry, bubble.cause
         key = str(mine.queue), mine.line, str(other.queue), other.line
         cycles[key] += bubble.cycles
         times[key] += 1
@@ -172,32 +175,40 @@ def _work(timeline: Timeline) -> list[str]:
 
 def line_table(timeline: Timeline) -> list[str]:
     """What each line costs, as text."""
+    shown = _shown(timeline)
     rows = [
-        (*shown(r.place, r.name), r.times, r.busy, r.waited, r.critical) for r in timeline.by_line()
+        (*shown(r.place, r.name), r.times, r.busy, r.waited, r.critical) for r in timeline.lines
     ]
     return table(("line", "instruction", "times", "busy", "waited", "critical"), rows)
 
 
-def shown(place: tuple[str, int] | None, name: str) -> tuple[str, str]:
-    """A line's number and its instruction."""
-    return ("-" if place is None else str(place[1])), name
+def _shown(timeline: Timeline) -> Callable[[Place, str], tuple[str, str]]:
+    """Shows the number of a line and its instruction; the file too where there are several."""
+    several = len({row.place[0] for row in timeline.lines if row.place is not None}) > 1
+
+    def shown(place: Place, name: str) -> tuple[str, str]:
+        if place is None:
+            return "-", name
+        file, number = place
+        return f"{PurePath(file).name}:{number}" if several else str(number), name
+
+    return shown
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Columns under their heads, numbers to the right; nothing where there are no rows."""
     rows = list(rows)
+    if not rows:
+        return []
     cells = [[*map(str, head)], *([*map(str, row)] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    right = [isinstance(cell, int) or str(cell).endswith("%") for cell in rows[0]] if rows else []
-    lines = [
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(line, widths, right, strict=True)
-        ).rstrip()
-        for line in cells
-        if rows
-    ]
-    return lines
+    numbers = [isinstance(cell, int) or str(cell).endswith("%") for cell in rows[0]]
+
+    def padded(line: Sequence[str]) -> Iterator[str]:
+        for cell, width, number in zip(line, widths, numbers, strict=True):
+            yield cell.rjust(width) if number else cell.ljust(width)
+
+    return ["  ".join(padded(line)).rstrip() for line in cells]
 
 
 def _share(cycles: float, timeline: Timeline) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import ClassVar
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import AnyOp
@@ -17,6 +18,8 @@ class RunLimits:
     `instructions` may be executed, as a report counts them; an iteration of a loop that executes
     none counts as one, so every loop ends. The run may take about `seconds`. None: no limit.
     """
+
+    more: ClassVar[str] = "a larger max-instructions lets it go on"
 
     def __init__(self, instructions: int | None = None, seconds: float | None = None) -> None:
         require_limits(instructions, seconds)
@@ -62,7 +65,7 @@ class RunLimits:
                 f"{op.name}: the run ends here, at its limit of {self.most}",
                 op.span,
                 seen=f"{ran} instructions ran{idle}",
-                help="a larger max-instructions lets it go on",
+                help=self.more,
             )
         )
 

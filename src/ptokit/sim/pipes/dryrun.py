@@ -75,6 +75,12 @@ class _ChosenFlow(InterpretedFlow):
         return super().branch(self.choice.way, regions)
 
 
+class DryRunLimits(RunLimits):
+    """How much a dry run may issue: nobody asks for another number."""
+
+    more = "arguments with which its loops turn less often tell as much"
+
+
 class DryRun(Interpreter):
     """Runs what makes numbers and handles, and issues the rest."""
 
@@ -136,7 +142,7 @@ def dry_run(
     PtoError where a rule does not hold, or too many instructions are issued.
     """
     issue, planned, shared = Issue(target), planned or placed(bound, target), bound.shared()
-    limits = RunLimits(MOST_ISSUED)
+    limits = DryRunLimits(MOST_ISSUED)
     for index in range(blocks):
         core = Core(target, CPU_READING, index, blocks)
         issue.prepared(core, bound.func.body)

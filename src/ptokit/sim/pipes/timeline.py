@@ -13,7 +13,8 @@ from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.estimate import microseconds
 from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry
 
-Line: TypeAlias = "tuple[tuple[str, int] | None, str]"
+Place: TypeAlias = "tuple[str, int] | None"  # file and line; None of a program without text
+Line: TypeAlias = "tuple[Place, str]"  # and the name of the instruction there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ class TimedEntry:
 
     @property
     def line(self) -> Line:
-        """File and line of its instruction, None of a program that has no text, and its name."""
+        """Where its instruction stands."""
         op = self.entry.op
         return None if op.span is None else (op.span.source.name, op.span.line), op.name
 
@@ -86,12 +87,20 @@ class Bubble:
     cycles: int
     after: TimedEntry
 
+    @property
+    def cause(self) -> TimedEntry:
+        """The instruction that ended late; what it waited for itself if there is none."""
+        found: TimedEntry | None = self.after
+        while found is not None and not isinstance(found, Bar):
+            found = found.because
+        return found or self.after
+
 
 @dataclass
 class LineTime:
     """What the instructions of one line cost, all turns and cores together, in cycles."""
 
-    place: tuple[str, int] | None
+    place: Place
     name: str  # the mnemonic
     times: int = 0
     busy: int = 0
@@ -184,7 +193,8 @@ class Timeline:
         """Cycles at work by where the figures are from, the most trustworthy first."""
         return {o: sum(b.cycles for b in self.bars if b.cost.source is o) for o in Origin}
 
-    def by_line(self) -> list[LineTime]:
+    @cached_property
+    def lines(self) -> tuple[LineTime, ...]:
         """What each line costs, in the order in which lines are first executed."""
         found: dict[Line, LineTime] = {}
         for entry in self.entries:
@@ -196,4 +206,4 @@ class Timeline:
         for entry, after in zip_longest(self.critical, self.critical[1:]):
             until = self.cycles if after is None else after.ready
             found[entry.line].critical += until - entry.ready
-        return list(found.values())
+        return tuple(found.values())
