@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         target_name,
         where,
     )
+    from ptokit.api.kernel.tuning import Tuning, autotune
     from ptokit.api.kernel.valuenames import *  # noqa: F403 - listed in valuenames.__all__
     from ptokit.api.program import Program, load, loads
     from ptokit.api.settings import target
@@ -84,7 +85,9 @@ if TYPE_CHECKING:
         "PtoError",
         "Tensor",
         "Tile",
+        "Tuning",
         "UnwrittenWarning",
+        "autotune",
         "bf16",
         "block",
         "cdiv",
@@ -151,6 +154,7 @@ else:
         "api.hostarrays": "ConvTile Tensor Tile UnwrittenWarning",
         "api.tensors": "conv_tile tensor tile tile_acc tile_left tile_left_scale tile_mat "
         "tile_right tile_right_scale tile_vec",
+        "api.kernel.tuning": "Tuning autotune",
         "api.kernel.hostside": "In InOut KernelWarning Out spec",
         "api.kernel.kernel": "Kernel inline kernel",
         "api.kernel.surface": "block cdiv copy full grid matmul print range store "

@@ -1,4 +1,4 @@
-"""docs/kernels.md is run from top to bottom, and prints what it shows."""
+"""The guides in docs/ are run from top to bottom, and print what they show."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from click.testing import CliRunner
 from account.files import ROOT
 from ptokit.tools.cli import main
 
-TEXT = (ROOT / "docs" / "kernels.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```\n(?:\n```\n(.*?)```)?", TEXT, re.S)
+BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```\n(.*?)```)?", re.S)
 
 
-def test_the_guide_runs_and_prints_what_it_shows() -> None:
+@pytest.mark.parametrize(("name", "count"), [("kernels.md", 8), ("tuning.md", 3)])
+def test_a_guide_runs_and_prints_what_it_shows(
+    name: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {"__name__": "guide"}
-    assert len(BLOCKS) > 5
-    for code, shown in BLOCKS:
-        name, printed = "kernels.md", io.StringIO()
+    blocks = BLOCK.findall((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    assert len(blocks) >= count
+    for code, shown in blocks:
+        printed = io.StringIO()
         linecache.cache[name] = len(code), None, code.splitlines(keepends=True), name
         with contextlib.redirect_stdout(printed):
             exec(compile(code, name, "exec"), space)

@@ -200,15 +200,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     rows = list(rows)
     if not rows:
         return []
-    cells = [[*map(str, head)], *([*map(str, row)] for row in rows)]
+    cells = [[*head], *([*map(_cell, row)] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    numbers = [isinstance(cell, int) or str(cell).endswith("%") for cell in rows[0]]
+    numbers = [isinstance(cell, int | float) or str(cell).endswith("%") for cell in rows[0]]
 
     def padded(line: Sequence[str]) -> Iterator[str]:
         for cell, width, number in zip(line, widths, numbers, strict=True):
             yield cell.rjust(width) if number else cell.ljust(width)
 
     return ["  ".join(padded(line)).rstrip() for line in cells]
+
+
+def _cell(cell: object) -> str:
+    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)
 
 
 def _share(cycles: float, timeline: Timeline) -> str:
