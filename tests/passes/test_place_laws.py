@@ -152,7 +152,11 @@ def test_text_of_level_3_is_a_program_of_level_3(path: Path, chip: str) -> None:
     program = source(path)
     if placed(path, TARGETS[chip]) is None or any(d.is_error for d in program.check(chip)):
         pytest.skip("the chip does not take it, or only the run knows its addresses")
-    text = program.text(level=3, target=chip)
+    try:
+        text = program.text(level=3, target=chip)
+    except pto.PtoError as problem:  # pipes between cores are not synchronised
+        assert problem.diagnostics[0].slug == "conversion"  # noqa: PT017
+        return
     slugs = {d.slug for d in pto.loads(text).check(chip, level=3) if d.is_error}
     assert slugs == ({"level"} if slugs and path.stem in UNFINISHED else set())
 

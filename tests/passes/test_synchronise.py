@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from anyorder import differs
 from mutants import mutant
@@ -141,3 +142,13 @@ def test_each_fault_that_some_order_shows_is_found() -> None:
         assert wrong or not differing, f"{case}: {fault}"
     assert found > scaled(50), "most faults are such"
     assert shown > scaled(50), "and random orders show most of them"
+
+
+def test_sections_of_both_kinds_have_flags_of_their_own() -> None:
+    """S1, with the signals between them, of a run on an array."""
+    text = (Path(__file__).parent / "synchronise-sections.pto").read_text(encoding="utf-8")
+    made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
+    arrays = {"g": np.zeros(256, np.float32), "n": 3}
+    (run,) = issued(Program(made), TARGETS["a2a3"], None, arrays)
+    assert len(run.cores) == 3
+    assert not find(run.cores, TARGETS["a2a3"], run.footprints.regions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ptokit as pto
 from fuzz.scale import sampled, scaled
 from pykernels.cases import (
     CASES,
@@ -51,16 +52,23 @@ def test_debug_and_both_engines_agree(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_program_is_legal_and_reads_back(case: Case) -> None:
-    import ptokit as pto
-
     args = case.make(np.random.default_rng(5), case.every_size()[1])
     program = case.kernel.program(*args, **case.how)
     assert [d.render() for d in program.check(*case.targets) if d.is_error] == []
     text = program.text("dps")
     assert pto.loads(text).text("dps") == text
-    for target in sampled([t for t in case.targets if t != "cpu"], 2):
-        placed = pto.loads(program.text(level=3, target=target))
-        assert [d.render() for d in placed.check(target, level=3) if d.is_error] == []
+
+
+CHIPS = [(case, target) for case in CASES for target in case.targets if target != "cpu"]
+
+
+@pytest.mark.parametrize(("case", "chip"), sampled(CHIPS, 7), ids=str)
+def test_text_of_level_3_is_legal_and_its_pipes_are_in_order(case: Case, chip: str) -> None:
+    args = case.make(np.random.default_rng(5), case.every_size()[1])
+    program = case.kernel.program(*args, **case.how)
+    done = pto.loads(program.text(level=3, target=chip))
+    assert [d.render() for d in done.check(chip, level=3) if d.is_error] == []
+    assert [d.render() for d in done.races(chip) if d.is_error] == []
 
 
 @pytest.mark.parametrize("rows", sampled([33, 1, 31, 103], 4))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
+from ptokit.analysis.checker import check_func
+from ptokit.api.bind import bind
 from ptokit.api.executable import Executable, Options
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING
@@ -55,10 +58,13 @@ def issued(
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
     args = {arg.name: arg for arg in executable.every_argument()}
     arrays = {name: sample_of(arg) for name, arg in args.items()}
-    bound = executable.bound(arrays)
-    if not isinstance(bound, Bound):
+    if executable.cores:
         issue = Issue(target)
         executable.execute(arrays, observers=(issue,))
         yield issue
         return
+    bound = bind(executable.func, arrays, target, {})
+    problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
+    if problems:
+        raise PtoError(problems)
     yield from dry_runs(bound, target, blocks)

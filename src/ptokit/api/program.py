@@ -352,7 +352,7 @@ class Program:
 
         `dialect`: the version of the assembler that takes the DPS form, "v0.26", "v0.57" or
         "v0.64". Without one each statement keeps the spelling that it was read in. `level` 3, of
-        "dps" and "cpp": with every address and scratch tile, for `target`.
+        "dps" and "cpp": with every address, scratch tile, flag and barrier, for `target`.
         """
         if form not in FORMS:
             raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")

@@ -91,9 +91,7 @@ def _with_arguments(func: Func, entry: Func) -> Func:
 
 def _kinds(module: Module, func: Func, path: tuple[str, ...]) -> Iterator[KernelKind]:
     """The kinds of core that have sections, or functions that are called, of their own."""
-    for op in func.walk():
-        if isinstance(op, Op) and op.page.core is not None and op.regions:
-            yield op.page.core
+    yield from section_kinds(func)
     own = {f.name: f for f in module.owner(func).parts if isinstance(f, Func)}
     for _, name in calls(func):
         callee = own.get(name)
@@ -109,8 +107,19 @@ def only(module: Module, func: Func, kind: KernelKind) -> Func:
     def skipped(callee: Func) -> bool:
         return kind_of(module, callee) is OTHER[kind]
 
-    mine = inlined(module, func, skipped=skipped)
-    return replace(mine, body=_block(mine.body, kind))
+    return part_of(inlined(module, func, skipped=skipped), kind)
+
+
+def part_of(func: Func, kind: KernelKind) -> Func:
+    """What the cores of one kind run of a function that calls no other one."""
+    return replace(func, body=_block(func.body, kind))
+
+
+def section_kinds(func: Func) -> Iterator[KernelKind]:
+    """The kinds of core that have sections of their own."""
+    for op in func.walk():
+        if isinstance(op, Op) and op.page.core is not None and op.regions:
+            yield op.page.core
 
 
 def _block(block: Block, kind: KernelKind) -> Block:

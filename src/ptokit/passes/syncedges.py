@@ -113,9 +113,13 @@ class Step(NamedTuple):
 
 @dataclass
 class Places:
-    """The way from the body of a function to each op."""
+    """The way from the body of a function to each op.
+
+    `section`: what is put in beside sections is for the cores of one kind, so in sections like it.
+    """
 
     func: Func
+    section: type[Instr] | None = None
     ways: dict[int, tuple[Step, ...]] = field(default_factory=dict[int, tuple[Step, ...]])
     around: dict[Block, tuple[Step, ...]] = field(default_factory=dict[Block, tuple[Step, ...]])
 
@@ -133,6 +137,11 @@ class Places:
                     self.ways.update((id(one), self.ways[id(op)]) for one in inner)
                 else:
                     self._block(region, (*way, Step(block, number, region)))
+
+    def outside(self, block: Block) -> bool:
+        """Whether a block lies in no section."""
+        steps = (step.block.ops[step.number] for step in self.around[block])
+        return all(isinstance(op, Op) and op.page.core is None for op in steps)
 
     def outermost_loop(self, block: Block) -> Step | None:
         """The outermost loop around a block."""
@@ -169,7 +178,8 @@ def woven(places: Places, numbers: Mapping[SyncEdge, int]) -> Woven:
         for block, gap, found in _insertions(edge, number, places):
             gaps.setdefault((block, gap), []).append(found)
     made = {id(one.op): one.edge for some in gaps.values() for one in some}
-    return Woven(replace(places.func, body=_rebuilt(places.func.body, gaps)), made)
+    ops = {gap: _at_gap(some, gap[0], places) for gap, some in gaps.items()}
+    return Woven(replace(places.func, body=_rebuilt(places.func.body, ops)), made)
 
 
 def _insertions(
@@ -192,17 +202,20 @@ def _insertions(
         yield loop.block, loop.number + 1, Insertion(WAIT, edge, new(up=False))
 
 
-def _rebuilt(block: Block, gaps: Mapping[tuple[Block, int], list[Insertion]]) -> Block:
+def _at_gap(some: list[Insertion], block: Block, places: Places) -> list[Op]:
+    """The ops of a gap in order; beside sections in one of their own."""
+    ops = [one.op for one in sorted(some, key=lambda one: one.rank)]
+    if places.section is None or not places.outside(block):
+        return ops
+    return [Op(places.section, regions=[Block(ops=[*ops])])]
+
+
+def _rebuilt(block: Block, gaps: Mapping[tuple[Block, int], list[Op]]) -> Block:
     ops: list[AnyOp] = []
     for number, op in enumerate(block.ops):
-        ops += _sorted(gaps.get((block, number), []))
+        ops += gaps.get((block, number), [])
         if op.regions:
             op = replace(op, regions=[_rebuilt(region, gaps) for region in op.regions])
         ops.append(op)
-    ops += _sorted(gaps.get((block, len(block.ops)), []))
+    ops += gaps.get((block, len(block.ops)), [])
     return replace(block, ops=ops)
-
-
-def _sorted(some: list[Insertion]) -> list[Op]:
-    """Edges that were found later go before those that were there."""
-    return [one.op for one in sorted(some, key=lambda one: one.rank)]

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from ptokit.analysis.aliases import written_args
 from ptokit.ir.module import Func, Op, OpaqueOp
-from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.lang.traits import CHANNEL, FLAGS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import INNER_PAIRS, Pipe
+from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
+from ptokit.passes.percore import part_of
 from ptokit.passes.shared import refuse
 from ptokit.passes.syncedges import (
     Places,
@@ -41,8 +41,8 @@ from ptokit.sim.pipes.pipequeues import PipeQueues
 def synchronise(func: Func, target: Target) -> Func:
     """The function with flags and barriers; itself where it has any, or the target needs none.
 
-    PtoError where an op is not known, or cores wait for one another: what they do to the order of
-    the pipes is not told by what the function issues alone.
+    The sections of each kind of core are synchronised by themselves. PtoError where an op is not
+    known, or a pipe leads to another core: what fills it no run of one core tells.
     """
     ops = list(func.body.walk())
     if target.in_order or any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops):
@@ -50,16 +50,38 @@ def synchronise(func: Func, target: Target) -> Func:
     for op in ops:
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, "remove it")
-        if not CORES.isdisjoint(op.page.uses) or (op.page.core is not None and op.regions):
-            message = f"{op.name}: functions of several cores are not synchronised"
+        if CHANNEL in op.page.uses or op.page.exchange is not None:
+            message = f"{op.name}: kernels with pipes between cores are not synchronised"
             raise refuse(message, op.span, "set and wait for flags in the program itself")
-    places = Places(func)
-    edges, runs = _sufficient(places, target)
-    inner = any(target.follows(op.page.inner_flags) for op in ops if isinstance(op, Op))
+    sections = {op.page.core: op.page for op in ops if isinstance(op, Op) and _is_section(op)}
+    if len(sections) < 2:
+        return _synchronised(SampledPart(Places(func)), target)
+    for kind, section in sections.items():
+        func = _synchronised(SampledPart(Places(func, section), kind), target)
+    return func
+
+
+def _is_section(op: Op) -> bool:
+    return op.page.core is not None and bool(op.regions) and THREADS not in op.page.traits
+
+
+@dataclass
+class SampledPart:
+    """What is sampled: a function, or the part of it that cores of one kind run."""
+
+    places: Places
+    kind: KernelKind | None = None
+
+
+def _synchronised(part: SampledPart, target: Target) -> Func:
+    places = part.places
+    edges, runs = _sufficient(part, target)
+    ops = (op for op in places.func.body.walk() if isinstance(op, Op))
+    inner = any(target.follows(op.page.inner_flags) for op in ops)
     taken = INNER_PAIRS if inner else frozenset[tuple[Pipe, Pipe]]()  # id 0 of these
     numbers = _numbered(_needed(edges, runs, target), runs, target, taken)
     if not edges.keys() >= numbers.keys():  # barriers of all pipes stand for some
-        again = [*_sample_runs(woven(places, numbers), target)]
+        again = [*_sample_runs(woven(places, numbers), part.kind, target)]
         numbers = _needed(numbers, again, target)
     return woven(places, numbers).func
 
@@ -91,8 +113,8 @@ class SampleRun:
         return found
 
 
-def _sample_runs(of: Woven, target: Target) -> Iterator[SampleRun]:
-    func = of.func
+def _sample_runs(of: Woven, kind: KernelKind | None, target: Target) -> Iterator[SampleRun]:
+    func = of.func if kind is None else part_of(of.func, kind)
     samples = {arg.name: sample_of(arg) for arg in func.args}
     numbers = {a: samples[a.name] for a in func.args if isinstance(a.type, ScalarType)}
     for issue in dry_runs(Bound(func, samples, numbers, written_args(func)), target, 1):
@@ -104,13 +126,13 @@ def _distinct(edges: Iterable[SyncEdge]) -> dict[SyncEdge, int]:
     return {edge: number for number, edge in enumerate(edges)}
 
 
-def _sufficient(places: Places, target: Target) -> tuple[dict[SyncEdge, int], list[SampleRun]]:
+def _sufficient(part: SampledPart, target: Target) -> tuple[dict[SyncEdge, int], list[SampleRun]]:
     """Edges with which nothing is found, each with a flag of its own, and the runs with them."""
-    edges: list[SyncEdge] = []
+    places, edges = part.places, list[SyncEdge]()
     while True:
         numbers = _distinct(edges)
         runs, new = list[SampleRun](), list[SyncEdge]()
-        for run in _sample_runs(woven(places, dict.fromkeys(edges, 0)), target):
+        for run in _sample_runs(woven(places, dict.fromkeys(edges, 0)), part.kind, target):
             runs.append(run)
             entries = [entry for entry, _ in run.numbered(numbers)]
             new = _mending(find([entries], target, run.regions), run, places, target)

@@ -7,11 +7,13 @@ depends on one takes a number of turns that is chosen, a branch the way that is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
@@ -42,10 +44,14 @@ UNKNOWN_NUMBER = 1024  # stands for an integer that nobody has given
 
 @dataclass(frozen=True)
 class TurnChoice:
-    """What happens where a number is not known: the turns of a loop, the way of a branch."""
+    """What happens where a number is not known: the turns of a loop, the way of a branch.
+
+    `found` is what memory holds where a number comes from there.
+    """
 
     turns: int = 1
     way: bool = True
+    found: int = 0
 
 
 ALONE = TurnChoice()
@@ -113,7 +119,7 @@ class DryRun(Interpreter):
         return noted
 
     def _issued(self, op: Op) -> Step:
-        samples = {value: _sample(value) for value in op.results}
+        samples = {value: _sample(value, self.choice.found) for value in op.results}
 
         def issued(env: Env) -> None:
             self.limits.before(op)
@@ -124,9 +130,9 @@ class DryRun(Interpreter):
         return issued
 
 
-def _sample(value: Value) -> int | float:
+def _sample(value: Value, found: int) -> int | float:
     """A number of the type of a value."""
-    return 1.0 if getattr(value.type, "is_float", False) else 0
+    return 1.0 if getattr(value.type, "is_float", False) else found
 
 
 def dry_run(
@@ -156,16 +162,31 @@ def dry_run(
 def dry_runs(bound: Bound, target: Target, blocks: int) -> Iterator[Issue]:
     """What the function issues on samples: unknown loops turn 0 to 5 times, branches go either way.
 
-    A run that breaks a rule is left out.
+    A run that breaks a rule is left out; where none is left the samples decide.
     """
     scalars = {arg for arg in bound.func.args if isinstance(arg.type, ScalarType)}
-    unknown = depends(bound.func, frozenset(scalars))
-    open, planned = decided(bound.func, unknown), placed(bound, target)
-    for choice in [TurnChoice(n, way) for n in TURNS for way in (True, False)] if open else [ALONE]:
-        try:
-            yield dry_run(bound, target, blocks, choice, unknown, planned)
-        except PtoError:
-            continue  # no run that is legal takes these turns and ways
+    unknown, planned = depends(bound.func, frozenset(scalars)), placed(bound, target)
+    legal = False
+    for choice in _choices(bound.func, unknown):
+        with suppress(PtoError):  # no run that is legal takes these turns and ways
+            issue = dry_run(bound, target, blocks, choice, unknown, planned)
+            legal = True
+            yield issue
+    for found in (0, 1):
+        if not legal:
+            with suppress(PtoError):
+                issue = dry_run(bound, target, blocks, TurnChoice(found=found), planned=planned)
+                legal = True
+                yield issue
+
+
+def _choices(func: Func, unknown: frozenset[Value]) -> list[TurnChoice]:
+    """All turns and ways, as far as there are loops and branches that depend on these values."""
+    flows = [*_open(func, unknown)]
+    loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
+    ways = (True, False) if len(loops) < len(flows) else (True,)
+    turns = TURNS if loops else TURNS[:1]
+    return [TurnChoice(n, way) for n in turns for way in ways] if flows else []
 
 
 def sample_of(arg: Value) -> Any:  # Any: an array or a number
@@ -187,8 +208,14 @@ def _blank(kind: Type) -> Any:  # Any: as above
 
 def decided(func: Func, values: frozenset[Value]) -> bool:
     """Whether a loop or a branch depends on one of these."""
-    flows = (op for op in func.body.walk() if isinstance(op, Op) and FLOW in op.page.uses)
-    return any(not values.isdisjoint(_deciding(op)) for op in flows)
+    return any(True for _ in _open(func, values))
+
+
+def _open(func: Func, values: frozenset[Value]) -> Iterator[Op]:
+    """The loops and branches that depend on one of these."""
+    for op in func.body.walk():
+        if isinstance(op, Op) and FLOW in op.page.uses and not values.isdisjoint(_deciding(op)):
+            yield op
 
 
 def _deciding(op: Op) -> Iterator[Value]:
