@@ -152,7 +152,10 @@ def test_a_kernel_in_python_of_several_blocks() -> None:
     elements = Elements(report(found))
     assert len(elements.of("bar")) == len(found.timeline.bars)
     assert [a["value"] for tag, a in elements.found if tag == "option"] == ["0", "1"]
-    assert "block 1 · MTE2" in elements.text
+    assert [title for a in elements.of("core-name") if (title := a["title"])] == [
+        "block 0",
+        "block 1",
+    ]
     assert "pto.matmul(left, right, acc=acc" in elements.text
 
 
@@ -240,3 +243,15 @@ def test_a_click_on_a_head_sorts_the_lines(browser: BrowserPage) -> None:
     )
     assert cycles == sorted(cycles, reverse=True)
     assert cycles[0] > 0
+
+
+@needs_browser
+def test_the_policy_refuses_scripts_that_are_not_its_own(
+    browser: BrowserPage, page: str, tmp_path: Path
+) -> None:
+    evil = '<script>document.title = "evil"</script><p onclick="alert(1)" id=evil>x</p>'
+    (tmp_path / "evil.html").write_text(page.replace("<main>", f"<main>{evil}"), "utf-8")
+    browser.open(tmp_path / "evil.html")
+    browser.click("document.getElementById('evil')")
+    assert browser.value("document.title") == "@stream on a2a3"
+    assert len(browser.problems) == 2

@@ -16,7 +16,7 @@ for (const element of document.querySelectorAll("[data-p]"))
 
 const bars = [...document.querySelectorAll(".pipes .bar")].map((element) => ({
   x: element.x.baseVal.value, width: element.width.baseVal.value, y: element.y.baseVal.value,
-  name: element.dataset.tip.split(/\s/, 1)[0],
+  name: element.dataset.tip.split(/ ·|\n/, 1)[0], element,
 }));
 
 function word(svg, x, y, text) {
@@ -52,7 +52,10 @@ function drawWords() { // names of the bars that have room for them
   for (const bar of bars) {
     const left = Math.max(0, ((bar.x - from) / span) * width);
     const right = Math.min(width, ((bar.x + bar.width - from) / span) * width);
-    if (right - left > 7 * bar.name.length + 6) word(words, left + 4, bar.y + 13, bar.name);
+    if (right - left > 7 * bar.name.length + 6) {
+      const made = word(words, left + 4, bar.y + 13, bar.name);
+      made.classList.toggle("chosen", bar.element.classList.contains("chosen"));
+    }
   }
 }
 
@@ -86,11 +89,12 @@ function select(number, by) {
   for (const element of places.get(chosen) ?? []) {
     element.classList.add("chosen");
     const list = element.closest(".lines") && element.closest("#source");
-    if (list && list !== by) scrollTo(list, element);
+    if (list && list !== by) reveal(list, element);
   }
+  drawWords();
 }
 
-function scrollTo(list, element) { // the list alone, not the page
+function reveal(list, element) { // the list alone, not the page
   const outer = list.getBoundingClientRect(), inner = element.getBoundingClientRect();
   if (inner.top < outer.top || inner.bottom > outer.bottom)
     list.scrollTop += inner.top - outer.top - outer.height / 2;

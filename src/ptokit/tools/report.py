@@ -26,8 +26,10 @@ from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.roofline import roofline
 from ptokit.sim.pipes.timeline import Line, LineTime, Timeline
 from ptokit.tools.reportcharts import (
+    CORE,
     MOST_DRAWN,
     Chart,
+    Label,
     LineNumbers,
     memory_charts,
     pipe_chart,
@@ -94,8 +96,7 @@ def _figures(profile: Profile) -> str:
 
 
 def _chart(chart: Chart, kind: str, cycles: int) -> str:
-    named = zip(chart.labels, chart.colours, strict=True)
-    labels = "".join(f"<div>{_key(colour)}{escape(label)}</div>" for label, colour in named)
+    labels = "".join(map(_label_of, chart.labels))
     note = f"<p class=note>{escape(chart.note)}</p>" if chart.note else ""
     high = chart.high
     return (
@@ -106,10 +107,12 @@ def _chart(chart: Chart, kind: str, cycles: int) -> str:
     )
 
 
-def _key(colour: str) -> str:
-    return f'<svg viewBox="0 0 1 1"><rect class="{colour}" width="1" height="1"/></svg>' * (
-        colour != ""
-    )
+def _label_of(label: Label) -> str:
+    text = escape(label.text)
+    if label.kind in ("", CORE):
+        return f'<div class="{label.kind}" title="{text}">{text}</div>'
+    key = f'<svg viewBox="0 0 1 1"><rect class="{label.kind}" width="1" height="1"/></svg>'
+    return f"<div>{key}{text}</div>"
 
 
 def _memories(profile: Profile, places: LineNumbers) -> str:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import zip_longest
+from itertools import groupby
 
 from ptokit.isa.model.targets import Target
 from ptokit.sim.pipes.byteregions import MemorySpace
@@ -19,6 +19,7 @@ from ptokit.sim.pipes.lifetimes import Lifetime
 from ptokit.sim.pipes.timeline import Bar, Bubble, Line, TimedEntry, Timeline
 
 MOST_DRAWN = 10_000  # rectangles of a chart: browsers move more of them slowly
+CORE = "core-name"
 ROW, BAR = 24, 18  # pixels
 MEMORY = 96  # pixels of a memory
 
@@ -36,14 +37,18 @@ class LineNumbers:
 
 
 @dataclass(frozen=True)
+class Label:
+    """The words beside a row: of a pipe, in its colour; of a core, `CORE`; or of anything else."""
+
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
 class Chart:
-    """A chart: a label for each row, the rectangles, and what has to be said of it.
+    """A chart: a label for each row, the rectangles, and what has to be said of it."""
 
-    `colours` are those of the rows, as far as a row has one.
-    """
-
-    labels: tuple[str, ...]
-    colours: tuple[str, ...]
+    labels: tuple[Label, ...]
     shapes: str
     high: int  # pixels
     note: str = ""
@@ -62,34 +67,45 @@ class DrawnBar:
 
 
 def pipe_chart(timeline: Timeline, names: Sequence[str], places: LineNumbers) -> Chart:
-    """A row for each pipe and core that does something, and one for the critical path."""
+    """A row for each pipe that does something, below its core's name, and the critical path."""
     queues = {q: [e for e in es if isinstance(e, Bar)] for q, es in timeline.queues.items()}
-    queues = {queue: bars for queue, bars in queues.items() if bars}
     joined = -(-len(timeline.bars) // MOST_DRAWN)
     shapes = [_rects(_path(timeline), 6, ROW - 12, places)]
     bubbles: dict[PipeQueue, list[Bubble]] = defaultdict(list)
     for bubble in timeline.bubbles:
         bubbles[bubble.entry.queue].append(bubble)
-    for row, (queue, bars) in enumerate(queues.items(), 1):
+    rows = _rows([queue for queue, bars in queues.items() if bars], len(names) > 1)
+    for row, queue in enumerate(rows, 1):
+        if isinstance(queue, int):
+            continue
         waits = map(_wait, bubbles[queue]) if joined == 1 else ()
         shapes.append(_rects(waits, row * ROW + (ROW - 6) // 2, 6, places))
-        drawn = _bars(bars, joined, timeline, bubbles[queue])
+        drawn = _bars(queues[queue], joined, timeline, bubbles[queue])
         shapes.append(_rects(drawn, row * ROW + (ROW - BAR) // 2, BAR, places))
-    labels = ("critical path", *(_label(queue, names, timeline) for queue in queues))
     note = (
         f"{len(timeline.bars):,} instructions: up to {joined} neighbours of a queue are drawn "
-        "as one bar, the paler the more the queue is idle; waits and long paths are left out."
+        "as one bar, the paler the more the queue is idle; waits are left out."
         if joined > 1
         else ""
     )
-    colours = ("", *map(_colour, queues))
-    return Chart(labels, colours, "".join(shapes), ROW * len(labels), note)
+    labels = (Label("critical path"), *(_label(row, names, timeline) for row in rows))
+    return Chart(labels, "".join(shapes), ROW * len(labels), note)
 
 
-def _label(queue: PipeQueue, names: Sequence[str], timeline: Timeline) -> str:
-    share = timeline.busy[queue] / (timeline.cycles or 1)
-    core = f"{names[queue.core]} · " if len(names) > 1 else ""
-    return f"{core}{queue}  {share:.0%}"
+def _rows(queues: Iterable[PipeQueue], several: bool) -> list[PipeQueue | int]:
+    """The queues by core; of several cores the number of each before its queues."""
+    rows: list[PipeQueue | int] = []
+    for core, some in groupby(queues, key=lambda queue: queue.core):
+        rows += [core] if several else []
+        rows += some
+    return rows
+
+
+def _label(row: PipeQueue | int, names: Sequence[str], timeline: Timeline) -> Label:
+    if isinstance(row, int):
+        return Label(names[row], CORE)
+    share = timeline.busy[row] / (timeline.cycles or 1)
+    return Label(f"{row}  {share:.0%}", _colour(row))
 
 
 def _bars(
@@ -137,7 +153,8 @@ def where(entry: TimedEntry) -> str:
 
 def short(name: str) -> str:
     """A mnemonic without its dialect."""
-    return name.rpartition(".")[2]
+    dialect, _, rest = name.partition(".")
+    return rest or dialect
 
 
 def _wait(bubble: Bubble) -> DrawnBar:
@@ -147,15 +164,22 @@ def _wait(bubble: Bubble) -> DrawnBar:
 
 
 def _path(timeline: Timeline) -> Iterator[DrawnBar]:
-    """The critical path: each entry until the next one is ready; drawn only if it is short."""
+    """The critical path: each entry until the next one is ready.
+
+    Of a long path neighbours of a queue are one; it is left out if there are still too many.
+    """
     path = timeline.critical
-    if len(path) > MOST_DRAWN:
-        return
-    for entry, after in zip_longest(path, path[1:]):
-        until = timeline.cycles if after is None else after.ready
-        if until > entry.ready:
-            tip = f"{where(entry)}\n{until - entry.ready:,} cycles of the critical path"
-            yield DrawnBar(f"crit {_colour(entry.queue)}", entry.ready, until, (entry.line,), tip)
+    ends = [*(entry.ready for entry in path[1:]), timeline.cycles]
+    steps = [(entry, end) for entry, end in zip(path, ends, strict=True) if end > entry.ready]
+    groups = [[step] for step in steps]
+    if len(steps) > MOST_DRAWN:
+        groups = [[*some] for _, some in groupby(steps, key=lambda step: step[0].queue)]
+    for group in groups if len(groups) <= MOST_DRAWN else ():
+        (first, _), (_, end) = group[0], group[-1]
+        what = where(first) if len(group) == 1 else f"{len(group)} entries of {first.queue}"
+        tip = f"{what}\n{end - first.ready:,} cycles of the critical path"
+        lines = list(dict.fromkeys(entry.line for entry, _ in group))
+        yield DrawnBar(f"crit {_colour(first.queue)}", first.ready, end, lines, tip)
 
 
 def _groups(bars: Sequence[Bar], size: int) -> Iterator[Sequence[Bar]]:
@@ -183,8 +207,8 @@ def _memory(lives: Sequence[Lifetime], target: Target, places: LineNumbers) -> C
         _rects((_life(one),), (top - one.region.stop) * scale, _high(one, scale), places)
         for one in drawn
     ]
-    labels = (f"{_size(top)} of {_size(room)}" if room else _size(top),)
-    return Chart(labels, ("",), "".join(shapes), MEMORY, note)
+    label = Label(f"{_size(top)} of {_size(room)}" if room else _size(top))
+    return Chart((label,), "".join(shapes), MEMORY, note)
 
 
 def _high(life: Lifetime, scale: float) -> float:
