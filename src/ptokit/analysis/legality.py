@@ -49,9 +49,9 @@ class Verdict:
     diagnostics: tuple[Diagnostic, ...]
     left: tuple[Left, ...]
 
-    def also(self, further: Sequence[Diagnostic]) -> Verdict:
+    def also(self, further: Iterable[Diagnostic]) -> Verdict:
         """The verdict when more was found on the same target; nothing changes a refusal."""
-        if self.word is Outcome.REFUSED or not further:
+        if self.word is Outcome.REFUSED:
             return self
         every = (*self.diagnostics, *further)
         word, reason = _said(every, self.left)

@@ -8,13 +8,17 @@ from typing import Any, Protocol
 from ptokit.analysis.checker import check_func
 from ptokit.api.bind import bind
 from ptokit.api.executable import Executable, Options
+<<<<<<< HEAD
+=======
+from ptokit.api.fills import Fill
+>>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound
-from ptokit.sim.pipes.dryrun import decided, depends, dry_run, dry_runs, sample_of
+from ptokit.sim.pipes.dryrun import MOST_ISSUED, decided, depends, dry_run, dry_runs, samples
 from ptokit.sim.pipes.issuing import Issue
 
 
@@ -29,7 +33,7 @@ class OfFunctions(Protocol):
 def issued(
     program: OfFunctions,
     target: Target,
-    func: str | None = None,
+    func: str | Func | None = None,
     arrays: Mapping[str, Any] | None = None,  # Any: arrays and numbers
     blocks: int = 1,
 ) -> Iterator[Issue]:
@@ -39,7 +43,7 @@ def issued(
     over them take 0, 1, 2, 3 and 5 turns, branches go either way; a run that breaks a rule is left
     out. PtoError where the program is not legal, or the run on arrays fails.
     """
-    entry = program.entry_named(func)
+    entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
     options = Options(target, "reference", CPU_READING, blocks)
     executable = Executable(whole_kernel(program.module, entry), options, cores)
@@ -56,6 +60,7 @@ def issued(
 
 
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
+<<<<<<< HEAD
     args = {arg.name: arg for arg in executable.every_argument()}
     arrays = {name: sample_of(arg) for name, arg in args.items()}
     if executable.cores:
@@ -68,3 +73,35 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
     if problems:
         raise PtoError(problems)
     yield from dry_runs(bound, target, blocks)
+=======
+    """The launches on the first sample of the arguments that is a legal run."""
+    refused: PtoError | None = None
+    for sample in samples(executable.every_argument(), whole=bool(executable.cores)):
+        try:
+            found = [*_on_sample(executable, sample, target, blocks)]
+        except PtoError as problem:
+            refused = refused or problem
+            continue
+        if found:
+            yield from found
+            return
+    if refused is not None:
+        raise refused
+
+
+def _on_sample(
+    executable: Executable,
+    sample: Mapping[str, Any],  # Any: arrays and numbers
+    target: Target,
+    blocks: int,
+) -> Iterator[Issue]:
+    if not executable.cores:
+        bound = executable.bound(sample)
+        assert isinstance(bound, Bound)
+        yield from dry_runs(bound, target, blocks)
+        return
+    issue = Issue(target)
+    filled = {name: Fill() if value is None else value for name, value in sample.items()}
+    executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
+    yield issue
+>>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)

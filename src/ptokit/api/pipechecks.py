@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptokit.api.issued import OfFunctions, issued
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import peer_of
 from ptokit.sim.pipes.racereports import races
+from ptokit.sim.pipes.redundant import Pair, redundant
 
 
 def races_of(
     program: OfFunctions,
     target: Target,
-    func: str | None,
+    func: Func,
     arrays: Mapping[str, Any] | None,  # Any: arrays and numbers
     blocks: int,
 ) -> list[Diagnostic]:
@@ -26,24 +28,58 @@ def races_of(
     if target.in_order:
         return []
     if not synchronised(program):
-        return [_unsynchronised(program.entry_named(func), target)]
-    return races(issued(program, target, func, arrays, blocks), target)
+        return [_unsynchronised(func, target)]
+    try:
+        issues = [*issued(program, target, func, arrays, blocks)]
+    except PtoError as problem:
+        if arrays is not None:
+            raise
+        return [_no_sample(func, problem, target)]
+    return [*races(issues, target), *(_hint(pair, target) for pair in redundant(issues, target))]
 
 
-def kernels(program: OfFunctions) -> list[str]:
+def kernels(program: OfFunctions) -> list[Func]:
     """The functions that a launch may run: of a pair that is one kernel the first."""
     found: list[Func] = []
     for func in entries(program.module):
-        peer = None if func.declared else peer_of(program.module, func)
-        if not func.declared and peer not in found:
-            found.append(func)
-    return [func.name for func in found]
+        if not func.declared and func in program.module.funcs:
+            found += [func] if peer_of(program.module, func) not in found else []
+    return found
 
 
 def synchronised(program: OfFunctions) -> bool:
     """Whether the program orders its pipes itself: somewhere in it is a flag, or a barrier."""
     ops = (op for func in program.module.funcs for op in func.walk())
     return any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
+
+
+def _hint(pair: Pair, target: Target) -> Diagnostic:
+    """A flag or barrier that is not needed."""
+    slug, first = "redundant-synchronisation", pair[0]
+    rest = tuple(Note("it belongs to this", op.span) for op in pair[1:])
+    return Diagnostic(
+        slug,
+        f"{first.name}: {CATALOGUE[slug].title}",
+        first.span,
+        severity=Severity.HINT,
+        help="remove it" + (", and what belongs to it" if rest else ""),
+        targets=(target.name,),
+        notes=rest,
+    )
+
+
+def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
+    """Nobody knows arguments that the function takes."""
+    slug, why = "no-sample-run", problem.diagnostics[0]
+    return Diagnostic(
+        slug,
+        f"@{func.name}: {CATALOGUE[slug].title}",
+        severity=Severity.WARNING,
+        seen="the first of them ends with the note",
+        help="`ptokit run --races` with arguments looks at that run",
+        targets=(target.name,),
+        notes=(Note(why.message, why.span),),
+    )
 
 
 def _unsynchronised(func: Func, target: Target) -> Diagnostic:

@@ -103,10 +103,13 @@ class Program:
         found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
         if not races:
             return found
-        from ptokit.api.pipechecks import kernels
+        from ptokit.api.pipechecks import kernels, races_of
 
-        names = kernels(self)
-        return [v.also([d for n in names for d in self.races(v.target, func=n)]) for v in found]
+        launched = kernels(self)
+        return [
+            v.also(d for f in launched for d in races_of(self, TARGETS[v.target], f, None, 1))
+            for v in found
+        ]
 
     def races(
         self,
@@ -124,9 +127,10 @@ class Program:
         """
         from ptokit.api.pipechecks import races_of
 
+        entry = self.entry_named(func)
         names = tuple(TARGETS) if "all" in targets else targets
         chosen = [*map(target_named, names)] or [current_target()]
-        return [d for t in chosen for d in races_of(self, t, func, arrays or None, blocks)]
+        return [d for t in chosen for d in races_of(self, t, entry, arrays or None, blocks)]
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, the only entry, or the only one that no other calls.

@@ -272,6 +272,18 @@ CATALOGUE: dict[str, Entry] = {
         "time. Within one pipe, MTE1, MTE2, MTE3 and FIX may begin an entry before the one before "
         "is complete, and so does V on A2/A3: the help says which edge is missing.",
     ),
+    "redundant-synchronisation": Entry(
+        "without it every order of the pipes stays right",
+        "Other flags and barriers already order what this one orders. It costs time only: remove "
+        "it, with the sets and waits that belong to it. Two that are redundant each may not both "
+        "be removed: look again after the first.",
+    ),
+    "no-sample-run": Entry(
+        "no sample of its arguments is a legal run",
+        "To look for hazards ptokit runs the scalar part of a function on numbers of its own: 1024 "
+        "and smaller ones for each integer. A function that takes none of them, or computes what "
+        "it does from data, is looked at with the arguments of a real run.",
+    ),
     "not-synchronised": Entry(
         "nothing orders the pipes of the function",
         "Compilers put flags and barriers into programs of levels 1 and 2, which have none. To see "

@@ -17,6 +17,7 @@ from ptokit.diagnostics.source import Span
 class Severity(Enum):
     ERROR = "error"
     WARNING = "warning"
+    HINT = "hint"  # nothing is wrong, something could be better
 
 
 class Note(NamedTuple):

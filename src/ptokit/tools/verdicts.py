@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ptokit.analysis.legality import Verdict, merged
 from ptokit.analysis.memorymap import MemoryMap
 from ptokit.analysis.survey import Left
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
 
@@ -26,9 +26,14 @@ def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterat
     if verbose:
         yield from _left(found)
     for verdict in found:
-        warnings = sum(not d.is_error for d in verdict.diagnostics)
-        also = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
+        also = "".join(_counted(verdict.diagnostics, Severity.WARNING, Severity.HINT))
         yield f"{verdict.target + ':':<6} {verdict}{also}"
+
+
+def _counted(found: Sequence[Diagnostic], *severities: Severity) -> Iterator[str]:
+    for severity in severities:
+        if number := sum(d.severity is severity for d in found):
+            yield f", {number} {severity.value}{'s' * (number != 1)}"
 
 
 def report_json(

@@ -6,9 +6,14 @@ depends on one takes a number of turns that is chosen, a branch the way that is 
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Iterator
 from contextlib import suppress
+=======
+from collections.abc import Iterator, Sequence
+>>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -39,7 +44,8 @@ from ptokit.sim.reference.launch import placed
 
 TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 MOST_ISSUED = 200_000  # instructions of one dry run
-UNKNOWN_NUMBER = 1024  # stands for an integer that nobody has given
+MIXED = 20  # further samples, of several numbers
+SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
 
 
 @dataclass(frozen=True)
@@ -189,12 +195,30 @@ def _choices(func: Func, unknown: frozenset[Value]) -> list[TurnChoice]:
     return [TurnChoice(n, way) for n in turns for way in ways] if flows else []
 
 
-def sample_of(arg: Value) -> Any:  # Any: an array or a number
-    """Something to bind an argument to that nobody has given."""
+def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, Any]]:
+    """Arguments that nobody has given: the first that are legal will do. Any: arrays and numbers.
+
+    Front ends pass the index of the block last, or before the number of blocks. With `whole` arrays
+    are None, to be as large as what the program views of them.
+    """
+    numbers = [arg.name for arg in args if isinstance(arg.type, ScalarType)]
+    arrays = {arg.name: _sampled_array(arg, whole) for arg in args if arg.name not in numbers}
+    real = {arg.name: 1.0 for arg in args if getattr(arg.type, "is_float", False)}
+    for number in SAMPLES if numbers else SAMPLES[:1]:
+        every = arrays | dict.fromkeys(numbers, number)
+        yield every | real
+        yield every | dict.fromkeys(numbers[-1:], 0) | real
+        yield every | dict(zip(numbers[-2:], (0, 1), strict=False)) | real
+    random = Random(0)
+    for _ in range(MIXED if len(numbers) > 1 else 0):
+        yield arrays | {name: random.choice((0, *SAMPLES)) for name in numbers} | real
+
+
+def _sampled_array(arg: Value, whole: bool) -> Any:  # Any: an array
     kind = arg.type
-    if isinstance(kind, ScalarType):
-        return 1.0 if kind.is_float else UNKNOWN_NUMBER
-    return np.zeros(1, f"V{kind.dtype.size}") if isinstance(kind, PtrType) else _blank(kind)
+    if not isinstance(kind, PtrType):
+        return _blank(kind)
+    return None if whole else np.zeros(1, f"V{kind.dtype.size}")
 
 
 def _blank(kind: Type) -> Any:  # Any: as above

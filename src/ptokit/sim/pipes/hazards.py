@@ -183,11 +183,14 @@ class HazardDetector:
             if region.written or region.near
             for conflict in self._conflicts(entry, region, lane, clock, writes)
         ]
-        if conflicts:
-            self._hazards(entry, conflicts)
         if not self.known[lane]:
             self.known[lane] = clock.copy()
         self.knew[id(entry)] = self.known[lane]
+        if conflicts:
+            self._hazards(entry, conflicts)
+            ordered = self.knew[id(entry)] = clock.copy()  # as if what is missing were there
+            for one in conflicts:
+                ordered[one.lane] = max(ordered[one.lane], one.number)
         for region in entry.reads:
             mine = self._mine(region, lane)
             mine.read, mine.reader = number, entry
