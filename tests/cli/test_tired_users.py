@@ -54,6 +54,7 @@ COMMANDS = {
     "layout": ("f16", "16x32", "nd"),
     "replay": (str(ROOT),),
     "new": ("kernel", "scaled"),
+    "profile": (GEMM, "--target", "a2a3"),
 }
 FAULTS = {
     "run": "ptokit.api.program.load",
@@ -65,6 +66,7 @@ FAULTS = {
     "explain": "ptokit.tools.manual.explain",
     "layout": "ptokit.tools.draw.layout_picture",
     "replay": "ptokit.tools.replay.replay",
+    "profile": "ptokit.api.program.load",
 }
 
 

@@ -8,10 +8,7 @@ from typing import Any, Protocol
 from ptokit.analysis.checker import check_func
 from ptokit.api.bind import bind
 from ptokit.api.executable import Executable, Options
-<<<<<<< HEAD
-=======
 from ptokit.api.fills import Fill
->>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Module
 from ptokit.isa.model.targets import Target
@@ -60,20 +57,6 @@ def issued(
 
 
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
-<<<<<<< HEAD
-    args = {arg.name: arg for arg in executable.every_argument()}
-    arrays = {name: sample_of(arg) for name, arg in args.items()}
-    if executable.cores:
-        issue = Issue(target)
-        executable.execute(arrays, observers=(issue,))
-        yield issue
-        return
-    bound = bind(executable.func, arrays, target, {})
-    problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
-    if problems:
-        raise PtoError(problems)
-    yield from dry_runs(bound, target, blocks)
-=======
     """The launches on the first sample of the arguments that is a legal run."""
     refused: PtoError | None = None
     for sample in samples(executable.every_argument(), whole=bool(executable.cores)):
@@ -96,12 +79,13 @@ def _on_sample(
     blocks: int,
 ) -> Iterator[Issue]:
     if not executable.cores:
-        bound = executable.bound(sample)
-        assert isinstance(bound, Bound)
+        bound = bind(executable.func, sample, target, {})
+        problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
+        if problems:
+            raise PtoError(problems)
         yield from dry_runs(bound, target, blocks)
         return
     issue = Issue(target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
     yield issue
->>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)

@@ -114,15 +114,8 @@ class SampleRun:
         return found
 
 
-<<<<<<< HEAD
 def _sample_runs(of: Woven, kind: KernelKind | None, target: Target) -> Iterator[SampleRun]:
     func = of.func if kind is None else part_of(of.func, kind)
-    samples = {arg.name: sample_of(arg) for arg in func.args}
-    numbers = {a: samples[a.name] for a in func.args if isinstance(a.type, ScalarType)}
-    for issue in dry_runs(Bound(func, samples, numbers, written_args(func)), target, 1):
-=======
-def _sample_runs(of: Woven, target: Target) -> Iterator[SampleRun]:
-    func = of.func
     issues: list[Issue] = []
     for sample in samples(func.args, whole=False):
         numbers = {a: sample[a.name] for a in func.args if isinstance(a.type, ScalarType)}
@@ -130,7 +123,6 @@ def _sample_runs(of: Woven, target: Target) -> Iterator[SampleRun]:
         if issues:
             break
     for issue in issues:
->>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)
         yield SampleRun(issue.cores[0], of.edges, issue.footprints.regions)
 
 

@@ -6,12 +6,8 @@ depends on one takes a number of turns that is chosen, a branch the way that is 
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Iterator
-from contextlib import suppress
-=======
 from collections.abc import Iterator, Sequence
->>>>>>> dd09061 (Mutants of right synchronisations, hints of redundant ones, samples of arguments)
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any
