@@ -9,7 +9,8 @@ from ptokit.analysis.checker import check_func
 from ptokit.api.bind import bind
 from ptokit.api.executable import Executable, Options
 from ptokit.api.fills import Fill
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING
@@ -68,8 +69,7 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
         if found:
             yield from found
             return
-    if refused is not None:
-        raise refused
+    raise refused or error("no-sample-run", CATALOGUE["no-sample-run"].title)
 
 
 def _on_sample(

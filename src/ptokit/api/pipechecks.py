@@ -75,10 +75,9 @@ def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
         slug,
         f"@{func.name}: {CATALOGUE[slug].title}",
         severity=Severity.WARNING,
-        seen="the first of them ends with the note",
         help="`ptokit run --races` with arguments looks at that run",
         targets=(target.name,),
-        notes=(Note(why.message, why.span),),
+        notes=() if why.slug == slug else (Note(f"the first ends: {why.message}", why.span),),
     )
 
 
