@@ -93,12 +93,12 @@ class DryRun(Interpreter):
     """Runs what makes numbers and handles, and issues the rest."""
 
     def __init__(
-        self, issue: Issue, choice: TurnChoice, unknown: frozenset[Value], *how: Any
+        self, issue: Issue, choice: TurnChoice, unknown: frozenset[Value], checks: bool, *how: Any
     ) -> None:
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
         self.issue, self.choice, self.unknown = issue, choice, unknown
-        self.checks = bool(unknown)  # a sample may be no legal run
+        self.checks = checks
 
     def flow(self, op: Op) -> InterpretedFlow:
         known = self.unknown.isdisjoint(_deciding(op))
@@ -144,10 +144,13 @@ def dry_run(
     choice: TurnChoice = ALONE,
     unknown: frozenset[Value] = frozenset(),
     planned: Planned | None = None,
+    *,
+    checks: bool = False,
 ) -> Issue:
     """The entries of a function of one core, block after block.
 
-    PtoError where a rule does not hold, or too many instructions are issued.
+    `checks`: the run may be no legal one. PtoError where a rule does not hold then, or too many
+    instructions are issued.
     """
     issue, planned, shared = Issue(target), planned or placed(bound, target), bound.shared()
     limits = DryRunLimits(MOST_ISSUED)
@@ -155,7 +158,7 @@ def dry_run(
         core = Core(target, CPU_READING, index, blocks)
         issue.prepared(core, bound.func.body)
         facts = Facts(core.target, bound.every_number)
-        run = DryRun(issue, choice, unknown, core, facts, planned, limits)
+        run = DryRun(issue, choice, unknown, checks, core, facts, planned, limits)
         local = bound.local(InterpretedMachine(core), planned.addresses)
         run.block(bound.func.body)(shared | local)
     return issue
@@ -171,13 +174,15 @@ def dry_runs(bound: Bound, target: Target, blocks: int) -> Iterator[Issue]:
     legal = False
     for choice in _choices(bound.func, unknown):
         with suppress(PtoError):  # no run that is legal takes these turns and ways
-            issue = dry_run(bound, target, blocks, choice, unknown, planned)
+            issue = dry_run(bound, target, blocks, choice, unknown, planned, checks=True)
             legal = True
             yield issue
     for found in (0, 1):
         if not legal:
             with suppress(PtoError):
-                issue = dry_run(bound, target, blocks, TurnChoice(found=found), planned=planned)
+                issue = dry_run(
+                    bound, target, blocks, TurnChoice(found=found), planned=planned, checks=True
+                )
                 legal = True
                 yield issue
 
