@@ -15,6 +15,7 @@ from ptokit.api.program import Program
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.percore import launched_cores
 from ptokit.passes.pipeline import run_passes
 from ptokit.sim.pipes.hazards import Findings, find
 
@@ -65,6 +66,8 @@ def synchronised(path: Path, chip: str) -> Program | str:
     for problem in program.check(chip):
         if problem.is_error:
             return "illegal"
+    if any(launched_cores(program.module, f) for f in program.module.funcs if not f.declared):
+        return "cores"  # what they wait for, no sample has
     try:
         return Program(run_passes(program.module, ["synchronise"], TARGETS[chip]))
     except pto.PtoError as problem:

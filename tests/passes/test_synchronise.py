@@ -27,7 +27,7 @@ from ptokit.sim.pipes.issuing import Issue
 # every third program on one of the chips, but the large ones; from PTOKIT_FUZZ = 6 on, all on both
 EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][:2]]
 CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 6)
-REFUSED = {"illegal", "conversion"}  # not for this chip; of several cores
+REFUSED = {"illegal", "cores", "conversion"}  # not for this chip; waits for others; never runs
 FEW = 14  # flags and barriers of a program that is tried without each of them
 
 
@@ -152,3 +152,48 @@ def test_sections_of_both_kinds_have_flags_of_their_own() -> None:
     (run,) = issued(Program(made), TARGETS["a2a3"], None, arrays)
     assert len(run.cores) == 3
     assert not find(run.cores, TARGETS["a2a3"], run.footprints.regions)
+
+
+def stages(count: int) -> str:
+    """All loads of so many tiles, then all additions, then all stores."""
+    tile, view = "!pto.tile_buf<vec, 1x64xf32>", "!pto.tensor_view<1x64xf32>"
+    names = [f"%x{n}: {view}" for n in range(count)]
+    lines = [
+        *(f"%t{n} = pto.alloc_tile : {tile}" for n in range(count)),
+        *(f"pto.tload ins(%x{n} : {view}) outs(%t{n} : {tile})" for n in range(count)),
+        *(
+            f"pto.tadd ins(%t{n}, %t{n} : {tile}, {tile}) outs(%t{n} : {tile})"
+            for n in range(count)
+        ),
+        *(f"pto.tstore ins(%t{n} : {tile}) outs(%x{n} : {view})" for n in range(count)),
+    ]
+    return "\n  ".join([f"func.func @stages({', '.join(names)}) {{", *lines, "return\n}\n"])
+
+
+@pytest.mark.parametrize(("count", "barriers"), [(8, 0), (9, 2)])
+@pytest.mark.parametrize("chip", CHIPS)
+def test_where_no_id_is_left_all_pipes_wait(chip: str, count: int, barriers: int) -> None:
+    made = run_passes(pto.loads(stages(count)).module, ["synchronise"], TARGETS[chip])
+    program = Program(made)
+    assert program.text().count("pto.barrier <PIPE_ALL>") == barriers
+    assert not any(findings(program, chip))
+
+
+@pto.kernel(shapes="x[rows, D] y[rows, D]")
+def doubled(x: pto.In, y: pto.Out, *, buffers: int) -> None:
+    rows, width = x.shape
+    for i in pto.range(0, rows, 32, buffers=buffers):
+        t = pto.load(pto.block(x, i, 0, 32, width))
+        pto.store(pto.block(y, i, 0, 32, width), t + t)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_two_buffers_hide_the_stores_and_additions_behind_the_loads(chip: str) -> None:
+    wide, array = pto.spec("f32", (640, 256)), np.zeros((640, 256), np.float32)
+    cycles: list[float] = []
+    for buffers in (1, 2):
+        text = doubled.program(wide, wide, buffers=buffers).text(level=3, target=chip)
+        assert text.count("pto.set_flag") == 6 * buffers  # four in each turn, two before the loop
+        program = pto.loads(text)
+        cycles.append(program.profile(x=array, y=array, rows=640, target=chip).cycles)
+    assert cycles[1] < 0.7 * cycles[0]

@@ -110,6 +110,12 @@ class Step(NamedTuple):
     number: int
     region: Block | None
 
+    @property
+    def loops(self) -> bool:
+        """Whether the region may run again after itself."""
+        op = self.block.ops[self.number]
+        return self.region is not None and repeats(op, self.region)
+
 
 @dataclass
 class Places:
@@ -145,11 +151,7 @@ class Places:
 
     def outermost_loop(self, block: Block) -> Step | None:
         """The outermost loop around a block."""
-        for step in self.around[block]:
-            assert step.region is not None
-            if repeats(step.block.ops[step.number], step.region):
-                return step
-        return None
+        return next((step for step in self.around[block] if step.loops), None)
 
 
 WAIT_FIRST, SET, WAIT, SET_LAST = range(4)  # the order of what is at one gap

@@ -171,12 +171,15 @@ def _everything(step: Step) -> SyncEdge:
 
 
 def _edge(hazard: Hazard, places: Places, target: Target) -> SyncEdge:
-    """The edge that orders two instructions, in the innermost block where they are two steps."""
+    """The edge that orders two instructions, in the innermost block where they are two steps.
+
+    Of two turns of a loop a loop inside is one step: an edge in there would order its turns, too.
+    """
     first, then = hazard.first, hazard.second
     turns = [*zip(first.turn, then.turn, strict=False)]
     other_turn = False
     for a, b in zip(places.ways[id(first.op)], places.ways[id(then.op)], strict=False):
-        if other_turn or a.region is None or a.region is not b.region:
+        if a.region is None or a.region is not b.region or (other_turn and a.loops):
             if a.number == b.number and a.region is not b.region and not other_turn:
                 break  # the regions of one op follow one another
             return _between(a, b, (first.queue.pipe, then.queue.pipe), target)
