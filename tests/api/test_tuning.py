@@ -26,7 +26,7 @@ def double(x: pto.In, y: pto.Out, *, wide: int, high: int = 8, name: str = "") -
 
 
 def arrays() -> tuple[Any, Any]:
-    return np.ones((64, 4096), np.float32), np.zeros((64, 4096), np.float32)
+    return np.ones((32, 2048), np.float32), np.zeros((32, 2048), np.float32)
 
 
 SPACE = {"wide": WIDTHS, "high": HEIGHTS}
@@ -82,7 +82,7 @@ def test_measured_seconds_rank_and_a_board_may_fail() -> None:
 
     def measure(kernel: object, args: Sequence[Any], params: dict[str, Any]) -> float:
         assert kernel is double
-        assert args[0].shape == (64, 4096)
+        assert args[0].shape == (32, 2048)
         if params["high"] == 32:
             raise OSError("the board is gone")
         return seconds[params["wide"]]

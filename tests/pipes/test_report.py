@@ -89,7 +89,7 @@ def test_memory_by_time(page: str) -> None:
         (load.start, add.complete - load.start) for load, add in zip(loads, adds, strict=True)
     ]
     assert [tile["y"] for tile in tiles] == ["72", "48", "72", "48"]  # of 96, address 0 below
-    assert "writes bytes 0 to 4,095 of UB" in (tiles[0]["data-tip"] or "")
+    assert "writes %in: bytes 0 to 4,095 of UB" in (tiles[0]["data-tip"] or "")
 
 
 def test_nothing_is_fetched(page: str) -> None:

@@ -14,9 +14,13 @@ for (const element of document.querySelectorAll("[data-p]"))
     places.get(number).push(element);
   }
 
-const bars = [...document.querySelectorAll(".pipes .bar")].map((element) => ({
-  x: element.x.baseVal.value, width: element.width.baseVal.value, y: element.y.baseVal.value,
-  name: element.dataset.tip.split(/ ·|\n/, 1)[0], element,
+// the rectangles of each chart that have names, and where the names go
+const named = charts.map((chart) => ({
+  words: chart.nextElementSibling,
+  bars: [...chart.querySelectorAll("[data-name]")].map((element) => ({
+    x: element.x.baseVal.value, width: element.width.baseVal.value, name: element.dataset.name, element,
+    middle: element.y.baseVal.value + element.height.baseVal.value / 2, high: element.height.baseVal.value,
+  })).filter((bar) => bar.high > 12),
 }));
 
 function word(svg, x, y, text) {
@@ -46,15 +50,16 @@ function drawAxis() {
   document.getElementById("seen").textContent = `${seen} µs seen`;
 }
 
-function drawWords() { // names of the bars that have room for them
-  const words = document.querySelector(".pipes .words"), width = words.clientWidth;
-  words.replaceChildren();
-  for (const bar of bars) {
-    const left = Math.max(0, ((bar.x - from) / span) * width);
-    const right = Math.min(width, ((bar.x + bar.width - from) / span) * width);
-    if (right - left > 7 * bar.name.length + 6) {
-      const made = word(words, left + 4, bar.y + 13, bar.name);
-      made.classList.toggle("chosen", bar.element.classList.contains("chosen"));
+function drawWords() { // on the bars that have room for them
+  for (const { words, bars } of named) {
+    const width = words.clientWidth;
+    words.replaceChildren();
+    for (const { x, width: long, name, middle, element } of bars) {
+      const left = Math.max(0, ((x - from) / span) * width);
+      const right = Math.min(width, ((x + long - from) / span) * width);
+      if (right - left < 7 * name.length + 6) continue;
+      const made = word(words, left + 4, middle + 4, name);
+      made.classList.toggle("chosen", element.classList.contains("chosen"));
     }
   }
 }
@@ -145,6 +150,7 @@ document.getElementById("out").addEventListener("click", () => zoom(2));
 document.getElementById("whole").addEventListener("click", () => show(0, whole));
 document.getElementById("core")?.addEventListener("change", (event) => {
   for (const core of document.querySelectorAll(".core")) core.hidden = core.dataset.core !== event.target.value;
+  draw();
 });
 
 for (const [column, head] of document.querySelectorAll("th").entries()) {

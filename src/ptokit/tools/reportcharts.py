@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 
+from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
 from ptokit.sim.pipes.byteregions import MemorySpace
 from ptokit.sim.pipes.entries import PipeQueue
@@ -21,7 +22,7 @@ from ptokit.sim.pipes.timeline import Bar, Bubble, Line, TimedEntry, Timeline
 MOST_DRAWN = 10_000  # rectangles of a chart: browsers move more of them slowly
 CORE = "core-name"
 ROW, BAR = 24, 18  # pixels
-MEMORY = 96  # pixels of a memory
+MEMORY, HIGHEST = 96, 240  # pixels of a memory, and of one with many tiles
 
 
 @dataclass
@@ -56,13 +57,14 @@ class Chart:
 
 @dataclass(frozen=True)
 class DrawnBar:
-    """A rectangle from one cycle to another one."""
+    """A rectangle from one cycle to another one, with a name on it where there is room."""
 
     kind: str
     start: int
     end: int
     lines: Sequence[Line]
     tip: str
+    name: str = ""
     filled: float = 1.0
 
 
@@ -118,12 +120,14 @@ def _bars(
         first, last = group[0], group[-1]
         if len(group) == 1:
             tip = _told(first, waited.get(id(first)))
-            yield DrawnBar(kind, first.start, first.end, (first.line,), tip)
+            name = short(first.entry.op.name)
+            yield DrawnBar(kind, first.start, first.end, (first.line,), tip, name)
             continue
         busy = sum(bar.cycles for bar in group) / (last.end - first.start or 1)
-        tip = f"{len(group)} instructions\ncycles {first.start:,} to {last.end:,}, busy {busy:.0%}"
+        name = f"{len(group)} instructions"
+        tip = f"{name}\ncycles {first.start:,} to {last.end:,}, busy {busy:.0%}"
         lines = list(dict.fromkeys(bar.line for bar in group))
-        yield DrawnBar(kind, first.start, last.end, lines, tip, busy)
+        yield DrawnBar(kind, first.start, last.end, lines, tip, name, busy)
 
 
 def _told(bar: Bar, waited: Bubble | None) -> str:
@@ -202,13 +206,14 @@ def _memory(lives: Sequence[Lifetime], target: Target, places: LineNumbers) -> C
     room = target.capacity.get(lives[0].region.space.name, 0)
     drawn = lives[:MOST_DRAWN]
     note = f"The first {len(drawn):,} of {len(lives):,} writes." if len(drawn) < len(lives) else ""
-    scale = MEMORY / top
+    high = min(max(MEMORY, BAR * len({life.region.start for life in lives})), HIGHEST)
+    scale = high / top
     shapes = [
         _rects((_life(one),), (top - one.region.stop) * scale, _high(one, scale), places)
         for one in drawn
     ]
     label = Label(f"{_size(top)} of {_size(room)}" if room else _size(top))
-    return Chart((label,), "".join(shapes), MEMORY, note)
+    return Chart((label,), "".join(shapes), high, note)
 
 
 def _high(life: Lifetime, scale: float) -> float:
@@ -216,12 +221,21 @@ def _high(life: Lifetime, scale: float) -> float:
 
 
 def _life(life: Lifetime) -> DrawnBar:
-    region, bar = life.region, life.writer
+    region, bar, name = life.region, life.writer, _tile(life)
     tip = (
-        f"{where(bar)}\nwrites bytes {region.start:,} to {region.stop - 1:,} of "
-        f"{region.space.name}\nin use for cycles {life.start:,} to {life.end:,}"
+        f"{where(bar)}\nwrites {name and name + ': '}bytes {region.start:,} to "
+        f"{region.stop - 1:,} of {region.space.name}\n"
+        f"in use for cycles {life.start:,} to {life.end:,}"
     )
-    return DrawnBar(f"tile {_colour(bar.queue)}", life.start, life.end, (bar.line,), tip)
+    return DrawnBar(f"tile {_colour(bar.queue)}", life.start, life.end, (bar.line,), tip, name)
+
+
+def _tile(life: Lifetime) -> str:
+    """The name of the tile that was written, of an instruction that writes one."""
+    op = life.writer.entry.op
+    assert isinstance(op, Op), "an op that is not known is not executed"
+    names = [value.name for operand in op.page.outs() for value in op.bound(operand.name)]
+    return f"%{names[0]}" if len(names) == len(life.writer.entry.writes) == 1 else ""
 
 
 def _size(count: int) -> str:
@@ -238,6 +252,7 @@ def _rects(shapes: Iterable[DrawnBar], top: float, high: float, places: LineNumb
         f'width="{max(shape.end - shape.start, 1)}" '
         + (f'fill-opacity="{0.3 + 0.7 * shape.filled:.2f}" ' if shape.filled < 1 else "")
         + f'data-p="{" ".join(dict.fromkeys(str(places.number(line)) for line in shape.lines))}" '
-        f'data-tip="{escape(shape.tip)}"/>\n'
+        + (f'data-name="{escape(shape.name)}" ' if shape.name else "")
+        + f'data-tip="{escape(shape.tip)}"/>\n'
         for shape in shapes
     )
