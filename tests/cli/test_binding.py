@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ptokit as pto
+from account.files import ROOT
 from ptokit.api.fills import Fill
 from ptokit.sim.memory import Memory, address_of
 from ptokit.tools.cli import main
@@ -151,6 +152,18 @@ def test_views_before_what_depends_on_data_tell_the_extents() -> None:
     for engine in ENGINES:
         found = program.run(x=x, w=w, n=8, engine=engine)["y"]
         assert np.array_equal(found, np.tile(2 * whole[:16], (8, 1)))
+
+
+def test_looking_for_extents_prints_nothing() -> None:
+    program = str(ROOT / "tests" / "pto" / "prints.pto")
+    assert ptokit("run", program, "x=zeros", "n=4").output.count("n = +004") == 1
+
+
+def test_a_wrong_program_is_told_so_before_extents_are_asked_for() -> None:
+    program = str(ROOT / "tests" / "errors" / "pointer-from-number.pto")
+    result = ptokit("run", program, "a=zeros")
+    assert result.exit_code == 1
+    assert "the pointer was made of a number" in result.output
 
 
 def test_what_only_the_other_core_needs_has_any_extent(folder: Path) -> None:

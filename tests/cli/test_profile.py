@@ -76,6 +76,11 @@ def test_queues_that_wait_for_ever_are_named() -> None:
         assert flag in result.output
 
 
+def test_what_the_program_prints_is_no_part_of_its_profile() -> None:
+    prints = str(ROOT / "tests" / "pto" / "prints.pto")
+    assert profile(prints, "n=4").output.startswith("@prints on a2a3: ")
+
+
 def test_a_program_that_issues_too_much_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptokit.sim.pipes.dryrun.MOST_ISSUED", 20)
     result = profile("stream.pto", "n=8")

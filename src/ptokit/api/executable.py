@@ -202,7 +202,11 @@ class Executable:
             for a in unsized
             if isinstance(a.type, PtrType)
         }
-        bound = bind(self.func, {**arrays, **one}, options.target, dict(options.types))
+        given = {**arrays, **one}
+        if self.cores:
+            bound = bind(self.func, given, options.target, dict(options.types))
+        else:
+            bound = self._legal(self.func, given, options.blocks > 1)
         return viewed(bound, one, options.target, options.fixpipe, options.blocks)
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:

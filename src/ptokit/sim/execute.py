@@ -81,7 +81,7 @@ class Core:
             problem = f"{address:#x} is no address of elements of {kind.dtype}"
             helped = "elements begin at multiples of their size"
             raise error("offset-misaligned", problem, help=helped)
-        return Pointer(kind.dtype, memory, elements)
+        return Pointer(kind.dtype, memory, elements, by_number=kind.by_number)
 
     def clear(self) -> None:
         """As it was made: memories that nobody wrote, no register set, no flag up."""

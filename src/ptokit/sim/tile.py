@@ -447,6 +447,7 @@ class Pointer:
     offset: int = 0
     count: int | None = None  # of elements, where it is an array of the scalar unit
     space: str = "gm"  # as in its type
+    by_number: bool = False  # as in its type
 
     def moved(self, by: int) -> Pointer:
         """So many elements further on."""

@@ -19,7 +19,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, RESIZES
+from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, PRINTS, RESIZES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
@@ -109,6 +109,8 @@ class DryRun(Interpreter):
             return execution(op, self)
         if FLAGS in op.page.uses:
             return self._noted(op, execution(op, self))
+        if PRINTS in op.page.uses and not moves(op):
+            return _silent
         if not moves(op) or {ALIASES, RESIZES} & {*op.page.traits}:
             return execution(op, self)
         return self._issued(op)
@@ -130,6 +132,10 @@ class DryRun(Interpreter):
             self.issue.work(op, env, self.core)
 
         return issued
+
+
+def _silent(env: Env) -> None:
+    """What a program says while it runs is no part of what it issues."""
 
 
 def _sample(value: Value, found: int) -> int | float:

@@ -9,6 +9,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp
 from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
@@ -33,7 +34,7 @@ def _without_effect(op: Op) -> bool:
     """Whether no view follows from the op."""
     inner = [o for region in op.regions for o in region.walk()]
     idle = bool(op.regions) and not op.results and not any(map(_places, inner))
-    return op.page.executes or idle or not CORES.isdisjoint(op.page.uses)
+    return op.page.executes or idle or not {*CORES, PRINTS}.isdisjoint(op.page.uses)
 
 
 def _places(op: AnyOp) -> bool:
