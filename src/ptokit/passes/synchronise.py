@@ -38,6 +38,8 @@ from ptokit.sim.pipes.hazards import Findings, Hazard, HazardDetector, clean, fi
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.pipequeues import PipeQueues
 
+OWN_FLAGS = "set and wait for flags in the program itself"
+
 
 def synchronise(func: Func, target: Target) -> Func:
     """The function with flags and barriers; itself where it has any, or the target needs none.
@@ -50,10 +52,10 @@ def synchronise(func: Func, target: Target) -> Func:
         return func
     for op in ops:
         if isinstance(op, OpaqueOp):
-            raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, "remove it")
+            raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, OWN_FLAGS)
         if CHANNEL in op.page.uses or op.page.exchange is not None:
             message = f"{op.name}: kernels with pipes between cores are not synchronised"
-            raise refuse(message, op.span, "set and wait for flags in the program itself")
+            raise refuse(message, op.span, OWN_FLAGS)
     sections = {op.page.core: op.page for op in ops if isinstance(op, Op) and _is_section(op)}
     if len(sections) < 2:
         return _synchronised(SampledPart(Places(func)), target)
