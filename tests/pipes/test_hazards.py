@@ -9,6 +9,7 @@ import pytest
 import ptokit as pto
 from ptokit.api.issued import issued
 from ptokit.isa.model.targets import TARGETS
+from ptokit.sim.pipes.entries import Post
 from ptokit.sim.pipes.hazards import Findings, find
 
 BODY = [*LOAD, *ADD, *STORE]
@@ -124,8 +125,8 @@ func.func @f(%x: !t) {
     assert sorted({*added}) == [0, 1, 2, 3, 5]
 
 
-def test_where_no_chosen_turns_are_legal_the_samples_decide() -> None:
-    """Neither a loop over rows that there are not, nor a division by what memory holds."""
+def test_memory_holds_a_number_with_which_the_run_is_legal() -> None:
+    """Not 0, where the program divides by it."""
     text = """\
 !t = !pto.tile_buf<vec, 8x8xi32>
 func.func @f(%x: !t, %rows: index) {
@@ -139,5 +140,56 @@ func.func @f(%x: !t, %rows: index) {
   return
 }
 """
-    (run,) = issued(pto.loads(text), TARGETS["a2a3"])
-    assert [str(entry.queue) for entry in run.cores[0]] == ["S", "V"]
+    runs = issued(pto.loads(text), TARGETS["a2a3"])
+    queues = sorted("".join(str(entry.queue) for entry in run.cores[0]) for run in runs)
+    assert queues == ["S", *("S" + "V" * turns for turns in (1, 2, 3, 5))]
+
+
+def test_what_the_scalar_unit_keeps_in_an_array_is_known() -> None:
+    """Ids of flags come from one: of which flag each set and wait is, the array says."""
+    ids = [
+        "%ids = pto.declare_eventid_array -> !pto.eventid_array<2>",
+        "pto.eventid_array_set %ids[%c0], %c1 : !pto.eventid_array<2>",
+        "pto.eventid_array_set %ids[%c1], %c0 : !pto.eventid_array<2>",
+    ]
+    other = "%k = pto.eventid_array_get %ids[%b] : !pto.eventid_array<2>"
+    body = [other, *(line.replace("%b]", "%k]") for line in BODY)]
+    assert not any(found(stream([*ids, *PRIME], body, DRAIN)))
+    (issue,) = issued(pto.loads(stream([*ids, *PRIME], body, DRAIN, "%c4")), TARGETS["a2a3"])
+    posts = [entry for entry in issue.cores[0] if isinstance(entry, Post)]
+    loads = [str(p.ticket.channel) for p in posts if str(p.queue) == "MTE2"]
+    assert loads == ["MTE2 -> V, id 1", "MTE2 -> V, id 0"] * 2
+
+
+def test_what_is_forgotten_of_a_cache_is_not_read() -> None:
+    """An invalidation looks at no byte: those that follow are for who reads them."""
+    view = LOAD[1].partition("(%x_i")[2].partition(")")[0]
+    forget = f"pto.cmo.cacheinvalid %y_i single_cache_line{view}"
+    assert not any(found(stream(PRIME, [*BODY, forget], DRAIN)))
+
+
+def test_an_extent_in_memory_leaves_room_for_the_turns_of_a_loop() -> None:
+    """With none, only runs that take no turn would be legal, and nothing be seen."""
+    text = """\
+!t = !pto.tile_buf<vec, 1x64xf32>
+!v = !pto.tensor_view<?x64xf32>
+!p = !pto.partition_tensor_view<1x64xf32>
+func.func @f(%x: !pto.ptr<f32>, %n: !pto.ptr<i64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %found = pto.load_scalar %n[%c0] : !pto.ptr<i64> -> i64
+  %rows = arith.index_cast %found : i64 to index
+  %v = pto.make_tensor_view %x, shape = [%rows, %c64], strides = [%c64, %c1] : !v
+  %t = pto.alloc_tile : !t
+  scf.for %i = %c0 to %rows step %c1 {
+    %p = pto.partition_view %v, offsets = [%i, %c0], sizes = [%c1, %c64] : !v -> !p
+    pto.tload ins(%p : !p) outs(%t : !t)
+    pto.tneg ins(%t : !t) outs(%t : !t)
+  }
+  pto.barrier <PIPE_ALL>
+  return
+}
+"""
+    assert len(found(text)) == 5
+    assert ("RAW", "MTE2", "V", 0, 256) in hazards(text)

@@ -23,8 +23,10 @@ from golden import GOLDEN, Arrays
 import ptokit as pto
 from account.files import ROOT
 from fuzz.scale import sampled
-from ptokit.ir.module import OpaqueOp
+from ptokit.diagnostics.diagnostic import Severity
+from ptokit.ir.module import Op, OpaqueOp
 from ptokit.isa.index import pages
+from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
 
 HERE = Path(__file__).parent
@@ -132,6 +134,42 @@ def test_text_of_level_3_computes_the_same(name: str, target: str) -> None:
         return
     first = outcome(program(name), "reference", how, arguments)
     assert bits(outcome(again, "reference", how, arguments)) == bits(first)
+
+
+def synchronised(program: pto.Program) -> bool:
+    """Whether the program has flags or barriers of its own: else a compiler sees to them."""
+    ops = (op for func in program.module.funcs for op in func.walk())
+    return any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
+
+
+# the detector looks at launches of one rank, and this program is right on two alone
+BY_RANK = {"ranks"}
+SYNCHRONISED = [
+    (name, target)
+    for name, legal in LEGAL.items()
+    if name not in BY_RANK and synchronised(program(name))
+    for target in legal
+    if target != "cpu"
+]
+
+
+@pytest.mark.parametrize(("name", "target"), SYNCHRONISED)
+def test_its_own_synchronisation_is_right(name: str, target: str) -> None:
+    """Hints aside: what one target needs may be too much on the other one."""
+    row = GOLDEN[name]
+    arguments, _ = row.reference(np.random.default_rng(7))
+    for given in ({}, arguments):  # samples, as `check --races` takes them, and one run
+        found = program(name).races(target, func=row.entry, blocks=row.blocks, **given)
+        assert [d for d in found if d.severity is not Severity.HINT] == []
+
+
+def test_examples_have_the_right_synchronisation() -> None:
+    """Those that have some; what they compute is another test's matter."""
+    paths = [p for p in (ROOT / "examples").rglob("*.pto") if p.stem not in GOLDEN]
+    flagged = [other for other in map(pto.load, paths) if synchronised(other)]
+    found = [d for other in flagged for d in other.races("a2a3", "a5")]
+    assert flagged
+    assert [d for d in found if d.severity is not Severity.HINT] == []
 
 
 def outcome(program: pto.Program, engine: str, how: Arrays, arguments: Arrays) -> Arrays | str:

@@ -18,10 +18,10 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.lang.traits import ALIASES, CALLS, CHANNEL
+from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, CHANNEL, ONE_ELEMENT
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.model.types import Elided, Type
+from ptokit.isa.model.types import Elided, PtrType, Type
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.memory import WRITTEN, Codes, Elements
 from ptokit.sim.record.code import NotNative
@@ -105,7 +105,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
 
 
 def _declared(op: Op, facts: Facts) -> Effects:
-    """Any byte of what the page says is read or written: of one element, or without a body."""
+    """What the page says is read or written: of one element its bytes, else any."""
     used = [(op.page.operand(name), value) for name, value in op.values()]
     slots = CHANNEL in op.page.uses  # a view of one is handed on, its bytes are not touched
     memory = [
@@ -114,10 +114,21 @@ def _declared(op: Op, facts: Facts) -> Effects:
         if o.kind.name in DATA_KINDS and not (slots and isinstance(v.type, GlobalType))
     ]
     return Effects(
-        {v: ANYWHERE for o, v in memory if o.read},
-        {v: ANYWHERE for o, v in memory if o.written},
+        {v: _part(op, v, facts) for o, v in memory if o.read and ADDRESSES not in op.page.traits},
+        {v: _part(op, v, facts) for o, v in memory if o.written},
         pipe=op.page.pipe_of(facts.environment(op)),
     )
+
+
+def _part(op: Op, value: Value, facts: Facts) -> ByteRanges:
+    """The bytes of one element, if it is known which."""
+    number = next((facts.numbers.get(v) for n, v in op.values() if n == "offset"), None)
+    kind = facts.type_of(value)
+    if ONE_ELEMENT not in op.page.traits or not isinstance(number, int):
+        return ANYWHERE
+    assert isinstance(kind, TileType | PtrType)
+    bits = kind.dtype.bits
+    return ByteRanges(((number * bits // 8, -(-(number + 1) * bits // 8)),))
 
 
 def _signature(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signature]:

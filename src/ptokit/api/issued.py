@@ -13,6 +13,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Module
 from ptokit.isa.model.targets import Target
+from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound
@@ -60,7 +61,9 @@ def issued(
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
     """The launches on the first sample of the arguments that is a legal run."""
     refused: PtoError | None = None
-    for sample in samples(executable.every_argument(), whole=bool(executable.cores)):
+    every = executable.every_argument()
+    asked = [arg for arg in every if launch_query(arg.name) is None]  # the launch gives the others
+    for sample in samples(asked, whole=bool(executable.cores)):
         try:
             found = [*_on_sample(executable, sample, target, blocks)]
         except PtoError as problem:

@@ -25,10 +25,13 @@ class Trait(Enum):
     LOCAL = "its result lives no longer than the region that it is in"
     BY_LANE = "its result differs between the vector cores of a block"
     THREADS = "its region is run by threads, which start no others"
+    ONE_ELEMENT = "touches the element `offset` of its operand in memory, and no other"
+    ADDRESSES = "uses where its operands lie, and reads no byte of them"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
-RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:]
+RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
+ONE_ELEMENT, ADDRESSES = list(Trait)[16:]
 
 
 class Exchange(Enum):

@@ -37,7 +37,7 @@ class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), pipe=S):
         flags.barrier(Pipe.ALL)
 
 
-class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
+class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES), pipe=S):
     """The data cache forgets what it holds: reads that follow see what other cores wrote."""
 
     asm = Asm(shape="maintained")

@@ -90,7 +90,7 @@ func.func @example(%p: !pto.ptr<f32>) {
         return ptr.cast(result.dtype)
 
 
-class Element(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=MOVED):
+class Element(Instr, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT), pipe=S, example=MOVED):
     """One element of an array, by the scalar unit: no tile instruction, not counted as one."""
 
     asm = Asm(shape="element", brackets=("offset",))

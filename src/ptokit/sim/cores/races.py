@@ -71,6 +71,11 @@ class _ByteHistory:
         )
 
 
+def adds(op: AnyOp) -> bool:
+    """Whether the op adds to what is in global memory, atomically."""
+    return isinstance(op, Op) and AtomicType.ADD in op.attrs.values()
+
+
 class RaceDetector(Observer):
     """Runs the cores in a random order and raises at the first race; atomic additions are none."""
 
@@ -100,7 +105,7 @@ class RaceDetector(Observer):
         # the scalar unit: that is what orders the cores, so it races with nothing. Transfers
         # between ranks use SIGNALS too, on another pipe: the bytes that they move are data.
         orders = isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
-        atomic = orders or (isinstance(op, Op) and AtomicType.ADD in op.attrs.values())
+        atomic = orders or adds(op)
         self.at = None if atomic else (self.places.index(core.place), self.numbers[id(op)])
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:

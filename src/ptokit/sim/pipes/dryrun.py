@@ -6,9 +6,9 @@ depends on one takes a number of turns that is chosen, a branch the way that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -41,6 +41,8 @@ from ptokit.sim.reference.launch import placed
 TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 MOST_ISSUED = 200_000  # instructions of one dry run
 MIXED = 20  # further samples, of several numbers
+SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
+HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
 
 
@@ -111,7 +113,7 @@ class DryRun(Interpreter):
             return self._noted(op, execution(op, self))
         if PRINTS in op.page.uses and not moves(op):
             return _silent
-        if not moves(op) or {ALIASES, RESIZES} & {*op.page.traits}:
+        if not moves(op) or {ALIASES, RESIZES} & {*op.page.traits} or _keeps_numbers(op):
             return execution(op, self)
         return self._issued(op)
 
@@ -136,6 +138,12 @@ class DryRun(Interpreter):
 
 def _silent(env: Env) -> None:
     """What a program says while it runs is no part of what it issues."""
+
+
+def _keeps_numbers(op: Op) -> bool:
+    """Whether it is about arrays and structs of the scalar unit, which no other pipe reaches."""
+    kinds = {op.page.operand(name).kind for name, _ in op.values()}
+    return bool(kinds & SCALAR_STORAGE) and kinds <= SCALAR_STORAGE | {Kind.SCALAR, Kind.INDEX}
 
 
 def _sample(value: Value, found: int) -> int | float:
@@ -173,24 +181,35 @@ def dry_run(
 def dry_runs(bound: Bound, target: Target, blocks: int) -> Iterator[Issue]:
     """What the function issues on samples: unknown loops turn 0 to 5 times, branches go either way.
 
-    A run that breaks a rule is left out; where none is left the samples decide.
+    What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
+    run that breaks a rule is left out; where none is left the samples decide.
     """
     scalars = {arg for arg in bound.func.args if isinstance(arg.type, ScalarType)}
     unknown, planned = depends(bound.func, frozenset(scalars)), placed(bound, target)
     legal = False
     for choice in _choices(bound.func, unknown):
-        with suppress(PtoError):  # no run that is legal takes these turns and ways
-            issue = dry_run(bound, target, blocks, choice, unknown, planned, checks=True)
+        held = (replace(choice, found=found) for found in HELD)
+        for issue in _first_legal(bound, target, blocks, held, unknown, planned):
             legal = True
             yield issue
-    for found in (0, 1):
-        if not legal:
-            with suppress(PtoError):
-                issue = dry_run(
-                    bound, target, blocks, TurnChoice(found=found), planned=planned, checks=True
-                )
-                legal = True
-                yield issue
+    if not legal:
+        held = (TurnChoice(found=found) for found in HELD)
+        yield from _first_legal(bound, target, blocks, held, frozenset(), planned)
+
+
+def _first_legal(
+    bound: Bound,
+    target: Target,
+    blocks: int,
+    choices: Iterable[TurnChoice],
+    unknown: frozenset[Value],
+    planned: Planned,
+) -> Iterator[Issue]:
+    """The first of these runs that breaks no rule, if there is one."""
+    for choice in choices:
+        with suppress(PtoError):
+            yield dry_run(bound, target, blocks, choice, unknown, planned, checks=True)
+            return
 
 
 def _choices(func: Func, unknown: frozenset[Value]) -> list[TurnChoice]:

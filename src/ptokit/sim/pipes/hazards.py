@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
+from ptokit.sim.cores.races import adds
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
 from ptokit.sim.pipes.entries import (
     Await,
@@ -182,6 +183,7 @@ class HazardDetector:
             for region in some
             if region.written or region.near
             for conflict in self._conflicts(entry, region, lane, clock, writes)
+            if not _both_add(conflict, entry)
         ]
         if not self.known[lane]:
             self.known[lane] = clock.copy()
@@ -251,6 +253,11 @@ class HazardDetector:
         if key not in self.found:
             where = one.here.space.name, *one.here.common(one.there)
             self.found[key] = Hazard(kind, first, second, where, inverted)
+
+
+def _both_add(one: _Conflict, later: PipeWork) -> bool:
+    """Whether both add to global memory, each in one access: in which order makes no matter."""
+    return one.here.space.core is None and adds(one.work.op) and adds(later.op)
 
 
 def lane_of(queue: PipeQueue) -> int:

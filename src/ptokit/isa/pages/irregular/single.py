@@ -29,7 +29,7 @@ def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR,), pipe=S):
+class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR, ONE_ELEMENT), pipe=S):
     """result = element `offset` of src's storage, whatever its layout.
 
     A result of another type than the tile's is converted as C++ does: NaN becomes 0 in integers.
