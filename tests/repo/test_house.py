@@ -40,7 +40,7 @@ HOUSE = {
     "sim/native": 2_950,  # sessions run again; kernels of several cores
     "sim/pipes": 2_200,  # what is issued, samples of arguments; hazards, times; lives of bytes
     "passes": 2_960,  # blocks become regions; what each core runs; addresses, scratch, flags
-    "api": 4_030,  # what is issued, profiles; raw files, arguments by position and rank; clusters
+    "api": 4_050,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_570,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_220,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "": 215,  # the names that kernels use
