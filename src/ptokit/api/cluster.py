@@ -59,7 +59,7 @@ def launched(
         )
     if made.options.ranks > 1:
         raise ValueError("a cluster runs one rank: leave out the ranks or the cluster")
-    if any(observer.stepwise for observer in observers):
+    if any(o.stepwise or o.logs for o in observers):
         raise ValueError("nobody can look at every instruction of a cluster: leave it out")
     client = require_workers(cluster)
     bound, function = made.prepared(named_arguments(made.func, given, arrays))

@@ -16,8 +16,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
-from ptokit.sim.arguments import Bound
-from ptokit.sim.pipes.dryrun import MOST_ISSUED, decided, depends, dry_run, dry_runs, samples
+from ptokit.sim.pipes.dryrun import MOST_ISSUED, dry_runs, samples
 from ptokit.sim.pipes.issuing import Issue
 
 
@@ -44,14 +43,10 @@ def issued(
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
-    options = Options(target, "reference", CPU_READING, blocks)
+    options = Options(target, None, CPU_READING, blocks)
     executable = Executable(whole_kernel(program.module, entry), options, cores)
     if arrays is None:
         yield from _sampled(executable, target, blocks)
-        return
-    bound = executable.bound(arrays)
-    if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
-        yield dry_run(bound, target, blocks)
         return
     issue = Issue(target)
     executable.execute(arrays, observers=(issue,))

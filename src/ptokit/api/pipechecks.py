@@ -13,6 +13,7 @@ from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import peer_of
+from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.redundant import Pair, redundant
 
@@ -29,13 +30,24 @@ def races_of(
         return []
     if not synchronised(program):
         return [_unsynchronised(func, target)]
+    if arrays is not None:
+        (issue,) = issued(program, target, func, arrays, blocks)
+        return races_of_run(program, func, issue)
     try:
-        issues = [*issued(program, target, func, arrays, blocks)]
+        issues = [*issued(program, target, func, None, blocks)]
     except PtoError as problem:
-        if arrays is not None:
-            raise
         return [_no_sample(func, problem, target)]
     return [*races(issues, target), *(_hint(pair, target) for pair in redundant(issues, target))]
+
+
+def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnostic]:
+    """The same of what one run has issued; what may be redundant is not looked for."""
+    target = issue.target
+    if target.in_order:
+        return []
+    if not synchronised(program):
+        return [_unsynchronised(func, target)]
+    return [*races([issue], target), *([_cut(func, target)] if issue.cut else [])]
 
 
 def kernels(program: OfFunctions) -> list[Func]:
@@ -78,6 +90,17 @@ def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
         help="`ptokit run --races` with arguments looks at that run",
         targets=(target.name,),
         notes=() if why.slug == slug else (Note(f"the first ends: {why.message}", why.span),),
+    )
+
+
+def _cut(func: Func, target: Target) -> Diagnostic:
+    """The run is longer than what is kept of it."""
+    return Diagnostic(
+        "instruction-limit",
+        f"@{func.name}: the last instructions of the run were not looked at",
+        severity=Severity.WARNING,
+        help="fewer blocks or iterations show the same",
+        targets=(target.name,),
     )
 
 

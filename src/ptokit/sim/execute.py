@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, error
@@ -24,6 +27,8 @@ from ptokit.sim.printing import StandardOutput
 from ptokit.sim.state import FLAG_MEMORY, State, require_registers
 from ptokit.sim.tile import Matrix, Pointer
 
+LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
+FIRST_RECORD = 2  # words of the log before its records
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
 
 
@@ -90,6 +95,13 @@ class Core:
         for memory in self.spaces.values():
             memory.clear()
 
+    @cached_property
+    def log(self) -> Memory:
+        """What compiled code has executed, see `native.executionlog`."""
+        memory = Memory(LOG, np.zeros(8 * LOG_WORDS, np.uint8), written=True)
+        memory.data.view(np.int64)[0] = FIRST_RECORD
+        return memory
+
     def space(self, loc: Loc) -> Memory:
         """The memory behind a location, blank when first asked for."""
         return self.space_named(SPACES[loc])
@@ -100,6 +112,8 @@ class Core:
             return self.shared[name]
         if name == FLAG_MEMORY:
             return self.state.flags.memory
+        if name == LOG:
+            return self.log
         if name not in self.spaces:
             self.spaces[name] = Memory.blank(name, self.target.capacity[name])
         return self.spaces[name]
@@ -118,6 +132,11 @@ class Core:
     def offer(self) -> Offer:
         """What a body may use."""
         return {**self.readings(), **self.state.offer(), CORE: self, PRINTS: StandardOutput}
+
+
+def moves(op: Op) -> bool:
+    """Whether an op reads or writes memory itself, or orders those that do."""
+    return bool(op.page.executes or op.page.declared) and not op.regions
 
 
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types

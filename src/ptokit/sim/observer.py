@@ -13,6 +13,7 @@ from ptokit.sim.execute import Core
 if TYPE_CHECKING:
     from ptokit.sim.cores.signalboard import Clocks, CorePlace
     from ptokit.sim.memory import Memory
+    from ptokit.sim.native.executionlog import Logged
 
 
 class Observer:
@@ -22,6 +23,7 @@ class Observer:
     """
 
     stepwise: ClassVar[bool] = False
+    logs: ClassVar[bool] = False  # `executed` will do where a program is compiled
     order: Random | None = None  # in which cores go on; None: the fixed one
 
     def begins(self, done: Callable[[], int]) -> None:
@@ -32,6 +34,9 @@ class Observer:
 
     def prepared(self, core: Core, body: Block) -> None:
         """A core is about to run these ops, and nothing was executed on it yet."""
+
+    def executed(self, log: Logged) -> None:
+        """A compiled program has run: what one thread of it executed, if the observer `logs`."""
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
         """An op is about to run; `env` has the handles and numbers of values defined so far."""

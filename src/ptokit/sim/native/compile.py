@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
@@ -23,6 +25,7 @@ from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Codes, Memory
 from ptokit.sim.native import cache
 from ptokit.sim.native.cachekey import described
+from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.session import Grown, Session
@@ -90,12 +93,25 @@ class CompiledFunction(CompiledBody):
         try:
             if any(observer.stepwise for observer in observers):
                 raise NotNative("somebody looks at every instruction")
+            if any(observer.logs for observer in observers):
+                return self._logged(bound, limits, observers)
             return self._finish(bound, self._renewed(bound, limits), observers)
         except NotNative:
             how = (self.target, self.fixpipe, self.blocks, self.planned)
             return launch.prepare(bound, *how).run(bound, limits, observers)
         except Grown:
             return self._finish(bound, self.session(bound, limits), observers, alone=True)
+
+    def _logged(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
+        """Run all blocks, and give observers what was executed."""
+        session = self.session(bound, limits, logged=True)
+        env, count = session.run(self.blocks)
+        for worker in session.crew:
+            words, memories = worker.core.log.data.view(np.int64), worker.memories
+            about = session.plan.points, session.things, self.func.body, worker.core, memories
+            for observer in observers:
+                observer.executed(Logged(words, *about))
+        return bound.outputs(env), count
 
     def _finish(
         self, bound: Bound, session: Session, observers: Sequence[Observer], *, alone: bool = False
@@ -123,9 +139,16 @@ class CompiledFunction(CompiledBody):
             session.arrays[name].grow(size, shape)
         return session
 
-    def session(self, bound: Bound, limits: RunLimits, *, apart: bool = False) -> Session:
-        """The code with these arguments; NotNative if there is none. `apart`: see `Bound.apart`."""
-        return self.started(self.job(bound, apart=apart), limits, (*variant_of(limits), apart))
+    def session(
+        self, bound: Bound, limits: RunLimits, *, apart: bool = False, logged: bool = False
+    ) -> Session:
+        """The code with these arguments; NotNative if there is none.
+
+        `apart`: see `Bound.apart`; `logged`: it writes down what it executes.
+        """
+        job = self.job(bound, apart=apart)
+        job.logged = logged
+        return self.started(job, limits, (*variant_of(limits), apart, logged))
 
     def job(self, bound: Bound, *, apart: bool = False) -> Job:
         """What there is to compile, with handles on these arguments."""
@@ -197,6 +220,7 @@ class Job:
     shown: Sequence[Value]  # looked at after the run
     generate: Callable[[Compiler, Env], None]
     limited: bool = False  # see `Compiler`
+    logged: bool = False
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     def compiled(self, body: Block) -> Made | NotNative:
@@ -206,7 +230,8 @@ class Job:
             compiler, text = self.settled()
             return text, pickle.dumps(compiler.plan())
 
-        key = f"{self.limited} {sorted(self.marked)}\n{described(body, self.core, self.real)}"
+        how = f"{self.limited} {self.logged} {sorted(self.marked)}"
+        key = f"{how}\n{described(body, self.core, self.real)}"
         try:
             code, kept = cache.compiled(key, make, cache.this_processor())
         except NotNative as reason:
@@ -255,7 +280,8 @@ class Job:
             return facts.type_of(result), self.planned.addresses[result]
 
         initial = Initial(start, fresh)
-        compiler = Compiler(host, core, facts, self.planned, initial, set(tracked), self.limited)
+        compiler = Compiler(host, core, facts, self.planned, initial, set(tracked))
+        compiler.limited, compiler.logged = self.limited, self.logged
         return compiler
 
     def _argument(self, compiler: Compiler, value: Value) -> Any:  # Any: a handle or a number

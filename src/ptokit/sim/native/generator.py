@@ -27,12 +27,13 @@ from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
-from ptokit.sim.execute import element_of, given, refined
+from ptokit.sim.execute import element_of, given, moves, refined
 from ptokit.sim.kernels.emit import Function
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
 from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
+from ptokit.sim.native.executionlog import block_begins, executed
 from ptokit.sim.native.flags import lowered
 from ptokit.sim.native.flow import CompiledRegion, look, spend
 from ptokit.sim.native.machine import offer
@@ -81,6 +82,8 @@ class Compiler(MainFunction):
             self._define(env, value, env[value])
         if func.body.ops:
             look(self, func.body.ops[0])
+        if self.logged:
+            block_begins(self)
         self.compile_block(func.body, env)
 
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
@@ -109,7 +112,7 @@ class Compiler(MainFunction):
             *(self.slots, self.scratch, serial, tuple(self.counts)),
             tuple(s.name for s in self.spaces),
             *(frozenset(self.tracked), tuple(self.requests), self.results),
-            *(frozenset(self.by_reference), tuple(names)),
+            *(frozenset(self.by_reference), tuple(names), tuple(self.points)),
         )
 
     # blocks and control
@@ -136,6 +139,8 @@ class Compiler(MainFunction):
     # one instruction
 
     def _op(self, op: AnyOp, env: Env) -> None:
+        if self.logged and isinstance(op, Op) and moves(op):
+            executed(self, op, env)
         if isinstance(op, OpaqueOp):
             if op.results:
                 raise NotNative(f"nobody knows what {op.name} gives")

@@ -14,10 +14,10 @@ from ptokit.analysis.placement import Planned
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.words import Loc
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import LOG, LOG_WORDS, Core
 from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
-from ptokit.sim.native.plan import FIRST_SLOT, Purpose, Request
+from ptokit.sim.native.plan import FIRST_SLOT, LogPoint, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
@@ -40,6 +40,7 @@ class MainFunction:
     initial: Initial
     tracked: set[str]
     limited: bool = False  # it counts what may still be used
+    logged: bool = False  # it writes down what it executes
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
     tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
@@ -51,6 +52,7 @@ class MainFunction:
     ahead: int = 0  # instructions of open blocks that are counted already and come later
     kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
     opened: dict[str, Any] = field(default_factory=dict[str, Any])  # slots of pipes, by name
+    points: list[LogPoint] = field(default_factory=list[LogPoint])
     places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
 
     # memories
@@ -75,6 +77,11 @@ class MainFunction:
         """The flags between the pipes of the core."""
         found = next((s for s in self.spaces if s.name == FLAG_MEMORY), None)
         return found or self.new_space(FLAG_MEMORY, self.core.space_named(FLAG_MEMORY).size)
+
+    def log_space(self) -> Space:
+        """The log of what is executed."""
+        found = next((s for s in self.spaces if s.name == LOG), None)
+        return found or self.new_space(LOG, 8 * LOG_WORDS)
 
     def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
         space = Space(len(self.spaces), name, self, size, memory)

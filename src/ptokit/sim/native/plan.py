@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptokit.ir.module import Block
 
@@ -41,6 +41,21 @@ class Request:
     result: int | None = None
 
 
+class LogPoint(NamedTuple):
+    """An instruction that is written down each time it is executed, by its place in the text.
+
+    `values` are operands by their numbers and `turns` what the loops around it count, as templates
+    with slots for the numbers of a record. It has so many; those that are `deciding` say more of
+    operands than where they begin.
+    """
+
+    op: int
+    values: tuple[tuple[int, Any], ...]
+    turns: tuple[tuple[str, Any], ...]
+    width: int
+    deciding: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Plan:
     """What it takes to run the machine code of a program: all that a cache keeps beside it."""
@@ -55,6 +70,7 @@ class Plan:
     results: tuple[Any, ...]
     by_reference: frozenset[tuple[str, str]]  # mnemonics, and why
     functions: tuple[tuple[str, str], ...]  # mnemonic and name of what was generated
+    points: tuple[LogPoint, ...] = ()
 
 
 def places(block: Block) -> dict[int, int]:

@@ -25,9 +25,9 @@ from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, Env
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.pipes.issuing import Issue, moves
+from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.reference.interpreter import (
     InterpretedFlow,
     InterpretedMachine,

@@ -82,14 +82,15 @@ class Footprints:
         found: list[ByteRegion] = []
         for value, ranges in some:
             handle = env[value]
-            space = self._space(handle.memory, core, number)
+            space = self.space(handle.memory, core, number)
             if ranges is None:
                 found.append(self.regions.at(space, 0, ((0, max(handle.memory.size, 1)),)))
             else:
                 found.append(self.regions.at(space, _start(handle), ranges))
         return tuple(found)
 
-    def _space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
+    def space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
+        """The memory of core `number`, or one that all reach."""
         if core.spaces.get(memory.name) is memory:
             return MemorySpace(memory.name, number)
         if id(memory) not in self.arrays:

@@ -15,8 +15,9 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.signalboard import CorePlace
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import Core, moves
 from ptokit.sim.memory import Memory
+from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.observer import Observer
 from ptokit.sim.pipes.byteregions import ByteRegion
 from ptokit.sim.pipes.entries import (
@@ -46,16 +47,23 @@ class IssuedFlags(Flags):
     def __init__(self, of: CoreIssue) -> None:
         super().__init__()
         self.of = of
+        self.channels: dict[tuple[FlagEnd, FlagEnd, int], FlagChannel] = {}
+
+    def _channel(self, source: FlagEnd, target: FlagEnd, event: int) -> FlagChannel:
+        key = source, target, event
+        if key not in self.channels:
+            self.channels[key] = FlagChannel(self.of.core, *key)
+        return self.channels[key]
 
     def set(self, source: FlagEnd, target: FlagEnd, event: int) -> None:
         if source is not target and isinstance(source, Pipe):
-            self.of.post(source, FlagChannel(self.of.core, source, target, event))
+            self.of.post(source, self._channel(source, target, event))
 
     def wait(self, source: FlagEnd, target: FlagEnd, event: int) -> None:
         if source is target:
             self.barrier(source)
         elif isinstance(target, Pipe):
-            self.of.take(target, FlagChannel(self.of.core, source, target, event))
+            self.of.take(target, self._channel(source, target, event))
 
     def barrier(self, pipe: FlagEnd) -> None:
         if isinstance(pipe, Pipe):
@@ -77,6 +85,7 @@ class CoreIssue:
     def __init__(self, number: int, core: Core, loops: dict[int, tuple[Value, ...]]) -> None:
         self.core, self.of = number, core
         self.entries: list[QueueEntry] = []
+        self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
         self.loops = loops
         self.op: Any = None  # that is executed; Any: an op
@@ -89,7 +98,7 @@ class CoreIssue:
         self.turn = tuple([(value.name, env[value]) for value in self.loops.get(id(op), ())])
 
     def _next(self, pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, Turn]:
-        return len(self.entries), self.op, PipeQueue(self.core, pipe), self.turn
+        return len(self.entries), self.op, self.queues[pipe], self.turn
 
     def work(self, pipe: Pipe, reads: Touched, writes: Touched, operands: Operands) -> None:
         self.entries.append(PipeWork(*self._next(pipe), reads, writes, operands))
@@ -150,7 +159,7 @@ class CrossCore:
 class Issue(Observer):
     """The entries of every core of a run; `cores` has a list for each."""
 
-    stepwise: ClassVar[bool] = True
+    logs: ClassVar[bool] = True
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -159,6 +168,7 @@ class Issue(Observer):
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
         self.places: list[CorePlace] = []
+        self.cut = False  # what was executed last is missing
 
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:
@@ -187,6 +197,12 @@ class Issue(Observer):
         """What a core has issued."""
         return self.issues[core]
 
+    def executed(self, log: Logged) -> None:
+        from ptokit.sim.pipes.executed import ExecutedLog  # which makes entries of an Issue
+
+        self.cut |= log.full
+        ExecutedLog(self, log).read()
+
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
         self.issues[self.numbers[id(core)]].begin(op, env)
 
@@ -213,11 +229,6 @@ class Issue(Observer):
     def waits_in(self, op: Op) -> Pipe:
         """The queue that waits for other cores: the whole core, or the pipe of the op (C3.3)."""
         return self.footprints.pipe(op) if self.target.separate else Pipe.S
-
-
-def moves(op: Op) -> bool:
-    """Whether an op reads or writes memory itself."""
-    return bool(op.page.executes or op.page.declared) and not op.regions
 
 
 def _loops(

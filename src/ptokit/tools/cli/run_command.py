@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
     from ptokit.api.executable import Run
     from ptokit.api.program import Program
+    from ptokit.sim.pipes.issuing import Issue
 
 
 @click.command()
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     metavar="random:SEED",
     help="Let cores go on in a random order, and find those that race.",
 )
-@click.option("--races", is_flag=True, help="First look for hazards between pipes, and blocks.")
+@click.option("--races", is_flag=True, help="Look for hazards between pipes, and blocks.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
 @click.option("--trace", metavar="FILE", help="Write a line for each instruction; - is stderr.")
 @click.option(
@@ -152,20 +152,32 @@ class RunCall:
             return
         from ptokit.tools.cli.looking import looking
 
-        if self.races:
-            self._look_for_races(program, given)
         start = time.perf_counter()
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
         with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
-            how |= {"engine": self.engine, "observers": observers, "cluster": cluster}
+            issue = self._issue()
+            every = [*observers, *filter(None, [issue])]
+            how |= {"engine": self.engine, "observers": every, "cluster": cluster}
             how |= {"schedule": self.schedule, "ranks": self.ranks}
             result = program.execute(given, **how, **limits)
+        if issue is not None:
+            self._say_races(program, issue)
         self._finish(result, time.perf_counter() - start)
 
-    def _look_for_races(self, program: Program, given: Mapping[str, Any]) -> None:
-        """Say what the order of the pipes leaves open; errors end the command."""
-        how: dict[str, Any] = {"func": self.entry, "blocks": self.blocks}
-        found = program.races(self.target, **how, **given)
+    def _issue(self) -> Issue | None:
+        """What notes the order of the pipes, where that is asked for."""
+        if not self.races:
+            return None
+        from ptokit.api.settings import target_named
+        from ptokit.sim.pipes.issuing import Issue
+
+        return Issue(target_named(self.target))
+
+    def _say_races(self, program: Program, issue: Issue) -> None:
+        """What the order of the pipes leaves open; errors end the command."""
+        from ptokit.api.pipechecks import races_of_run
+
+        found = races_of_run(program, program.entry_named(self.entry), issue)
         if any(d.is_error for d in found):
             raise PtoError(found)
         for warning in found:
@@ -199,6 +211,8 @@ class RunCall:
             )
         if self.races:
             require_pipes(self.target)
+        if self.races and self.scheduler is not None:
+            usage("--races looks at a run here: leave out --scheduler")
         if self.schedule is not None and (self.engine == "native" or self.scheduler is not None):
             usage("--schedule runs by the reference, here: leave out --engine and --scheduler")
         if self.breaks and str(self.kernel) == "-":

@@ -1,0 +1,122 @@
+"""The execution log: compiled code writes down which instruction it executes, on which operands.
+
+The first word of the log is how many words are in use, the second whether it was full. A record is
+the number of its log point and the numbers that are known only now, as many as the point says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.ir.module import Block, Op, Value
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import LOG_WORDS, Core
+from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.sim.memory import Memory
+from ptokit.sim.native.mainfunction import MainFunction
+from ptokit.sim.native.plan import BLOCK, LogPoint
+from ptokit.sim.record.code import Coded, Int, Num, text
+from ptokit.sim.record.trace import Recorded
+from ptokit.sim.tile import Pointer
+
+
+@dataclass(frozen=True)
+class Logged:
+    """The log of one thread, and what its records are about.
+
+    `things` are the instructions and regions of the function with this `body`, `memories` those
+    that templates name.
+    """
+
+    words: NDArray[np.int64]
+    points: Sequence[LogPoint]
+    things: Sequence[Any]  # Any: ops and blocks
+    body: Block
+    core: Core
+    memories: Sequence[Memory]
+
+    @property
+    def full(self) -> bool:
+        """Whether some records are missing."""
+        return bool(self.words[1])
+
+
+OF_BLOCK = -1  # the number of the record that a block begins with: it has the block's
+
+
+def block_begins(main: MainFunction) -> None:
+    """What follows is executed in another block."""
+    _write(main, OF_BLOCK, [main.load(main.place(BLOCK))])
+
+
+def executed(main: MainFunction, op: Op, env: Env) -> None:
+    """The program is about to execute an instruction on these operands."""
+    fields = _Fields()
+    values = tuple(
+        (number, fields.template(main.now(env[value])))
+        for number, (_, value) in enumerate(op.values())
+        if value in env
+    )
+    deciding = tuple(n for n in range(len(fields.found)) if n not in fields.places)
+    turns = tuple((value.name, fields.template(main.now(n))) for value, n in _turns(main))
+    point = LogPoint(main.places[id(op)], values, turns, len(fields.found), deciding)
+    _write(main, len(main.points), fields.found)
+    main.points.append(point)
+
+
+def _turns(main: MainFunction) -> Iterator[tuple[Value, Num]]:
+    """What the loops around it count."""
+    for block, args in main.inside:
+        if block.args and isinstance(args[0], int | Int):
+            yield block.args[0], args[0]
+
+
+class _Fields:
+    """The numbers of a record; `places` are those that say where an operand begins."""
+
+    def __init__(self) -> None:
+        self.found: list[Int] = []
+        self.places: set[int] = set()
+
+    def template(self, value: Any) -> Any:  # Any: a handle or a number
+        if isinstance(value, Coded) or not isinstance(value, Recorded | Pointer | int | Int):
+            return None  # nothing that an instruction touches depends on it
+        return mapped(value, self._number, lambda s: MemoryNumber(s.number), self._place)
+
+    def _number(self, number: Num) -> Any:  # Any: a number, or a slot of the record
+        if isinstance(number, int):
+            return number
+        self.found.append(number)
+        return FrameSlot(len(self.found) - 1)
+
+    def _place(self, number: Num) -> Any:  # Any: as above
+        kept = self._number(number)
+        if isinstance(kept, FrameSlot):
+            self.places.add(kept.number)
+        return kept
+
+
+def _write(main: MainFunction, point: int, numbers: list[Int]) -> None:
+    """A record, if there is room for it."""
+    code, size = main.code, 1 + len(numbers)
+    base = main.memory(main.log_space().number, 0)
+    used = code.let(f"load i64, ptr {base}")
+    fits = code.let(f"icmp ule i64 {used}, {LOG_WORDS - size}")
+    with code.when(fits):
+        for offset, number in enumerate((point, *numbers)):
+            index = code.let(f"add i64 {used}, {offset}")
+            place = code.let(f"getelementptr i64, ptr {base}, i64 {index}")
+            code.do(f"store i64 {text(number)}, ptr {place}")
+        code.do(f"store i64 {code.let(f'add i64 {used}, {size}')}, ptr {base}")
+    full = code.let(f"getelementptr i64, ptr {base}, i64 1")
+    before = code.let(f"load i64, ptr {full}")
+    code.do(f"store i64 {code.let(f'or i64 {before}, {_missed(main, fits)}')}, ptr {full}")
+
+
+def _missed(main: MainFunction, fits: str) -> str:
+    return main.code.let(f"zext i1 {main.code.let(f'xor i1 {fits}, true')} to i64")

@@ -1,0 +1,187 @@
+"""What a compiled program has executed, as entries: read from its log (`native.executionlog`).
+
+A record names an instruction and the numbers of its operands. Those that are no addresses decide
+what it touches, so that is worked out once for each kind of operands; then addresses are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import FIRST_RECORD, Core, ReadyOp
+from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.sim.memory import Memory
+from ptokit.sim.native.executionlog import OF_BLOCK, Logged
+from ptokit.sim.native.plan import LogPoint
+from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace, Ranges
+from ptokit.sim.pipes.issuing import CoreIssue, Issue
+from ptokit.sim.state import Flags
+from ptokit.sim.tile import Pointer
+
+SAID = {"set", "wait", "join", "barrier", "acquire", "release"}
+Numbers: TypeAlias = "Sequence[int]"
+
+
+class _Access:
+    """One operand that an instruction touches: the region of a record follows from its place."""
+
+    def __init__(
+        self, handle: Any, space: MemorySpace, ranges: Ranges | None, real: Any
+    ) -> None:  # Any: a template, and the handle that it stood for first
+        whole = ((0, max(real.memory.size, 1)),)
+        self.space, self.ranges = space, whole if ranges is None else ranges
+        pointer = isinstance(handle, Pointer)
+        self.origin: Any = handle.offset if pointer else handle.elements.origin
+        self.address: Any = 0 if pointer else handle.elements.address
+        self.bits = handle.dtype.bits if pointer else handle.elements.dtype.bits
+        self.anywhere = ranges is None
+        self.known: dict[int, ByteRegion] = {}
+
+    def start(self, numbers: Numbers) -> int:
+        """The first byte, for the numbers of a record."""
+        if self.anywhere:
+            return 0
+        origin = numbers[self.origin.number] if isinstance(self.origin, FrameSlot) else self.origin
+        at = numbers[self.address.number] if isinstance(self.address, FrameSlot) else self.address
+        return int(at + origin * self.bits // 8)
+
+
+class _Kind(NamedTuple):
+    """What an instruction does with one kind of operands."""
+
+    pipe: Pipe | None
+    reads: list[_Access]
+    writes: list[_Access]
+    operands: tuple[tuple[str, object], ...]
+
+
+class _Calls(Flags):
+    """Which words the body of an instruction says to the flags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[tuple[str, tuple[Any, ...]]] = []  # Any: pipes and numbers
+
+    def __getattribute__(self, name: str) -> Any:  # Any: as above
+        found = super().__getattribute__(name)
+        if name not in SAID:
+            return found
+
+        def said(*words: Any) -> None:  # Any: as above
+            self.said.append((name, words))
+
+        return said
+
+
+class ExecutedLog:
+    """Reads the log of one thread into an `Issue`."""
+
+    def __init__(self, issue: Issue, log: Logged) -> None:
+        self.issue, self.log = issue, log
+        self.kinds: dict[tuple[int, ...], _Kind] = {}
+        self.words: dict[tuple[int, ...], list[tuple[str, tuple[Any, ...]]]] = {}
+
+    def read(self) -> None:
+        """Add a core for each block, with what it has executed."""
+        words: list[int] = self.log.words[: self.log.words[0]].tolist()
+        points = self.log.points
+        at, end = FIRST_RECORD, words[0]
+        core: CoreIssue | None = None
+        while at < end:
+            number = words[at]
+            if number == OF_BLOCK:
+                core = self._block(words[at + 1])
+                at += 2
+                continue
+            assert core is not None
+            point = points[number]
+            numbers = words[at + 1 : at + 1 + point.width]
+            at += 1 + point.width
+            self._executed(core, number, point, numbers)
+
+    def _block(self, index: int) -> CoreIssue:
+        core = Core(self.log.core.target, self.log.core.fixpipe, index, self.log.core.block_num)
+        core.spaces = self.log.core.spaces
+        self.issue.prepared(core, self.log.body)
+        return self.issue.of(self.issue.numbers[id(core)])
+
+    def _executed(self, core: CoreIssue, number: int, point: LogPoint, numbers: Numbers) -> None:
+        core.op = op = self.log.things[point.op]
+        core.turn = tuple([(name, _number(value, numbers)) for name, value in point.turns])
+        key = (number, *[numbers[n] for n in point.deciding])
+        if FLAGS in op.page.uses:
+            flags: Any = core.of.state.flags
+            for word, said in self._flags(key, op, point, numbers):
+                getattr(flags, word)(*said)
+            return
+        kind = self.kinds.get(key)
+        if kind is None:
+            kind = self.kinds[key] = self._kind(core, op, point, numbers)
+        if kind.pipe is None or not (kind.reads or kind.writes):
+            return
+        reads = tuple([self._region(core, one, numbers) for one in kind.reads])
+        writes = tuple([self._region(core, one, numbers) for one in kind.writes])
+        core.work(kind.pipe, reads, writes, kind.operands)
+
+    def _region(self, core: CoreIssue, one: _Access, numbers: Numbers) -> ByteRegion:
+        start = one.start(numbers)
+        found = one.known.get(start)
+        if found is None or found.space.core not in (None, core.core):
+            space = one.space if one.space.core is None else one.space._replace(core=core.core)
+            found = one.known[start] = self.issue.footprints.regions.at(space, start, one.ranges)
+        return found
+
+    def _flags(
+        self, key: tuple[int, ...], op: Op, point: LogPoint, numbers: Numbers
+    ) -> list[tuple[str, tuple[Any, ...]]]:  # Any: pipes and numbers
+        if key not in self.words:
+            ready, calls = ReadyOp(op), _Calls()
+            core = Core(self.log.core.target, self.log.core.fixpipe)
+            core.state.flags = calls
+            env = self._env(op, point, numbers)
+            ready.run(ready.values(env), core.offer())
+            self.words[key] = calls.said
+        return self.words[key]
+
+    def _kind(self, core: CoreIssue, op: Op, point: LogPoint, numbers: Numbers) -> _Kind:
+        env = self._env(op, point, numbers)
+        found = self.issue.footprints.template(op, env)
+        templates = dict(self._templates(op, point))
+
+        def accesses(some: Iterable[tuple[Value, Ranges | None]]) -> list[_Access]:
+            return [_Access(templates[v], self._space(core, env[v]), r, env[v]) for v, r in some]
+
+        return _Kind(found.pipe, accesses(found.reads), accesses(found.writes), found.operands)
+
+    def _space(self, core: CoreIssue, handle: Any) -> MemorySpace:  # Any: a handle or a pointer
+        return self.issue.footprints.space(handle.memory, core.of, core.core)
+
+    def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
+        """The operands as the reference has them."""
+
+        def number(value: Any) -> Any:  # Any: a number, or a slot of the record
+            return _number(value, numbers)
+
+        memories: Sequence[Memory] = self.log.memories
+
+        def memory(place: MemoryNumber) -> Memory:
+            return memories[place.number]
+
+        return {
+            value: None if t is None else mapped(t, number, memory)
+            for value, t in self._templates(op, point)
+        }
+
+    @staticmethod
+    def _templates(op: Op, point: LogPoint) -> list[tuple[Value, Any]]:  # Any: templates
+        values = [value for _, value in op.values()]
+        return [(values[place], template) for place, template in point.values]
+
+
+def _number(value: Any, numbers: Numbers) -> int:  # Any: a number, or a slot of the record
+    return numbers[value.number] if isinstance(value, FrameSlot) else value
