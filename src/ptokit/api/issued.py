@@ -17,6 +17,7 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.pipes.dryrun import MOST_ISSUED, dry_runs, samples
+from ptokit.sim.pipes.executed import RunIssue
 from ptokit.sim.pipes.issuing import Issue
 
 
@@ -48,7 +49,7 @@ def issued(
     if arrays is None:
         yield from _sampled(executable, target, blocks)
         return
-    issue = Issue(target)
+    issue = RunIssue(target)
     executable.execute(arrays, observers=(issue,))
     yield issue
 
@@ -83,7 +84,7 @@ def _on_sample(
             raise PtoError(problems)
         yield from dry_runs(bound, target, blocks)
         return
-    issue = Issue(target)
+    issue = RunIssue(target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
     yield issue

@@ -31,6 +31,8 @@ class Word(Enum):
         self.cpp = cpp
         self.short = short
 
+    __hash__ = object.__hash__  # each is one object; an enumeration would hash its name, slowly
+
     def __str__(self) -> str:
         return self.short[0] if self.short else self.text
 

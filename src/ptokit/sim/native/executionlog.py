@@ -56,7 +56,7 @@ def block_begins(main: MainFunction) -> None:
 
 def executed(main: MainFunction, op: Op, env: Env) -> None:
     """The program is about to execute an instruction on these operands."""
-    fields = _Fields()
+    fields = _RecordFields()
     values = tuple(
         (number, fields.template(main.now(env[value])))
         for number, (_, value) in enumerate(op.values())
@@ -76,7 +76,7 @@ def _turns(main: MainFunction) -> Iterator[tuple[Value, Num]]:
             yield block.args[0], args[0]
 
 
-class _Fields:
+class _RecordFields:
     """The numbers of a record; `places` are those that say where an operand begins."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ what it touches, so that is worked out once for each kind of operands; then addr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import FLAGS
@@ -20,6 +20,7 @@ from ptokit.sim.native.executionlog import OF_BLOCK, Logged
 from ptokit.sim.native.plan import LogPoint
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace, Ranges
 from ptokit.sim.pipes.issuing import CoreIssue, Issue
+from ptokit.sim.pipes.pipequeues import uncollected
 from ptokit.sim.state import Flags
 from ptokit.sim.tile import Pointer
 
@@ -76,6 +77,17 @@ class _Calls(Flags):
             self.said.append((name, words))
 
         return said
+
+
+class RunIssue(Issue):
+    """What a run issues, in either engine."""
+
+    logs: ClassVar[bool] = True
+
+    def executed(self, log: Logged) -> None:
+        self.cut |= log.full
+        with uncollected():
+            ExecutedLog(self, log).read()
 
 
 class ExecutedLog:

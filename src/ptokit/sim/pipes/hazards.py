@@ -29,7 +29,7 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.pipequeues import PipeQueues
+from ptokit.sim.pipes.pipequeues import PipeQueues, uncollected
 
 PIPES = [*Pipe]
 LANES = len(PIPES)
@@ -277,7 +277,8 @@ def _merge(clock: Clock, other: Clock) -> None:
 def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteRegions) -> Findings:
     """What is wrong with the order of these entries, one list for each core."""
     detector = HazardDetector(target, len(cores), regions)
-    stuck = PipeQueues(cores, detector).run()
+    with uncollected():
+        stuck = PipeQueues(cores, detector).run()
     hazards = [
         Hazard(h.kind, h.first, h.second, h.bytes, h.inverted, detector.times[key])
         for key, h in detector.found.items()

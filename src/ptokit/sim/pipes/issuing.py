@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.targets import Target
@@ -17,7 +17,6 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.cores.signalboard import CorePlace
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.memory import Memory
-from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.observer import Observer
 from ptokit.sim.pipes.byteregions import ByteRegion
 from ptokit.sim.pipes.entries import (
@@ -159,8 +158,6 @@ class CrossCore:
 class Issue(Observer):
     """The entries of every core of a run; `cores` has a list for each."""
 
-    logs: ClassVar[bool] = True
-
     def __init__(self, target: Target) -> None:
         self.target = target
         self.footprints = Footprints(target)
@@ -196,12 +193,6 @@ class Issue(Observer):
     def of(self, core: int) -> CoreIssue:
         """What a core has issued."""
         return self.issues[core]
-
-    def executed(self, log: Logged) -> None:
-        from ptokit.sim.pipes.executed import ExecutedLog  # which makes entries of an Issue
-
-        self.cut |= log.full
-        ExecutedLog(self, log).read()
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
         self.issues[self.numbers[id(core)]].begin(op, env)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
     from ptokit.api.executable import Run
     from ptokit.api.program import Program
-    from ptokit.sim.pipes.issuing import Issue
+    from ptokit.sim.pipes.executed import RunIssue
 
 
 @click.command()
@@ -164,16 +164,16 @@ class RunCall:
             self._say_races(program, issue)
         self._finish(result, time.perf_counter() - start)
 
-    def _issue(self) -> Issue | None:
+    def _issue(self) -> RunIssue | None:
         """What notes the order of the pipes, where that is asked for."""
         if not self.races:
             return None
         from ptokit.api.settings import target_named
-        from ptokit.sim.pipes.issuing import Issue
+        from ptokit.sim.pipes.executed import RunIssue
 
-        return Issue(target_named(self.target))
+        return RunIssue(target_named(self.target))
 
-    def _say_races(self, program: Program, issue: Issue) -> None:
+    def _say_races(self, program: Program, issue: RunIssue) -> None:
         """What the order of the pipes leaves open; errors end the command."""
         from ptokit.api.pipechecks import races_of_run
 
