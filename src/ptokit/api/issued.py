@@ -16,7 +16,8 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
-from ptokit.sim.pipes.dryrun import MOST_ISSUED, dry_runs, samples
+from ptokit.sim.arguments import Bound
+from ptokit.sim.pipes.dryrun import MOST_ISSUED, decided, depends, dry_run, dry_runs, samples
 from ptokit.sim.pipes.executed import RunIssue
 from ptokit.sim.pipes.issuing import Issue
 
@@ -48,6 +49,10 @@ def issued(
     executable = Executable(whole_kernel(program.module, entry), options, cores)
     if arrays is None:
         yield from _sampled(executable, target, blocks)
+        return
+    bound = executable.bound(arrays)
+    if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
+        yield dry_run(bound, target, blocks)
         return
     issue = RunIssue(target)
     executable.execute(arrays, observers=(issue,))
