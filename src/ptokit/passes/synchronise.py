@@ -19,6 +19,8 @@ from ptokit.isa.lang.traits import CHANNEL, FLAGS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
+from ptokit.isa.pages.grid import launch_query
+from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import part_of
 from ptokit.passes.shared import refuse
 from ptokit.passes.syncedges import (
@@ -31,6 +33,7 @@ from ptokit.passes.syncedges import (
     woven,
 )
 from ptokit.sim.arguments import Bound
+from ptokit.sim.execute import Core
 from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.dryrun import dry_runs, samples
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
@@ -119,7 +122,11 @@ class SampleRun:
 def _sample_runs(of: Woven, kind: KernelKind | None, target: Target) -> Iterator[SampleRun]:
     func = of.func if kind is None else part_of(of.func, kind)
     issues: list[Issue] = []
-    for sample in samples(func.args, whole=False):
+    queries = {a.name: page for a in func.args if (page := launch_query(a.name)) is not None}
+    alone = Core(target, CPU_READING)  # in a launch of one block
+    launched = {name: page.run(alone) for name, page in queries.items()}
+    for given in samples([a for a in func.args if a.name not in queries], whole=False):
+        sample = given | launched
         numbers = {a: sample[a.name] for a in func.args if isinstance(a.type, ScalarType)}
         issues = [*dry_runs(Bound(func, sample, numbers, written_args(func)), target, 1)]
         if issues:
