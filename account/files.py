@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from account.isa import isa_page
+from account.pictures import pictures
 from account.seeds import seeds_page
 from account.stubs import stub, value_stub
 from ptokit.isa.index import SPELLINGS, spelling_table
@@ -20,6 +21,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src" / "ptokit" / "api" / "kernel" / "valuenames.pyi": value_stub(),
         ROOT / "docs" / "seeds.md": seeds_page(),
         ROOT / "docs" / "isa.md": isa_page(),
+        **{ROOT / "docs" / name: drawn for name, drawn in pictures().items()},
         SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",
     }
 
