@@ -217,7 +217,7 @@ def _kernel(name: str, colour: str, found: Roofline) -> Iterator[str]:
     top = _up(min(flat, found.intensity * slope))
     yield line(x, y, x, top, f'stroke="{colour}" stroke-dasharray="4 3"')
     yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
-    down, place, anchor = (5, x + 10, "start") if x < WIDTH / 2 else (24, x + 6, "end")
+    down, place, anchor = (5, x + 10, "start") if x < WIDTH / 2 else (24, WIDTH - 40, "end")
     more = f'fill="{colour}" text-anchor='
     yield text(
         place, y + down, f"{name}: {found.share:.0%} of what its roof allows", f'{more}"{anchor}"'

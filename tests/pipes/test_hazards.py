@@ -193,3 +193,37 @@ func.func @f(%x: !pto.ptr<f32>, %n: !pto.ptr<i64>) {
 """
     assert len(found(text)) == 5
     assert ("RAW", "MTE2", "V", 0, 256) in hazards(text)
+
+
+def of_two_blocks(element: str, store: str) -> set[str]:
+    """Which kinds of hazards there are between blocks that store, and count at an element."""
+    text = f"""\
+func.func @f(%o: !pto.ptr<f32>, %n: !pto.ptr<i32>, %block_idx: i32) {{
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %b = arith.index_cast %block_idx : i32 to index
+  %v = pto.make_tensor_view %o, shape = [%c1, %c8], strides = [%c8, %c1] : !pto.tensor_view<1x8xf32>
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 1x8xf32>
+  %count = pto.load_scalar %n[{element}] : !pto.ptr<i32> -> i32
+  pto.store_scalar %count, %n[{element}] : !pto.ptr<i32>, i32
+  pto.texpands ins(%zero : f32) outs(%t : !pto.tile_buf<vec, 1x8xf32>)
+  pto.barrier <PIPE_ALL>
+  pto.tstore ins(%t : !pto.tile_buf<vec, 1x8xf32>) outs(%v : !pto.tensor_view<1x8xf32>) {store}
+  return
+}}
+"""
+    machine = TARGETS["a2a3"]
+    runs = issued(pto.loads(text), machine, blocks=2)
+    found = [h for i in runs for h in find(i.cores, machine, i.footprints.regions).hazards]
+    return {f"{h.kind.name} of {h.second.op.name}" for h in found}
+
+
+def test_blocks_add_in_any_order_and_count_at_elements_of_their_own() -> None:
+    """An argument named after a place in the launch has its number in each block."""
+    add = "{atomicType = #pto<atomic_type atomic_add>}"
+    assert of_two_blocks("%b", add) == set()
+    assert of_two_blocks("%b", "") == {"WAW of pto.tstore"}
+    counted = {"RAW of pto.load_scalar", "WAW of pto.store_scalar"}
+    assert of_two_blocks("%c0", add) == counted
