@@ -53,7 +53,7 @@ def case(page: type[Instr]) -> Case:
     op = next(o for o in ops if isinstance(o, Op) and o.page.name == page.name)
     values: list[tuple[str, Value]] = [*op.named_results(), *op.values()]
     kinds: dict[str, object] = {name: value.type for name, value in values}
-    pipe = op.page.pipe_of(kinds)
+    pipe = op.page.pipe_of({"machine": A2A3_TARGET, **kinds})
     assert pipe is not None
     return Case(op.page, kinds, op.attrs, pipe)
 
