@@ -294,6 +294,12 @@ CATALOGUE: dict[str, Entry] = {
         "A flag counts its sets, but nothing orders this set after the wait for the last one: the "
         "wait may take the token of the other set.",
     ),
+    "flag-clash": Entry(
+        "the flag is up while an instruction may use it itself",
+        "Some instructions are several for the hardware, which they order by flags with id 0, "
+        "between V, S, MTE2 and MTE3. A flag of the program with the same pipes and id that is up "
+        "meanwhile is taken for theirs. Which pairs each uses is not published: all may be.",
+    ),
     "flag-left": Entry(
         "nobody waits for the flag",
         "The token is left when the kernel ends: the next kernel on the core may take it.",

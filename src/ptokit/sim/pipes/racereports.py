@@ -11,6 +11,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
+from ptokit.sim.pipes.innerflags import clashes
 from ptokit.sim.pipes.issuing import Issue
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
@@ -37,6 +38,16 @@ class RaceReport:
                 post,
                 "each set is followed by one wait before the next set",
                 "wait for it before it is set again, or use another id",
+            )
+        for work, post in clashes(self.issue.cores, self.target):
+            yield replace(
+                self._warned(
+                    "flag-clash",
+                    post,
+                    "an instruction that uses a flag itself finds it down",
+                    "use another id for it",
+                ),
+                notes=(Note(f"{work.op.name} uses it{self._place(work)}", work.op.span),),
             )
         for posts in _by_op(self.found.left):
             yield self._warned(

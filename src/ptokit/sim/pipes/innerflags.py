@@ -1,0 +1,52 @@
+"""Flags of a program that are up while an instruction uses the same ones itself (C3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from ptokit.ir.module import Op
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import INNER_PAIRS, Pipe
+from ptokit.sim.pipes.entries import Await, FlagChannel, PipeWork, Post, QueueEntry
+
+INNER_EVENT = 0  # the id that instructions use
+
+
+def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple[PipeWork, Post]]:
+    """Instructions of the vector pipe and the sets that are up around them, each pair of ops once.
+
+    Up is a flag in the program's order from its set to its wait. Which of the pairs an instruction
+    uses is not published, so all of them count.
+    """
+    found: dict[tuple[int, int], tuple[PipeWork, Post]] = {}
+    for entries in cores:
+        up: dict[FlagChannel, list[Post]] = {}
+        for entry in entries:
+            if isinstance(entry, PipeWork):
+                if entry.queue.pipe is Pipe.V and any(up.values()) and _inner(entry, target):
+                    for post in (post for posts in up.values() for post in posts):
+                        found.setdefault((id(entry.op), id(post.op)), (entry, post))
+            elif isinstance(entry, Post) and _watched(entry.ticket.channel):
+                assert isinstance(entry.ticket.channel, FlagChannel)
+                up.setdefault(entry.ticket.channel, []).append(entry)
+            elif isinstance(entry, Await):
+                for channel in (t.channel for t in entry.tickets):
+                    if isinstance(channel, FlagChannel) and up.get(channel):
+                        up[channel].pop(0)
+    return list(found.values())
+
+
+def _watched(channel: object) -> bool:
+    ends = isinstance(channel, FlagChannel) and (channel.source, channel.target)
+    return ends in INNER_PAIRS and getattr(channel, "event", None) == INNER_EVENT
+
+
+def _inner(entry: PipeWork, target: Target) -> bool:
+    return isinstance(entry.op, Op) and _has_inner(entry.op.page, target)
+
+
+@cache
+def _has_inner(page: type[Instr], target: Target) -> bool:
+    return target.follows(page.inner_flags)
