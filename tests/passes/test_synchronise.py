@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from anyorder import differs
-from mutants import mutant
+from flagfaults import mutant
 from stripped import CHIPS, PATHS, findings, orders, synchronised, without
 
 import ptokit as pto

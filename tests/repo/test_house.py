@@ -38,7 +38,7 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 3_000,  # sessions run again; kernels of several cores
-    "sim/pipes": 2_350,  # what is issued, samples of arguments; hazards, times; lives of bytes
+    "sim/pipes": 2_450,  # what is issued, samples of arguments; hazards, times; lives of bytes
     "passes": 2_960,  # blocks become regions; what each core runs; addresses, scratch, flags
     "api": 4_100,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_570,  # spans, liveness, launches, messages, tuning: twice what was meant

@@ -62,7 +62,8 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
     @classmethod
     def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
         """The one that is named."""
-        return env["of"] if isinstance(env["of"], Pipe) else super().pipe_of(env)
+        of = env.get("of")
+        return of if isinstance(of, Pipe) else super().pipe_of(env)
 
     one = "give the number, or a value that has it"
     rules = named("attribute", event_id.given != event_id_dyn.given, help=one)
@@ -79,7 +80,8 @@ class Awaited(Signal, abstract=True):
     @classmethod
     def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: as above
         """The whole core waits, where counters are not each vector core's own."""
-        return super().pipe_of(env) if env["machine"].separate else S
+        separate = getattr(env.get("machine"), "separate", False)
+        return super().pipe_of(env) if separate else S
 
     @staticmethod
     def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:

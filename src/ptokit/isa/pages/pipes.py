@@ -37,7 +37,7 @@ class AtPipe(
             return FIX if loc is ACC else MTE3
         if cls.exchange not in (Exchange.POPS, Exchange.FREES):
             return super().pipe_of(env)
-        if not env["machine"].separate:
+        if not getattr(env.get("machine"), "separate", False):
             return MTE2
         return V if loc is VEC else MTE1 if loc is MAT else MTE2
 
