@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pipes.stream import ADD, DRAIN, LOAD, PRIME, RIGHT, STORE, flag, stream
+from typing import Any
 
+import numpy as np
 import pytest
 
 import ptokit as pto
@@ -227,3 +229,18 @@ def test_blocks_add_in_any_order_and_count_at_elements_of_their_own() -> None:
     assert of_two_blocks("%b", "") == {"WAW of pto.tstore"}
     counted = {"RAW of pto.load_scalar", "WAW of pto.store_scalar"}
     assert of_two_blocks("%c0", add) == counted
+
+
+def test_blocks_race_in_a_program_that_leaves_its_pipes_to_a_compiler() -> None:
+    """Both blocks store all of the output: no flag of a core would order them."""
+    text = stream([], [LOAD[1], ADD[2], STORE[1]], [], "%c4")
+    arrays: dict[str, Any] = {
+        "x": np.ones(4096, np.float32),
+        "y": np.zeros(4096, np.float32),
+        "n": 4,
+    }
+    program = pto.loads(text)
+    found = program.races("a5", blocks=2, **arrays)
+    assert [d.slug for d in found] == ["hazard", "not-synchronised"]
+    assert "block 1" in (found[0].seen or "")
+    assert [d.slug for d in program.races("a5", **arrays)] == ["not-synchronised"]

@@ -28,7 +28,7 @@ def races_of(
     """What is wrong with the order of the pipes; nothing where a compiler has yet to see to it."""
     if target.in_order:
         return []
-    if not synchronised(program):
+    if arrays is None and not synchronised(program):
         return [_unsynchronised(func, target)]
     if arrays is not None:
         (issue,) = issued(program, target, func, arrays, blocks)
@@ -45,9 +45,11 @@ def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnos
     target = issue.target
     if target.in_order:
         return []
-    if not synchronised(program):
-        return [_unsynchronised(func, target)]
-    return [*races([issue], target), *([_cut(func, target)] if issue.cut else [])]
+    cut = [_cut(func, target)] if issue.cut else []
+    if synchronised(program):
+        return [*races([issue], target), *cut]
+    # a compiler orders the pipes of a core, but not the blocks of a launch
+    return [*races([issue], target, blocks_only=True), _unsynchronised(func, target), *cut]
 
 
 def kernels(program: OfFunctions) -> list[Func]:

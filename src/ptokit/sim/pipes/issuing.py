@@ -190,6 +190,11 @@ class Issue(Observer):
         self.numbers[id(core)] = number
         core.state.flags = IssuedFlags(issue)
 
+    def apart(self, first: QueueEntry, second: QueueEntry) -> bool:
+        """Whether two entries are of different blocks."""
+        blocks = {self.issues[entry.queue.core].of.block_idx for entry in (first, second)}
+        return len(blocks) > 1
+
     def of(self, core: int) -> CoreIssue:
         """What a core has issued."""
         return self.issues[core]

@@ -167,11 +167,18 @@ def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
     return found.values()
 
 
-def races(issues: Iterable[Issue], target: Target) -> list[Diagnostic]:
-    """What is wrong with the order of the pipes in these launches; each pair of places once."""
+def races(
+    issues: Iterable[Issue], target: Target, *, blocks_only: bool = False
+) -> list[Diagnostic]:
+    """What is wrong with the order of the pipes in these launches; each pair of places once.
+
+    `blocks_only`: hazards between blocks, nothing of one block.
+    """
     together: dict[tuple[object, ...], Diagnostic] = {}
     for issue in issues:
         found = find(issue.cores, target, issue.footprints.regions)
+        if blocks_only:
+            found = Findings([h for h in found.hazards if issue.apart(h.first, h.second)])
         for one in RaceReport(issue, target, found).diagnostics():
             notes = tuple(note.span for note in one.notes)
             key = one.slug, one.span, notes if one.slug == "hazard" else ()

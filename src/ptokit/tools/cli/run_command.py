@@ -211,8 +211,8 @@ class RunCall:
             )
         if self.races:
             require_pipes(self.target)
-        if self.races and self.scheduler is not None:
-            usage("--races looks at a run here: leave out --scheduler")
+        if self.races and (self.scheduler is not None or self.ranks > 1):
+            usage("--races looks at a run of one rank here: leave out --scheduler and --ranks")
         if self.schedule is not None and (self.engine == "native" or self.scheduler is not None):
             usage("--schedule runs by the reference, here: leave out --engine and --scheduler")
         if self.breaks and str(self.kernel) == "-":
