@@ -31,7 +31,7 @@ class Life:
     first: int
     last: int
     pipes: tuple[object, object] = (None, None)
-    allocated: bool = False  # neither an argument nor given by a pipe
+    allocated: bool = False  # and no argument, of no pipe, at no computed address
 
     @property
     def size(self) -> int:
@@ -107,9 +107,15 @@ def lives(func: Func, target: Target, addresses: Mapping[Value, int]) -> list[Li
             pipes = [pipe_of(op) for op in uses[value] if op.page.executes]
             ends = (pipes[0], pipes[-1]) if pipes else ends
         where = value.name, SPACES[kind.loc], addresses.get(value), kind.nbytes
-        own = value in made and allocates(made[value])
+        own = value in made and allocates(made[value]) and not computed(made[value], addresses)
         found.append(Life(*where, *life, ends, own))
     return found
+
+
+def computed(op: AnyOp, addresses: Mapping[Value, int]) -> bool:
+    """Whether the program gives a tile an address that only the run knows."""
+    given = isinstance(op, Op) and op.bound("addr")
+    return bool(given) and op.results[0] not in addresses
 
 
 def allocates(op: AnyOp, *ways: Trait) -> bool:
