@@ -197,8 +197,13 @@ def _bytes(shadow: Codes | None) -> ByteRanges:
     """The bytes that are not 0 in a shadow."""
     if shadow is None:
         return ANYWHERE
+    return ByteRanges(marked(shadow))
+
+
+def marked(shadow: Codes) -> tuple[Range, ...]:
+    """The ranges of bytes that are not 0."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], shadow != 0, [False]))))
-    return ByteRanges(tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2)))
+    return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
 
 
 def _elements(op: Op) -> bool | None:

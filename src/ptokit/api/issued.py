@@ -39,9 +39,10 @@ def issued(
 ) -> Iterator[Issue]:
     """What the cores of a function issue on a target.
 
-    With `arrays` of one run on them. Without, of runs on samples: unknown numbers are 1024, loops
-    over them take 0, 1, 2, 3 and 5 turns, branches go either way; a run that breaks a rule is left
-    out. PtoError where the program is not legal, or the run on arrays fails.
+    With `arrays` of one run on them. Without, of runs on the first sample of its numbers (1024 or
+    less) that is legal: loops over them take 0, 1, 2, 3 and 5 turns, branches go either way, and a
+    run that breaks a rule is left out. PtoError where the program is not legal, or the run on
+    arrays fails.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)

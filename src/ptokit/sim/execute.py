@@ -139,6 +139,11 @@ def moves(op: Op) -> bool:
     return bool(op.page.executes or op.page.declared) and not op.regions
 
 
+def whole_number(value: Value) -> bool:
+    """Whether the value is an integer or an index."""
+    return isinstance(value.type, ScalarType) and not value.type.is_float
+
+
 def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
     """What a body gets of the text: attributes, defaults of operands, types of results."""
     page = op.page

@@ -21,10 +21,8 @@ from ptokit.sim.native.plan import LogPoint
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace, Ranges
 from ptokit.sim.pipes.issuing import CoreIssue, Issue
 from ptokit.sim.pipes.pipequeues import uncollected
-from ptokit.sim.state import Flags
 from ptokit.sim.tile import Pointer
 
-SAID = {"set", "wait", "join", "barrier", "acquire", "release"}
 Numbers: TypeAlias = "Sequence[int]"
 
 
@@ -61,20 +59,15 @@ class _Kind(NamedTuple):
     operands: tuple[tuple[str, object], ...]
 
 
-class _Calls(Flags):
-    """Which words the body of an instruction says to the flags."""
+class _Calls:
+    """Stands for the flags of a core: which words the body of an instruction says to them."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.said: list[tuple[str, tuple[Any, ...]]] = []  # Any: pipes and numbers
 
-    def __getattribute__(self, name: str) -> Any:  # Any: as above
-        found = super().__getattribute__(name)
-        if name not in SAID:
-            return found
-
+    def __getattr__(self, word: str) -> Any:  # Any: a method of the flags
         def said(*words: Any) -> None:  # Any: as above
-            self.said.append((name, words))
+            self.said.append((word, words))
 
         return said
 
@@ -153,10 +146,8 @@ class ExecutedLog:
     ) -> list[tuple[str, tuple[Any, ...]]]:  # Any: pipes and numbers
         if key not in self.words:
             ready, calls = ReadyOp(op), _Calls()
-            core = Core(self.log.core.target, self.log.core.fixpipe)
-            core.state.flags = calls
             env = self._env(op, point, numbers)
-            ready.run(ready.values(env), core.offer())
+            ready.run(ready.values(env), {**self.log.core.offer(), FLAGS: calls})
             self.words[key] = calls.said
         return self.words[key]
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptokit.analysis.effects import ByteRanges, effects
+from ptokit.analysis.effects import ByteRanges, effects, marked
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.targets import Target
@@ -49,7 +49,7 @@ class FootprintTemplate(NamedTuple):
 
 @dataclass
 class Footprints:
-    """The footprints of one launch; `memories` numbers the arrays in global memory."""
+    """The footprints of one launch; `arrays` are the memories that all cores reach."""
 
     target: Target
     regions: ByteRegions = field(default_factory=ByteRegions)
@@ -162,5 +162,4 @@ def _of_window(elements: Elements, kind: TileType) -> Ranges:
     here = Elements(elements.memory, 0, elements.dtype, elements.map)
     shadow = np.zeros(elements.dtype.nbytes(elements.map.span), np.uint8)
     mark(shadow, here, range(rows), range(cols))
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], shadow != 0, [False]))))
-    return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
+    return marked(shadow)

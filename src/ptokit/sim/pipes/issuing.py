@@ -15,7 +15,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.signalboard import CorePlace
-from ptokit.sim.execute import Core, moves
+from ptokit.sim.execute import Core, moves, whole_number
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.pipes.byteregions import ByteRegion
@@ -231,12 +231,8 @@ def _loops(
     block: Block, around: tuple[Value, ...]
 ) -> Iterator[tuple[Sequence[AnyOp], tuple[Value, ...]]]:
     """The ops of each block with the numbers that the loops around them count."""
-    counted = tuple(a for a in block.args[:1] if _counts(a))
+    counted = tuple(a for a in block.args[:1] if whole_number(a))
     yield block.ops, around + counted
     for op in block.ops:
         for region in op.regions:
             yield from _loops(region, around + counted)
-
-
-def _counts(value: Value) -> bool:
-    return str(value.type) in ("index", "i32", "i64")

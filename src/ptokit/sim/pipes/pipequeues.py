@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.pipes.entries import Await, PipeQueue, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, Post, QueueEntry, Ticket
 
 
 @contextmanager
@@ -69,7 +69,7 @@ class PipeQueues:
         for number in range(start, len(entries)):
             entry = entries[number]
             if entry.queue.pipe is Pipe.S:
-                if not self._may_go(entry) or not self._drained(entry):
+                if self._missing(entry) is not None or not self._drained(entry):
                     self.next[core] = number
                     return number > start
                 self.visitor.issued(entry)
@@ -89,13 +89,10 @@ class PipeQueues:
 
     def _drained(self, entry: QueueEntry) -> bool:
         """Whether a barrier of all pipes finds the queues of its core empty."""
-        if not getattr(entry, "every", False):
+        if not (isinstance(entry, Drain) and entry.every):
             return True
         core = entry.queue.core
         return not any(queue for key, queue in self.queues.items() if key.core == core)
-
-    def _may_go(self, entry: QueueEntry) -> bool:
-        return not isinstance(entry, Await) or all(t in self.posted for t in entry.tickets)
 
     def _advance(self) -> None:
         """Take entries from the heads of queues that may go."""
@@ -112,6 +109,7 @@ class PipeQueues:
                 self._take(entry)
 
     def _missing(self, entry: QueueEntry) -> Ticket | None:
+        """What the entry still waits for."""
         if not isinstance(entry, Await):
             return None
         return next((t for t in entry.tickets if t not in self.posted), None)

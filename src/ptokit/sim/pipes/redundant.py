@@ -8,7 +8,7 @@ from functools import reduce
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.targets import Target
 from ptokit.sim.pipes.entries import Await, Drain, FlagChannel, PipeWork, Post, QueueEntry
-from ptokit.sim.pipes.hazards import find
+from ptokit.sim.pipes.hazards import clean
 from ptokit.sim.pipes.issuing import Issue
 
 MOST_ENTRIES = 20_000  # of a launch: each pair is left out once
@@ -39,7 +39,7 @@ def _of_launch(issue: Issue, target: Target) -> list[Pair]:
 
 
 def _wrong(cores: Sequence[Sequence[QueueEntry]], issue: Issue, target: Target) -> bool:
-    return bool(find(cores, target, issue.footprints.regions))
+    return not clean(cores, target, issue.footprints.regions)
 
 
 def _without(cores: Sequence[Sequence[QueueEntry]], pair: Pair) -> list[list[QueueEntry]]:

@@ -26,11 +26,11 @@ from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import CHANNEL, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
-from ptokit.isa.model.types import ArrayType, ScalarType, StructType
+from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
+from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, whole_number
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -220,7 +220,7 @@ class _Execution:
         self.regions = tuple(run.region(op, r) for r in op.regions)
         self.waits = not CORES.isdisjoint(op.page.uses)
         ready = self.ready
-        whole = all(_is_whole(value) for value in (*op.results, *(v for _, v in op.values())))
+        whole = all(whole_number(value) for value in (*op.results, *(v for _, v in op.values())))
         # a number that follows from others alone, as most of the scalar part of a program does
         self.counts = op.page.folds and whole and ready.takes_all and len(op.results) == 1
         self.counts &= not (ready.open or ready.scalars or op.regions)
@@ -294,11 +294,6 @@ class _Execution:
             env[result] = value = copy(value) if result.resized else value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
-
-
-def _is_whole(value: Value) -> bool:
-    """Whether the value is a whole number."""
-    return isinstance(value.type, ScalarType) and not value.type.is_float
 
 
 def _refuse(problem: Diagnostic) -> Step:
