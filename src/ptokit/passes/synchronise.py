@@ -38,6 +38,7 @@ from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.dryrun import dry_runs, samples
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardDetector, clean, find, lane_of
+from ptokit.sim.pipes.innerflags import has_inner_flags
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.pipequeues import PipeQueues
 
@@ -83,7 +84,7 @@ def _synchronised(part: SampledPart, target: Target) -> Func:
     places = part.places
     edges, runs = _sufficient(part, target)
     ops = (op for op in places.func.body.walk() if isinstance(op, Op))
-    inner = any(target.follows(op.page.inner_flags) for op in ops)
+    inner = any(has_inner_flags(op.page, target) for op in ops)
     taken = INNER_PAIRS if inner else frozenset[tuple[Pipe, Pipe]]()  # id 0 of these
     numbers = _numbered(_needed(edges, runs, target), runs, target, taken)
     if not edges.keys() >= numbers.keys():  # barriers of all pipes stand for some

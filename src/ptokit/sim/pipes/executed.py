@@ -19,9 +19,9 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.native.executionlog import OF_BLOCK, Logged
 from ptokit.sim.native.plan import LogPoint
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace, Ranges
+from ptokit.sim.pipes.footprints import first_byte, place_of
 from ptokit.sim.pipes.issuing import CoreIssue, Issue
 from ptokit.sim.pipes.pipequeues import uncollected
-from ptokit.sim.tile import Pointer
 
 Numbers: TypeAlias = "Sequence[int]"
 
@@ -34,10 +34,7 @@ class _Access:
     ) -> None:  # Any: a template, and the handle that it stood for first
         whole = ((0, max(real.memory.size, 1)),)
         self.space, self.ranges = space, whole if ranges is None else ranges
-        pointer = isinstance(handle, Pointer)
-        self.origin: Any = handle.offset if pointer else handle.elements.origin
-        self.address: Any = 0 if pointer else handle.elements.address
-        self.bits = handle.dtype.bits if pointer else handle.elements.dtype.bits
+        self.address, self.origin, self.bits = place_of(handle)
         self.anywhere = ranges is None
         self.known: dict[int, ByteRegion] = {}
 
@@ -47,7 +44,7 @@ class _Access:
             return 0
         origin = numbers[self.origin.number] if isinstance(self.origin, FrameSlot) else self.origin
         at = numbers[self.address.number] if isinstance(self.address, FrameSlot) else self.address
-        return int(at + origin * self.bits // 8)
+        return first_byte(at, origin, self.bits)
 
 
 class _Kind(NamedTuple):
@@ -120,7 +117,7 @@ class ExecutedLog:
         core.turn = tuple([(name, _number(value, numbers)) for name, value in point.turns])
         key = (number, *[numbers[n] for n in point.deciding])
         if FLAGS in op.page.uses:
-            flags: Any = core.of.state.flags
+            flags: Any = core.core.state.flags
             for word, said in self._flags(key, op, point, numbers):
                 getattr(flags, word)(*said)
             return
@@ -136,8 +133,8 @@ class ExecutedLog:
     def _region(self, core: CoreIssue, one: _Access, numbers: Numbers) -> ByteRegion:
         start = one.start(numbers)
         found = one.known.get(start)
-        if found is None or found.space.core not in (None, core.core):
-            space = one.space if one.space.core is None else one.space._replace(core=core.core)
+        if found is None or found.space.core not in (None, core.number):
+            space = one.space if one.space.core is None else one.space._replace(core=core.number)
             found = one.known[start] = self.issue.footprints.regions.at(space, start, one.ranges)
         return found
 
@@ -162,7 +159,7 @@ class ExecutedLog:
         return _Kind(found.pipe, accesses(found.reads), accesses(found.writes), found.operands)
 
     def _space(self, core: CoreIssue, handle: Any) -> MemorySpace:  # Any: a handle or a pointer
-        return self.issue.footprints.space(handle.memory, core.of, core.core)
+        return self.issue.footprints.space(handle.memory, core.core, core.number)
 
     def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
         """The operands as the reference has them."""

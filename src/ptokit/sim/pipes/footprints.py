@@ -86,7 +86,7 @@ class Footprints:
             if ranges is None:
                 found.append(self.regions.at(space, 0, ((0, max(handle.memory.size, 1)),)))
             else:
-                found.append(self.regions.at(space, _start(handle), ranges))
+                found.append(self.regions.at(space, first_byte(*place_of(handle)), ranges))
         return tuple(found)
 
     def space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
@@ -132,12 +132,19 @@ def _shape(handle: Any) -> object:  # Any: handles and numbers
     return handle if isinstance(handle, int) else None
 
 
-def _start(handle: Matrix | Pointer) -> int:
-    """The byte that its first element begins at."""
+def place_of(handle: Any) -> tuple[Any, Any, int]:
+    """The address of a handle, the elements before its first one, and the bits of an element.
+
+    Any: a tile, a view or a pointer, or the template of one: then slots stand for numbers.
+    """
     if isinstance(handle, Pointer):
-        return handle.offset * handle.dtype.bits // 8
-    elements = handle.elements
-    return elements.address + elements.origin * elements.dtype.bits // 8
+        return 0, handle.offset, handle.dtype.bits
+    return handle.elements.address, handle.elements.origin, handle.elements.dtype.bits
+
+
+def first_byte(address: int, origin: int, bits: int) -> int:
+    """The byte that the first element of such a place begins at."""
+    return address + origin * bits // 8
 
 
 def _size(handle: Any) -> int:  # Any: a tile, or a view

@@ -44,9 +44,10 @@ def _watched(channel: object) -> bool:
 
 
 def _inner(entry: PipeWork, target: Target) -> bool:
-    return isinstance(entry.op, Op) and _has_inner(entry.op.page, target)
+    return isinstance(entry.op, Op) and has_inner_flags(entry.op.page, target)
 
 
 @cache
-def _has_inner(page: type[Instr], target: Target) -> bool:
+def has_inner_flags(page: type[Instr], target: Target) -> bool:
+    """Whether the instruction uses flags itself on the target."""
     return target.follows(page.inner_flags)

@@ -51,7 +51,7 @@ class IssuedFlags(Flags):
     def _channel(self, source: FlagEnd, target: FlagEnd, event: int) -> FlagChannel:
         key = source, target, event
         if key not in self.channels:
-            self.channels[key] = FlagChannel(self.of.core, *key)
+            self.channels[key] = FlagChannel(self.of.number, *key)
         return self.channels[key]
 
     def set(self, source: FlagEnd, target: FlagEnd, event: int) -> None:
@@ -71,18 +71,18 @@ class IssuedFlags(Flags):
     def acquire(self, pipe: FlagEnd, buffer: int) -> None:
         """The first one finds the buffer free."""
         if isinstance(pipe, Pipe):
-            self.of.turn_of(pipe, BufferChannel(self.of.core, buffer))
+            self.of.turn_of(pipe, BufferChannel(self.of.number, buffer))
 
     def release(self, pipe: FlagEnd, buffer: int) -> None:
         if isinstance(pipe, Pipe):
-            self.of.post(pipe, BufferChannel(self.of.core, buffer))
+            self.of.post(pipe, BufferChannel(self.of.number, buffer))
 
 
 class CoreIssue:
     """The entries of one core, in the order in which they are issued."""
 
     def __init__(self, number: int, core: Core, loops: dict[int, tuple[Value, ...]]) -> None:
-        self.core, self.of = number, core
+        self.number, self.core = number, core
         self.entries: list[QueueEntry] = []
         self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
@@ -174,7 +174,7 @@ class Issue(Observer):
     @property
     def names(self) -> list[str]:
         """What each core is called."""
-        every = [self.issues[number].of for number in sorted(self.issues)]
+        every = [self.issues[number].core for number in sorted(self.issues)]
         return [str(getattr(core, "place", f"block {core.block_idx}")) for core in every]
 
     def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> CrossCore:
@@ -192,7 +192,7 @@ class Issue(Observer):
 
     def apart(self, first: QueueEntry, second: QueueEntry) -> bool:
         """Whether two entries are of different blocks."""
-        blocks = {self.issues[entry.queue.core].of.block_idx for entry in (first, second)}
+        blocks = {self.issues[entry.queue.core].core.block_idx for entry in (first, second)}
         return len(blocks) > 1
 
     def of(self, core: int) -> CoreIssue:
@@ -218,8 +218,8 @@ class Issue(Observer):
         if template.pipe is None or not (template.reads or template.writes):
             return
         place = self.footprints.placed
-        reads = place(template.reads, env, core, issue.core)
-        writes = place(template.writes, env, core, issue.core)
+        reads = place(template.reads, env, core, issue.number)
+        writes = place(template.writes, env, core, issue.number)
         issue.work(template.pipe, reads, writes, template.operands)
 
     def waits_in(self, op: Op) -> Pipe:
