@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from time import perf_counter
 from typing import NamedTuple
 
 import pytest
@@ -216,13 +215,3 @@ def test_operations_of_a5_agree_with_its_formulas(name: str, dtype: DType) -> No
         guess = estimated(figures("a5"), page, [OPERATIONS[name]], work, dtype)
         assert fitted.source == "fitted"
         assert abs(guess / fitted.cycles - 1) < 0.20
-
-
-def test_a_hundred_thousand_costs_a_second() -> None:
-    """A quarter of it is asked for here, since the machine may be busy."""
-    operands, n = case(ADD).operands, 5000
-    cost(ADD, {}, operands, V, A2A3_TARGET)
-    start = perf_counter()
-    for _ in range(n):
-        cost(ADD, {}, operands, V, A2A3_TARGET)
-    assert n / (perf_counter() - start) > 25_000

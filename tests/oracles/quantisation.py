@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
@@ -80,7 +82,7 @@ def elements(y: Array, src: str, format: str, scale: str) -> Array:
 @np.errstate(all="ignore")
 def by_groups(
     dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: int, interleave: bool
-) -> Result:
+) -> dict[str, Any]:  # Any: Array or InStorage, by operand
     rows, cols = src.valid
     x = src.values.astype(np.float32)
     if axis == 0:
@@ -111,6 +113,15 @@ def along_or_down(
     dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: str, interleave: bool
 ) -> Result:
     return by_groups(dst, src, exp, format, scale, 1 if axis == "ALONG" else 0, interleave)
+
+
+@meaning("TQuantMxZz")
+def along_in_boxes(dst: Seen, src: Seen, exp: Seen, exp_zz: Seen) -> Result:
+    made = by_groups(dst, src, exp, "FP8", "OCP", 1, False)
+    rows, groups = src.valid[0], src.valid[1] // GROUP
+    boxes = made["exp"].view(np.uint8).reshape(rows // 16, 16, groups // 2, 2)
+    exponents = InStorage(typed(boxes.transpose(0, 2, 1, 3).ravel(), exp_zz.dtype))
+    return {**made, "exp_zz": exponents}
 
 
 @meaning("TQuantDn")

@@ -82,7 +82,7 @@ def test_an_element_of_a_matrix_has_two_indices(index: str, slug: str) -> None:
 FOREIGN = {
     "pto.castptr %a : i64 -> !pto.ptr<f32, ub>": "!pto.ptr<f32, vec>",
     "pto.castptr %a : i64 -> !pto.ptr<bf16, l1>": "!pto.ptr<bf16, mat>",
-    "builtin.unrealized_conversion_cast %a : i64 to index": "index",
+    "builtin.unrealized_conversion_cast %a : i64 to !llvm.ptr<1>": "!llvm.ptr<1>",
 }
 
 
@@ -97,6 +97,25 @@ def test_text_of_the_level_below_is_kept_and_not_run(statement: str, engine: str
     with pytest.raises(pto.PtoError) as caught:
         program.run(a=0, engine=engine)
     assert caught.value.diagnostics[0].slug == "foreign-op"
+
+
+UNSIGNED = """\
+func.func @f(%out: !pto.ptr<ui32>) {
+  %zero = arith.constant 0 : index
+  %less = arith.constant -1 : i32
+  %most = builtin.unrealized_conversion_cast %less : i32 to ui32
+  pto.store_scalar %most, %out[%zero] : !pto.ptr<ui32>, ui32
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_front_ends_make_unsigned_numbers_by_a_cast(engine: str) -> None:
+    program = pto.loads(UNSIGNED)
+    assert program.check("all") == []
+    out = np.zeros(1, np.uint32)
+    assert program.run(out=out, engine=engine)["out"][0] == 2**32 - 1
 
 
 REGION = """\

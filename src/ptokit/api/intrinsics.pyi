@@ -210,6 +210,10 @@ TInsertModeWord = Literal[
     "split2",
     "split4",
 ]
+VecStoreModeWord = Literal[
+    "nd",
+    "nz",
+]
 __all__ = [
     "subview",
     "treshape",
@@ -1684,6 +1688,7 @@ def tdequant(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
+@overload
 def tquant_mx(
     dst: Tile,
     src: Tile,
@@ -1695,6 +1700,22 @@ def tquant_mx(
     scale: MxScaleWord = ...,
     interleave: bool = ...,
     axis: GroupAxisWord = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tquant_mx(
+    exp_zz: Tile,
+    exp: Tile,
+    dst: Tile,
+    src: Tile,
+    max: Tile,
+    scaling: Tile,
+    *,
+    axis: GroupAxisWord = ...,
+    store: VecStoreModeWord = ...,
+    format: MxFormatWord = ...,
+    scale: MxScaleWord = ...,
+    interleave: bool = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tquant_dn(

@@ -337,6 +337,13 @@ class MxScale(Word, mlir="quant_scale_alg", cpp_type="QuantScaleAlg", bare=True)
     NV = "NV", "Nv", "nv", "NvMxFp8E4M3", "NvMxFp4E2M1"
 
 
+class VecStoreMode(Word, mlir="vec_store_mode", cpp_type="VecStoreMode", bare=True):
+    """Whether a quantisation by groups also stores the exponents for a product: NZ does."""
+
+    ND = "ND", "ND", "nd"
+    NZ = "NZ", "NZ", "nz"
+
+
 class GroupAxis(Word, mlir="mx_group_axis", bare=True):
     """Along which axis the elements of a group follow one another: down a column, along a row."""
 

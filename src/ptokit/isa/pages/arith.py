@@ -345,6 +345,21 @@ class ExtUI(ZeroExtension):
     """A wider unsigned integer of the same value."""
 
 
+class UnrealizedConversionCast(
+    Cast, name="unrealized_conversion_cast", traits=(OTHERWISE_KEPT,), asm=Asm(dialect="builtin")
+):
+    """The same bits as an integer of another name, as front ends make unsigned numbers.
+
+    Between types of another level it is text that is kept.
+    """
+
+    example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to ui32"
+
+    @staticmethod
+    def run(value: int, result: ScalarType) -> int:
+        return in_type(value, result)
+
+
 class TruncI(Cast, asm=in_cpp("({type})({value}[ & {lowest}])")):
     """The low bits."""
 

@@ -104,6 +104,13 @@ class BuildAsyncSession(BuildSession, name="build_async_session", example=asynch
     """What asynchronous transfers need: the older spelling."""
 
 
+class BuildAsyncSessionInView(BuildSession, name="build_async_session", form="in a memref"):
+    """What asynchronous transfers need: the older spelling, where front ends wrote memrefs."""
+
+    workspace = Scratch(Global, doc="room in global memory, of bytes")
+    example = asynchronous("").replace("!pto.ptr<i8>", "memref<1024xi8, #pto.address_space<gm>>")
+
+
 class CommBuildAsyncSession(BuildSession, name="comm.build_async_session"):
     """What asynchronous transfers need: room for their descriptions, and their queues."""
 

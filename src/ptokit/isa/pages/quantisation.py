@@ -7,6 +7,7 @@ INFINITY, QUIET = 0x7F800000, 0x7FC00000  # bits of f32
 TINY = 2.0**-10
 MX_FORMS = ("mxfp8_ocp", "mxfp8_nv", "mxfp4_ocp", "mxfp4_nv")
 MX_RECORDED = {"format": "mx_alg", "scale": "mx_alg"}
+IN_BOXES = "give whole boxes of 16 rows and 2 groups"
 EACH = "give room for a number of each group"
 NOTES = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
 VEC_I8, VEC_U8 = "!pto.tile_buf<vec, 16x32xi8>", "!pto.tile_buf<vec, 16x32xui8>"
@@ -214,8 +215,8 @@ def quantise_groups(
     scale: MxScale,
     axis: GroupAxis,
     interleave: bool,
-) -> None:
-    """The body of both instructions."""
+) -> Array:
+    """The body of all of them. Returns the exponents as bytes, a row of them for each of `exp`."""
     fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
     m = largest_magnitudes(src, fp4, fp4 and not nv, along)
     e = shared_exponents(m, fp4, nv)
@@ -227,16 +228,17 @@ def quantise_groups(
     if fp4:
         dst.fill(0)
     dst[src.valid] = codes.bitcast(dst.dtype)
-    codes = e.cast(u8).bitcast(exp.dtype)
+    exponents = e.cast(u8).bitcast(exp.dtype)
     if interleave:
-        exp[: down // 2, : across * 2] = rows_in_pairs(exp, codes)
+        exp[: down // 2, : across * 2] = rows_in_pairs(exp, exponents)
     elif exp.rows == 1:
-        exp[0, : down * across] = codes.reshaped(1, down * across)
+        exp[0, : down * across] = exponents.reshaped(1, down * across)
     else:
-        exp[:down, :across] = codes
+        exp[:down, :across] = exponents
     for cells, values in ((max, m.bitcast(f32)), (scaling, factor)):
         line = values.cast(cells.dtype).reshaped(1, down * across)
         cells.flat()[0, : down * across] = line
+    return exponents
 
 
 def rows_in_pairs(cells: Cells, x: Array) -> Array:
@@ -339,6 +341,66 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     )
     recorded = dict.fromkeys(MX_FORMS, MX_RECORDED | {"axis": "grp_axis"})
     run = staticmethod(quantise_groups)
+
+
+class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz", targets=(CPU,)):
+    """`tquant.mx` of fp8 along rows, and the exponents once more in the order of a left scale tile.
+
+    exp_zz is filled from its first byte on: boxes of 16 rows and 2 groups, row-major, and so are
+    the elements of each. Compilers call this form deprecated; A5 has no implementation.
+    NaN does not count for max and becomes NaN; infinities become 448.
+    """
+
+    exp_zz = Out(Tile, doc="receives the exponents in zz order, from its first byte on")
+    axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
+    store = Attr(VecStoreMode, VecStoreMode.NZ, key="storeMode")
+
+    asm = Asm(
+        spellings=("tquant",),
+        cpp_text="TQUANT<QuantType::MXFP8, VecStoreMode::{store}>"
+        "({dst}, {src}, &{exp}, &{max}, &{scaling}, &{exp_zz});",
+    )
+    example = {
+        "src": "!pto.tile_buf<vec, 16x64xf32>",
+        "dst": "!pto.tile_buf<vec, 16x64xi8>",
+        **dict.fromkeys(("exp", "exp_zz"), "!pto.tile_buf<vec, 1x32xui8>"),
+        **dict.fromkeys(("max", "scaling"), "!pto.tile_buf<vec, 1x32xf32>"),
+        "format": MxFormat.FP8,
+    }
+    valid, exp = MxQuantisation.src.valid, MxQuantisation.exp
+    why = "this form is of fp8 along rows, without interleaving"
+    rules = (
+        grouping(),
+        room(along=True),
+        named("attribute", MxQuantisation.format == MxFormat.FP8, help=why),
+        named("attribute", MxQuantisation.scale == MxScale.OCP, help=why),
+        named("attribute", both(axis == GroupAxis.ALONG, store == VecStoreMode.NZ), help=why),
+        named("shape", valid.rows % 16 == 0, valid.cols % (2 * GROUP) == 0, help=IN_BOXES),
+        exp_zz.dtype == exp.dtype,
+        named("layout", exp_zz.layout == ND),
+        named("shape", exp_zz.rows * exp_zz.cols >= valid.rows * valid.cols // GROUP, help=EACH),
+        in_vec(exp_zz),
+    )
+
+    @staticmethod
+    def run(
+        dst: Cells,
+        src: Cells,
+        exp: Cells,
+        max: Cells,
+        scaling: Cells,
+        exp_zz: Cells,
+        format: MxFormat,
+        scale: MxScale,
+        axis: GroupAxis,
+        interleave: bool,
+    ) -> None:
+        tiles = (dst, src, exp, max, scaling)
+        exponents = quantise_groups(*tiles, format, scale, axis, interleave)
+        row, group = src.iota(*exponents.shape)
+        pairs = exponents.shape[1] // 2
+        box = row // 16 * pairs + group // 2
+        exp_zz.flat().scatter(box * 32 + row % 16 * 2 + group % 2, exponents)
 
 
 class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS, MX_RECORDED)):

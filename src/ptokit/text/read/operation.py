@@ -9,6 +9,7 @@ from ptokit.ir.module import AnyOp, Block
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import OTHERWISE_KEPT
 from ptokit.text.read.attributes import unquoted
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named, require_kind
@@ -66,7 +67,9 @@ def _new(p: Parser, start: int) -> AnyOp:
     try:
         reader = read_generic if name[0] == '"' else SHAPES[forms[0].asm.shape]
         op = reader(p, forms, at, results)
-    except UnknownOperandType:
+    except (UnknownOperandType, PtoError) as problem:
+        if isinstance(problem, PtoError) and OTHERWISE_KEPT not in forms[0].traits:
+            raise
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
         return read_opaque(p, start, at, results)
