@@ -22,8 +22,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
-# the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels
-LARGEST_PACKAGE = 57_500
+# the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
+LARGEST_PACKAGE = 58_000
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

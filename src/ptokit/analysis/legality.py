@@ -15,6 +15,7 @@ from ptokit.analysis.search import Search
 from ptokit.analysis.survey import Left, Survey
 from ptokit.analysis.uninitialised import Trial, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -34,7 +35,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Rich):
     """What `check` says of a program on one target.
 
     `word`: refused if there is an error; else undecided if something in it is not known (an op or

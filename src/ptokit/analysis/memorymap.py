@@ -9,6 +9,7 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import Lives, Storage
 from ptokit.analysis.occupancy import fullest
 from ptokit.analysis.placement import by_memory, place_tiles
+from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func
 from ptokit.isa.model.targets import Target
 
@@ -36,7 +37,7 @@ class TileLife:
 
 
 @dataclass(frozen=True)
-class MemoryMap:
+class MemoryMap(Rich):
     """One memory of a function on a target, in bytes.
 
     `live` are the tiles at the fullest moment, which begins with `fullest`; they have `peak` bytes.

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ptokit.diagnostics.rich import Rich
 from ptokit.isa.model.dtypes import DType
 from ptokit.numerics.host import codes_of, numpy_dtype, values_of
 from ptokit.passes.complete import dtype_of_array
@@ -21,7 +22,7 @@ ULPS = {"bf16": 1}
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Rich):
     """Whether an array is as expected; it is true if so, and says in words how they differ.
 
     `first` is the index of the first element that differs by more than the tolerance, `largest` of

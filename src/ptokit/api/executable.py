@@ -20,6 +20,7 @@ from ptokit.api.ranks import Names, require_ranks
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
@@ -39,7 +40,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Rich):
     """What a run produced: arrays and element types by argument name, counts of instructions."""
 
     outputs: dict[str, AnyArray]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ptokit.diagnostics.callsite import depth
+from ptokit.diagnostics.rich import Rich
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.words import Loc
@@ -43,7 +44,7 @@ class UnwrittenWarning(UserWarning):
     """Elements were read as an array that no instruction and no data has written."""
 
 
-class HostArray(Generic[Handle]):
+class HostArray(Rich, Generic[Handle]):
     """What `numpy.asarray`, DLPack, indexing and `repr` ask for."""
 
     copies: ClassVar[bool] = True  # `numpy` returns new memory, for a layout is no NumPy array

@@ -13,6 +13,7 @@ from ptokit.api.fills import Fill
 from ptokit.api.issued import OfFunctions, issued
 from ptokit.api.settings import current_target, target_named
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import ScalarType
@@ -43,7 +44,7 @@ class SampleArray(Fill):
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(Rich):
     """The predicted times of one launch; printed it is a table.
 
     `func` is the name of the function that was launched, `issue` holds what its cores issued.

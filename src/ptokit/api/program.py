@@ -17,6 +17,7 @@ from ptokit.analysis.scopes import misused
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
+from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import TARGETS
@@ -45,7 +46,7 @@ FORMS = ("as", "ssa", "dps", "cpp")
 LEVEL3_FORMS = ("dps", "cpp")
 
 
-class Program:
+class Program(Rich):
     """A module and what can be done with it. Make one with `load` or `loads`."""
 
     def __init__(self, module: Module) -> None:
@@ -73,7 +74,8 @@ class Program:
         who places tiles; without it a program with any address is of level 3. An empty list does
         not say that the program is legal: `verdicts` tells what is left to the run.
         """
-        return merged(self.verdicts(*targets, allow_unknown=allow_unknown, level=level))
+        found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level)
+        return RichList(merged(found))
 
     def verdicts(
         self,
@@ -102,14 +104,14 @@ class Program:
         refused = tuple(_without_dps(module))
         found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
         if not races:
-            return found
+            return RichList(found)
         from ptokit.api.pipechecks import kernels, races_of
 
         launched = kernels(self)
-        return [
+        return RichList(
             v.also(d for f in launched for d in races_of(self, TARGETS[v.target], f, None, 1))
             for v in found
-        ]
+        )
 
     def races(
         self,
@@ -130,7 +132,8 @@ class Program:
         entry = self.entry_named(func)
         names = tuple(TARGETS) if "all" in targets else targets
         chosen = [*map(target_named, names)] or [current_target()]
-        return [d for t in chosen for d in races_of(self, t, entry, arrays or None, blocks)]
+        found = (races_of(self, t, entry, arrays or None, blocks) for t in chosen)
+        return RichList(d for some in found for d in some)
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, the only entry, or the only one that no other calls.
@@ -342,7 +345,7 @@ class Program:
         chosen = current_target() if target is None else target_named(target)
         asked = entries(self.module) if func is None else [self.entry_named(func)]
         ready = [ready_for(self.module, f, "place", chosen) for f in asked if not f.declared]
-        return [found for each in ready for found in memory_maps(each, chosen)]
+        return RichList(found for each in ready for found in memory_maps(each, chosen))
 
     def text(
         self,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import sys
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from ptokit.diagnostics.source import Source, Span
 
@@ -27,6 +29,14 @@ def _outside(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+def known_name(file: str) -> str:
+    """The name of a file as its author knows it: of the cell of a notebook, its number."""
+    ipython: Any = sys.modules.get("IPython")  # Any: no dependency
+    shell = ipython and ipython.get_ipython()
+    cell = shell and shell.compile.format_code_name(file)
+    return cell[1] if cell else file
+
+
 def caller() -> Span | None:
     """The innermost frame outside this package; None when its source is not to be had."""
     frame = _outside(inspect.currentframe())
@@ -39,5 +49,5 @@ def caller() -> Span | None:
     text, line = "".join(lines), lines[number - 1]
     start = sum(len(earlier) for earlier in lines[: number - 1])
     indent = len(line) - len(line.lstrip())
-    source = Source(frame.f_code.co_filename, text)
+    source = Source(known_name(frame.f_code.co_filename), text)
     return Span(source, start + indent, start + len(line.rstrip()))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, Self
 
+from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
 
 
@@ -31,7 +32,7 @@ class Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(Rich):
     """One thing that is wrong: `slug` names its page in `ptokit explain`.
 
     `rule` is the violated formula, `when` its condition, `seen` the numbers in it, `help` what to
@@ -92,7 +93,7 @@ class Diagnostic:
         }
 
 
-class PtoError(Exception):
+class PtoError(Exception, Rich):
     """A program is wrong; `diagnostics` says where and why."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
@@ -102,6 +103,10 @@ class PtoError(Exception):
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
         return type(self), (self.diagnostics,)  # by default, the text that `args` holds
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows when nobody catches it: the message, which names the place."""
+        return str(self).splitlines()
 
     def at(self, span: Span | None) -> Self:
         """The same error, with `span` where a diagnostic has no place yet."""

@@ -46,7 +46,7 @@ def memory_svg(maps: Sequence[MemoryMap]) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
             f' width="{width}" height="{height}" font-family="sans-serif" font-size="11">',
-            f'<rect width="{width}" height="{height}" fill="#fff"/>',
+            f'<rect class="paper" width="{width}" height="{height}" fill="#fff"/>',
             *(line for panel in panels for line in panel),
             "</svg>\n",
         ]
@@ -61,7 +61,7 @@ def _panel(each: MemoryMap, top: int) -> Iterator[str]:
     yield f'<g transform="translate({LEFT},{top + TOP})">'
     yield f'<text x="0" y="-40" font-size="14" font-weight="bold">{escape(title)}</text>'
     yield f'<text x="0" y="-22" fill="#444">{escape(facts)}</text>'
-    yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#f6f7f8"/>'
+    yield f'<rect class="plot" width="{WIDTH}" height="{HEIGHT}" fill="#f6f7f8"/>'
     yield from (part for tile in each.tiles for part in _tile(tile, each, scale))
     yield from _limits(each, scale)
     yield from _lines(each, scale)
@@ -100,7 +100,8 @@ def _tile(tile: TileLife, each: MemoryMap, scale: _Scale) -> Iterator[str]:
     )
     name = f"%{tile.name}"
     if height >= 11 and width >= 7 * len(name):
-        yield f'<text x="{x + 4:.1f}" y="{y + height / 2 + 4:.1f}">{escape(name)}</text>'
+        at = f'x="{x + 4:.1f}" y="{y + height / 2 + 4:.1f}"'
+        yield f'<text class="on" {at}>{escape(name)}</text>'
 
 
 def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:

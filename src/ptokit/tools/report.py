@@ -59,12 +59,12 @@ def report(profile: Profile) -> str:
         script_hash=_hash(script),
         cycles=max(timeline.cycles, 1),
         per_cycle=repr(profile.microseconds / max(timeline.cycles, 1)),
-        figures=_figures(profile),
+        figures=figures(profile),
         pipes=_chart(pipe_chart(timeline, profile.issue.names, places), "pipes", timeline.cycles),
         source=_sources(profile, by_line, places),
         memory=_memories(profile, places),
         hazards=_hazards(profile, places),
-        rows=_table(timeline, by_line, places),
+        rows=line_rows(timeline, by_line, places),
     )
 
 
@@ -77,7 +77,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _figures(profile: Profile) -> str:
+def figures(profile: Profile) -> str:
     """The numbers of the whole launch."""
     timeline, roof = profile.timeline, roofline(profile.timeline)
     every = sum(timeline.origins().values()) or 1
@@ -200,7 +200,7 @@ def _near(used: set[int], last: int) -> list[int]:
     return sorted(found)
 
 
-def _table(timeline: Timeline, by_line: Sequence[LineTime], places: LineNumbers) -> str:
+def line_rows(timeline: Timeline, by_line: Sequence[LineTime], places: LineNumbers) -> str:
     """A row for each line: what it costs, and from where the figures are."""
     moved, origins = Counter[Line](), dict[Line, Origin]()
     for bar in timeline.bars:

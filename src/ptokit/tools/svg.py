@@ -32,7 +32,7 @@ def _cells(kind: TileType, rows: int, cols: int) -> Iterator[str]:
     for row in range(rows):
         for col in range(cols):
             offset = kind.map.offset(row, col)
-            colour = _shade(offset / max(kind.numel, 1))
+            colour = shade(offset / max(kind.numel, 1))
             x, y = col * CELL_WIDTH, row * CELL_HEIGHT
             yield (
                 f'<rect x="{x}" y="{y}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}"'
@@ -41,7 +41,7 @@ def _cells(kind: TileType, rows: int, cols: int) -> Iterator[str]:
             )
 
 
-def _shade(share: float) -> str:
+def shade(share: float) -> str:
     """Light blue for the first element of the storage, dark for the last."""
     first, last = (236, 244, 251), (84, 142, 199)
     return "#" + "".join(

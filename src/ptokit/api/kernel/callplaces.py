@@ -11,7 +11,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from ptokit.diagnostics.callsite import PACKAGE
+from ptokit.diagnostics.callsite import PACKAGE, known_name
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 
@@ -75,7 +75,7 @@ def span_of(
     name: str, line: int | None, end: int | None, col: int | None, stop: int | None
 ) -> Span | None:
     """The part of a file between two places; columns count bytes, as Python has them."""
-    source, starts = _lines(name, "".join(linecache.getlines(name)))
+    source, starts = _lines(known_name(name), "".join(linecache.getlines(name)))
     if line is None or not 0 < line < len(starts):
         return None
     if col is None or stop is None or end is None:

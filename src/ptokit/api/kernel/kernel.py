@@ -24,6 +24,7 @@ from ptokit.api.program import ENTRY, Program
 from ptokit.api.settings import ENGINES, current_target, recording, target_named
 from ptokit.api.settings import target as target_context
 from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Block, Func, Module
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
 
@@ -67,7 +68,7 @@ class Capture:
         return found
 
 
-class Kernel(Generic[P]):
+class Kernel(Rich, Generic[P]):
     """A function that describes a kernel. Calling it runs the kernel on arrays, in place.
 
     Positional parameters are data: arrays, and numbers that one program serves all values of.
@@ -212,12 +213,12 @@ class Kernel(Generic[P]):
         try:
             bound = self.signature.bind(*args, **names)
         except TypeError as problem:
-            raise TypeError(f"{self.function.__name__}{self._shown()}: {problem}") from None
+            raise TypeError(f"{self.function.__name__}{self.parameters()}: {problem}") from None
         bound.apply_defaults()
         given = bound.arguments
         return LaunchArguments({n: given[n] for n in self.data}, {n: given[n] for n in self.static})
 
-    def _shown(self) -> str:
+    def parameters(self) -> str:
         """The parameters, without annotations."""
         every = self.signature.parameters.values()
         return str(inspect.Signature([p.replace(annotation=p.empty) for p in every]))

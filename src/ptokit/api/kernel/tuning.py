@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from ptokit.api.kernel.kernel import Kernel
 from ptokit.api.profiling import Profile, table, timed_target
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.rich import Rich
 
 Params: TypeAlias = dict[str, Any]  # Any: values of Python's, by the names of parameters
 Measure: TypeAlias = Callable[[Kernel[...], Sequence[Any], Params], float]  # Any: arguments
@@ -45,7 +46,7 @@ class RefusedParams:
 
 
 @dataclass(frozen=True)
-class Tuning:
+class Tuning(Rich):
     """What `autotune` found: `rows` from the fastest on; printed it is a table."""
 
     kernel: str

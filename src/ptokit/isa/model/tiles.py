@@ -1,7 +1,6 @@
 """Tile types: what a tile is made of, the rules T1 to T7 it must meet, and its index map.
 
-A type names a location, an element type, a static shape, a valid region, a layout, a pad value and
-a compact mode (spec 1.2). Global views and convolution tiles are the other two shapes of data.
+What a type names: spec 1.2. Global views and convolution tiles are the other two shapes of data.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
+from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
 from ptokit.isa.formula.rules import Rule, named, rules_of, when
 from ptokit.isa.model.dtypes import DType
@@ -78,7 +78,7 @@ class CustomPad:
 
 
 @dataclass(frozen=True)
-class TileType:
+class TileType(Rich):
     """The type of an on-chip tile."""
 
     loc: Loc

@@ -1,0 +1,1 @@
+"""What notebooks show: tiles, layouts, programs, diagnostics and results as HTML and SVG."""
