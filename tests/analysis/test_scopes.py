@@ -49,3 +49,18 @@ def test_what_does_not_belong_into_a_region(text: str) -> None:
 @pytest.mark.parametrize("text", RIGHT)
 def test_what_does(text: str) -> None:
     assert pto.loads(text).check("a5") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        func(f"{threads('  %t = pto.get_tid_x : i32' + chr(10))}return\n"),
+        func("%t = pto.get_tid_x : i32\nreturn\n", "attributes {pto.simt_entry} "),
+    ],
+    ids=["section", "function"],
+)
+def test_operations_of_threads_are_of_another_level(text: str) -> None:
+    """Outside of them the same operation is unknown."""
+    assert [d.slug for d in pto.loads(text).check("a5")] == ["foreign-op"]
+    outside = func("%t = pto.get_tid_x : i32\nreturn\n")
+    assert [d.slug for d in pto.loads(outside).check("a5")] == ["unknown-op"]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
+from ptokit.analysis.scopes import OF_THREADS
 from ptokit.analysis.violation import blamed, broken, violation
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
@@ -23,10 +24,10 @@ from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import FLOW, REGIONS
+from ptokit.isa.lang.traits import FLOW, REGIONS, THREADS
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
-from ptokit.isa.model.types import Elided, OpaqueType
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType
 
 
 class Checker:
@@ -40,8 +41,10 @@ class Checker:
         self.facts = Facts(target, dict(numbers or {}))
         self.found: list[Diagnostic] = []
         self.dead: set[Block] = set()  # regions that never run
+        self.threads = False  # whether what it looks at is run by threads
 
     def func(self, func: Func) -> None:
+        self.threads = OF_THREADS in func.attrs
         for arg in func.args:
             self.value(arg)
         self.block(func.body)
@@ -66,7 +69,7 @@ class Checker:
             self.control(op, env)
 
     def opaque(self, op: OpaqueOp) -> None:
-        self.found.append(unknown_op(op))
+        self.found.append(unknown_op(op, self.threads))
 
     def attributes(self, op: Op) -> None:
         """Report those that its page does not have."""
@@ -86,7 +89,9 @@ class Checker:
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
         regions = tuple(Turn(self, block) for block in op.regions)
         if op.page.run is None:
+            before, self.threads = self.threads, self.threads or THREADS in op.page.traits
             self.unexecuted(regions)
+            self.threads = before
             return
         outcome = op.page.run(**arguments(op.page, given, {REGIONS: regions, FLOW: self}))
         for result, number in zip(op.results, outcome, strict=False):
@@ -190,10 +195,13 @@ NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
 
 
-def unknown_op(op: OpaqueOp) -> Diagnostic:
-    kinds = [v.type for v in (*op.uses, *op.results) if isinstance(v.type, OpaqueType)]
-    meant = lookup(op.name) and all(kind.foreign for kind in kinds)
-    if meant or op.name.partition(".")[0] in FOREIGN:
+def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
+    """What is not known of it. Those of threads are of the level below tiles."""
+    types = [v.type for v in (*op.uses, *op.results)]
+    kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
+    below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
+    meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
+    if meant or below or of_threads or op.name.partition(".")[0] in FOREIGN:
         of = f"on {kinds[0]}, " if kinds else ""
         message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING)

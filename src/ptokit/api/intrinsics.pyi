@@ -119,6 +119,7 @@ MxFormatWord = Literal[
     "mxfp8",
     "mxfp4_e2m1",
 ]
+MxFp8Word = Literal["mxfp8"]
 MxScaleWord = Literal[
     "ocp",
     "nv",
@@ -1711,9 +1712,9 @@ def tquant_mx(
     max: Tile,
     scaling: Tile,
     *,
+    format: MxFp8Word = ...,
     axis: GroupAxisWord = ...,
     store: VecStoreModeWord = ...,
-    format: MxFormatWord = ...,
     scale: MxScaleWord = ...,
     interleave: bool = ...,
     events: Sequence[Event] = ...,

@@ -330,6 +330,12 @@ class MxFormat(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
     FP4 = "MXFP4_E2M1", "Fp4E2M1", "mxfp4_e2m1", "OcpMxFp4E2M1", "NvMxFp4E2M1"
 
 
+class MxFp8(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+    """What the older function for quantisations by groups makes."""
+
+    FP8 = "MXFP8", "MXFP8", "mxfp8"
+
+
 class MxScale(Word, mlir="quant_scale_alg", cpp_type="QuantScaleAlg", bare=True):
     """How a quantisation by groups finds the exponent of a group: OCP truncates, NV rounds up."""
 

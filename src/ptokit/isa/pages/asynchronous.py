@@ -27,13 +27,16 @@ def asynchronous(prefix: str, way: str = "put") -> str:
     return program(text.replace("{dst}", names[0]).replace("{src}", names[1]))
 
 
+BUILT = (
+    "comm::AsyncSession {session}; comm::BuildAsyncSession<comm::DmaEngine::SDMA>"
+    "({scratch}, ROOM, {session}[, {sync_id}]);"
+)
+
+
 class BuildSession(Remote, abstract=True, pipe=S):
     """What asynchronous transfers need: room for their descriptions, and their queues."""
 
-    asm = Asm(
-        cpp_text="comm::AsyncSession {session}; comm::BuildAsyncSession<comm::DmaEngine::SDMA>"
-        "({scratch}, {workspace}, {session}[, {sync_id}]);"
-    )
+    asm = Asm(cpp_text=BUILT.replace("ROOM", "{workspace}"))
     session = Result(Handle, handle=SESSION)
     scratch = Scratch(Tile, doc="8 bytes at least")
     workspace = Scratch(Ptr, doc="room in global memory, of bytes")
@@ -107,6 +110,7 @@ class BuildAsyncSession(BuildSession, name="build_async_session", example=asynch
 class BuildAsyncSessionInView(BuildSession, name="build_async_session", form="in a memref"):
     """What asynchronous transfers need: the older spelling, where front ends wrote memrefs."""
 
+    asm = Asm(cpp_text=BUILT.replace("ROOM", "{workspace}.data()"))
     workspace = Scratch(Global, doc="room in global memory, of bytes")
     example = asynchronous("").replace("!pto.ptr<i8>", "memref<1024xi8, #pto.address_space<gm>>")
 

@@ -351,13 +351,14 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz", targets=(CPU,)):
     NaN does not count for max and becomes NaN; infinities become 448.
     """
 
+    format = Attr(MxFp8, MxFp8.FP8, key="quant_type")
     exp_zz = Out(Tile, doc="receives the exponents in zz order, from its first byte on")
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
     store = Attr(VecStoreMode, VecStoreMode.NZ, key="storeMode")
 
     asm = Asm(
         spellings=("tquant",),
-        cpp_text="TQUANT<QuantType::MXFP8, VecStoreMode::{store}>"
+        cpp_text="TQUANT<QuantType::{format}, VecStoreMode::{store}>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling}, &{exp_zz});",
     )
     example = {
@@ -365,14 +366,12 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz", targets=(CPU,)):
         "dst": "!pto.tile_buf<vec, 16x64xi8>",
         **dict.fromkeys(("exp", "exp_zz"), "!pto.tile_buf<vec, 1x32xui8>"),
         **dict.fromkeys(("max", "scaling"), "!pto.tile_buf<vec, 1x32xf32>"),
-        "format": MxFormat.FP8,
     }
     valid, exp = MxQuantisation.src.valid, MxQuantisation.exp
     why = "this form is of fp8 along rows, without interleaving"
     rules = (
         grouping(),
         room(along=True),
-        named("attribute", MxQuantisation.format == MxFormat.FP8, help=why),
         named("attribute", MxQuantisation.scale == MxScale.OCP, help=why),
         named("attribute", both(axis == GroupAxis.ALONG, store == VecStoreMode.NZ), help=why),
         named("shape", valid.rows % 16 == 0, valid.cols % (2 * GROUP) == 0, help=IN_BOXES),
@@ -390,13 +389,12 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz", targets=(CPU,)):
         max: Cells,
         scaling: Cells,
         exp_zz: Cells,
-        format: MxFormat,
         scale: MxScale,
         axis: GroupAxis,
         interleave: bool,
     ) -> None:
         tiles = (dst, src, exp, max, scaling)
-        exponents = quantise_groups(*tiles, format, scale, axis, interleave)
+        exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave)
         row, group = src.iota(*exponents.shape)
         pairs = exponents.shape[1] // 2
         box = row // 16 * pairs + group // 2
