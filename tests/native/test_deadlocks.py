@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -131,3 +132,34 @@ func.func @f(%g: !pto.ptr<i32>) attributes {pto.kernel_kind = #pto.kernel_kind<v
     for block in (0, 2, 3):
         assert f"the vector core 0 of block {block} waits" in said[0]
     assert "of block 1 waits" not in said[0]
+
+
+LATER = """
+  %number = pto.get_block_idx
+  %block = arith.index_cast %number : i64 to index
+"""
+ONLY_FIRST = f"""
+  %begins = arith.cmpi eq, %block, %c0 : index
+  scf.if %begins {{
+    {PUSH}
+  }}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_later_block_waits_for_ever(engine: str) -> None:
+    """The first one ended well; both engines name the second one's core."""
+    text = kernel(LATER + ONLY_FIRST, f"{POP}\n{FREE}")
+    executable = pto.loads(text).compile(engine=engine, blocks=3, target="a5")
+    for _ in range(2):
+        with pytest.raises(pto.PtoError, match="the cube core of block 1 waits for ever"):
+            executable.run(x=np.ones((16, 16), np.float32))
+
+
+def test_cores_that_only_queues_connect_switch_in_compiled_code() -> None:
+    """None calls back to wait."""
+    text = kernel(repeated(PUSH), repeated(POP, FREE))
+    executable = pto.loads(text).compile(engine="native", blocks=2, target="a5")
+    with patch("ptokit.sim.native.session.Worker._wait") as waits:
+        executable.run(x=np.ones((16, 16), np.float32))
+    waits.assert_not_called()

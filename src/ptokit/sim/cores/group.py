@@ -43,13 +43,19 @@ class GroupedCore(Core):
         self.signals = CoreSignals(board, place, target.separate)
         self.opened: dict[str, object] = {}
 
+    def enter(self, block: int) -> None:
+        """The same core of another block."""
+        self.block_idx, self.place = block, self.place._replace(block=block)
+        self.signals = CoreSignals(self.signals.board, self.place, self.target.separate)
+        self.opened.clear()
+
 
 @dataclass(frozen=True)
 class Grid:
     """The cores of a launch: of both kinds, or of one, and the queues between those of a block.
 
     `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
-    whose launch it is, where a job has several.
+    whose launch it is, where a job has several. `signals`: not only queues connect cores.
     """
 
     kinds: Sequence[KernelKind]
@@ -57,14 +63,16 @@ class Grid:
     blocks: int
     rank: int | None
     together: bool
+    signals: bool
 
     @classmethod
     def of(cls, bound: BoundKernel, blocks: int, rank: int | None = None) -> Grid:
         """The cores on which a kernel runs, by kind in the order in which they begin."""
         funcs = {kind: one.func for kind, one in bound.cores.items()}
         kinds = tuple(kind for kind in (CUBE, VECTOR) if kind in funcs)
-        together = rank is not None or any(map(_reaches, funcs.values()))
-        return cls(kinds, exchanges(funcs), blocks, rank, together)
+        signals = [op for func in funcs.values() for op in _signals(func)]
+        together = rank is not None or any(op.page.grid_wide(op.attrs) for op in signals)
+        return cls(kinds, exchanges(funcs), blocks, rank, together, bool(signals))
 
     def of_block(self, block: int) -> Iterator[CorePlace]:
         for kind in self.kinds:
@@ -118,6 +126,12 @@ def _of_block(
     return [(str(place), _noted(grid, place, one)) for place, one in places]
 
 
+def problem_on(grid: Grid, place: CorePlace, problem: PtoError) -> PtoError:
+    """An error that says on which core it happened, where there are several."""
+    alone = grid.blocks == 1 and len(grid.kinds) == 1 and grid.rank is None
+    return problem if alone else problem.noted(f"on {place}")
+
+
 def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
     """The program, whose errors say on which core they happened."""
 
@@ -125,13 +139,12 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
         try:
             return program()
         except PtoError as problem:
-            alone = grid.blocks == 1 and len(grid.kinds) == 1 and grid.rank is None
-            raise (problem if alone else problem.noted(f"on {place}")) from None
+            raise problem_on(grid, place, problem) from None
 
     return run
 
 
-def _reaches(func: Func) -> bool:
-    """Whether cores of several blocks wait for one another."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op) and SIGNALS in op.page.uses)
-    return any(op.page.grid_wide(op.attrs) for op in ops)
+def _signals(func: Func) -> Iterator[Op]:
+    """What cores wait for besides entries of queues."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    return (op for op in ops if SIGNALS in op.page.uses)

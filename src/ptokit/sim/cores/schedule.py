@@ -78,7 +78,8 @@ class Schedule:
     def _next(self, left: Sequence[_Turns[T]]) -> _Turns[T]:
         ready = [turn for turn in left if turn.ready]
         if not ready:
-            raise _deadlock(left)
+            every = [(turn.name, *turn.at, str(turn.waits)) for turn in left if turn.waits]
+            raise deadlock(every)
         return ready[0] if self.order is None else self.order.choice(ready)
 
     def wait(self, wait: Wait) -> None:
@@ -105,9 +106,8 @@ class Schedule:
             self._hub.switch()
 
 
-def _deadlock(waiting: Sequence[_Turns[Any]]) -> PtoError:  # Any: as above
-    """Every core that is left, where it waits and for what."""
-    waits = [(turn.name, *turn.at, str(turn.waits)) for turn in waiting if turn.waits is not None]
+def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
+    """All cores that are left wait: each, the instruction where it does, and for what."""
     name, op, span, what = waits[0]
     notes = tuple(
         Note(f"{other} waits here, {there}, for {wanted}", place)

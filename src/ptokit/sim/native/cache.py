@@ -90,6 +90,10 @@ class MachineCode:
         """Its entry."""
         return ENTRY(self.engine.get_function_address("launch"))
 
+    def address(self, name: str) -> int:
+        """Of one of its functions."""
+        return self.engine.get_function_address(name)
+
 
 def compiled(
     key: str, make: Callable[[], tuple[str, bytes]], processor: Processor
@@ -133,6 +137,9 @@ def machine_code(text: str, processor: Processor) -> bytes:
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.run(module, builder)
+    if "@llvm.coro" in text:  # the least that makes functions of a coroutine
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
+        builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
 
 

@@ -221,6 +221,7 @@ class Job:
     generate: Callable[[Compiler, Env], None]
     limited: bool = False  # see `Compiler`
     logged: bool = False
+    suspends: bool = False
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     def compiled(self, body: Block) -> Made | NotNative:
@@ -230,7 +231,7 @@ class Job:
             compiler, text = self.settled()
             return text, pickle.dumps(compiler.plan())
 
-        how = f"{self.limited} {self.logged} {sorted(self.marked)}"
+        how = f"{self.limited} {self.logged} {self.suspends} {sorted(self.marked)}"
         key = f"{how}\n{described(body, self.core, self.real)}"
         try:
             code, kept = cache.compiled(key, make, cache.this_processor())
@@ -282,6 +283,7 @@ class Job:
         initial = Initial(start, fresh)
         compiler = Compiler(host, core, facts, self.planned, initial, set(tracked))
         compiler.limited, compiler.logged = self.limited, self.logged
+        compiler.suspends = self.suspends
         return compiler
 
     def _argument(self, compiler: Compiler, value: Value) -> Any:  # Any: a handle or a number

@@ -10,7 +10,7 @@ from ptokit.ir.module import Op
 from ptokit.isa.model.dtypes import DType
 from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, overfull
 from ptokit.sim.native.mainfunction import MainFunction
-from ptokit.sim.native.plan import Purpose
+from ptokit.sim.native.plan import CELL, LEAST, Purpose
 from ptokit.sim.record.code import Int, Num, Truth, text
 from ptokit.sim.record.trace import Space, TracedPointer
 
@@ -18,7 +18,7 @@ MOST_ENTRIES = 1 << 40  # that go through a queue in one run
 
 
 class CompiledEnd(QueueEnd):
-    """One end of a queue; only a core that must wait calls back."""
+    """One end of a queue; only a core that must wait stops."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
         super().__init__(fifo, main.core)
@@ -34,8 +34,9 @@ class CompiledEnd(QueueEnd):
     def wait(self, cell: Num, least: Num) -> None:
         missing: Any = self.count(cell) < least
         with self.main.code.when(missing):
-            values = self.main.kept_value(cell), self.main.kept_value(least)
-            self.main.request(self.op, Purpose.WAIT, values)
+            for place, value in ((CELL, cell), (LEAST, least)):
+                self.main.store(self.main.place(place), value)
+            self.main.request(self.op, Purpose.WAIT)
 
     def set(self, cell: Num, value: Num) -> None:
         self.main.recording.after.append(partial(self._store, cell, value))

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
-from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
-from ptokit.sim.cores.schedule import Schedule
-from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
+from ptokit.sim.cores.channel import reason
+from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks, problem_on
+from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
+from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.native.cache import Processor
 from ptokit.sim.native.compile import CompiledBody, variant_of
+from ptokit.sim.native.drive import drive
+from ptokit.sim.native.plan import BLOCK, CELL, WAITING
 from ptokit.sim.native.session import Worker
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
@@ -40,6 +46,7 @@ class CompiledKernel:
         self.how = target, fixpipe, blocks
         self.grid = Grid.of(bound, blocks, rank)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
+        self.switches = rank is None and not self.grid.signals  # turns are given in compiled code
         self.idle: dict[tuple[bool, Processor], list[_Launch]] = {}  # those that ended
 
     def run(
@@ -54,15 +61,19 @@ class CompiledKernel:
 
     def _run(self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
         count, launch, done = Counter[str](), self._renewed(bound, limits), list[int]()
+        launched = launch.switched() if self.switches else self._launched(launch)
         for observer in observers:
             observer.begins(lambda: len(done))
-        for ran in launch_cores(self.grid, launch.board.schedule, launch.programs):
+        for ran in launched:
             for worker in ran:
                 count.update(worker.counts())
             done.append(1)
         outputs = bound.outputs(launch.envs)
         self.idle.setdefault(variant_of(limits), []).append(launch)
         return outputs, count
+
+    def _launched(self, launch: _Launch) -> Iterable[Sequence[Worker]]:
+        return launch_cores(self.grid, launch.board.schedule, launch.programs)
 
     def _renewed(self, bound: BoundKernel, limits: RunLimits) -> _Launch:
         """A launch that ended, with these arguments, or a new one."""
@@ -102,7 +113,8 @@ class _Launch:
         if any(_grows(env) for env in envs.values()):
             raise NotNative("an output is as large as its views")
         self.kernel, self.envs, self.limits = kernel, envs, limits
-        self.board = SignalBoard(tuple(kernel.grid), schedule or Schedule())
+        schedule = _Settled() if kernel.switches else schedule or Schedule()
+        self.board = SignalBoard(tuple(kernel.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
 
@@ -126,12 +138,29 @@ class _Launch:
             self.workers[number] = [self._worker(place, shared) for place in places]
         return [partial(_finished, worker) for worker in self.workers[number]]
 
+    def switched(self) -> Iterator[Sequence[Worker]]:
+        """Run all blocks in compiled code, in which the cores switch from one to another."""
+        self.programs(0)
+        workers, shared, grid = self.workers[0], self.shared[0], self.kernel.grid
+        left = drive(workers, shared, grid.blocks)
+        for worker in workers:
+            if worker.problem is not None:
+                problem, block = worker.problem
+                if isinstance(problem, PtoError):
+                    problem = problem_on(grid, _place(worker, block), problem)
+                raise problem from None
+        if left:
+            raise deadlock([_waiting(worker) for worker in left])
+        yield workers
+
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
         target, fixpipe, blocks = self.kernel.how
         core = GroupedCore(target, fixpipe, place, self.kernel.grid, self.board)
         core.shared = memories
         body, kind = self.kernel.bodies[place.kind], (place.lane, variant_of(self.limits))
-        session = body.started(body.job_on(core, self.envs[place.kind]), self.limits, kind)
+        job = body.job_on(core, self.envs[place.kind])
+        job.suspends = self.kernel.switches
+        session = body.started(job, self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, blocks)
 
     def _again(self, worker: Worker, place: CorePlace) -> None:
@@ -139,13 +168,35 @@ class _Launch:
         core = worker.core
         assert isinstance(core, GroupedCore)
         core.clear()
-        core.block_idx = place.block
-        core.signals = CoreSignals(self.board, place, core.target.separate)
-        core.opened.clear()
+        core.enter(place.block)
         worker.first, worker.last = place.block, place.block + 1
         worker.session.limits = self.limits
         worker.session.crew.clear()
         worker.begin()
+
+
+class _Settled(Schedule):
+    """The order of cores that switch in compiled code: nothing outside of it can wait."""
+
+    def wait(self, wait: Wait) -> None:
+        """NotNative where the core would have to wait."""
+        if not wait.met():
+            raise NotNative("the reference waits for another core")
+
+
+def _place(worker: Worker, block: int) -> CorePlace:
+    core = worker.core
+    assert isinstance(core, GroupedCore)
+    return core.place._replace(block=block)
+
+
+def _waiting(worker: Worker) -> tuple[str, str, Span | None, str]:
+    """Which core waits, where and for what."""
+    session, core, frame = worker.session, worker.core, worker.frame
+    assert isinstance(core, GroupedCore)
+    op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
+    name = str(_place(worker, int(frame[BLOCK])))
+    return name, op.name, op.span, reason(core.ends[op], int(frame[CELL]))
 
 
 def _finished(worker: Worker) -> Worker:

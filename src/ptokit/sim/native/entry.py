@@ -49,14 +49,19 @@ DECLARATIONS = (
 )
 
 
-def launch(blank: Iterable[Space]) -> str:
-    """The entry; `blank` are local memories whose shadow each further block clears."""
+def blanked(spaces: Iterable[Space]) -> list[str]:
+    """Clear the shadows of memories."""
     lines: list[str] = []
-    for space in blank:
+    for space in spaces:
         where = f"%m{space.number}"
         lines += [
             f"  {where}a = getelementptr i64, ptr %memories, i64 {space.number * 3 + 1}",
             f"  {where} = load ptr, ptr {where}a",
             f"  call void @llvm.memset.p0.i64(ptr {where}, i8 0, i64 {space.size}, i1 false)",
         ]
-    return LAUNCH.format(arguments=ARGUMENTS, blocks="\n".join(lines))
+    return lines
+
+
+def launch(blank: Iterable[Space]) -> str:
+    """The entry; `blank` are local memories whose shadow each further block clears."""
+    return LAUNCH.format(arguments=ARGUMENTS, blocks="\n".join(blanked(blank)))

@@ -32,7 +32,8 @@ from ptokit.sim.kernels.emit import Function
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
-from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, constant, launch
+from ptokit.sim.native.coroutines import coroutine, give_turn
+from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, blanked, constant, launch
 from ptokit.sim.native.executionlog import block_begins, executed
 from ptokit.sim.native.flags import lowered
 from ptokit.sim.native.flow import CompiledRegion, look, spend
@@ -51,7 +52,7 @@ from ptokit.sim.record.code import (
     text,
 )
 from ptokit.sim.record.expressions import AxisWindow, Known, Recording, Scalar, Traced, WindowStore
-from ptokit.sim.record.trace import FRAME, Recorded, TracedTile
+from ptokit.sim.record.trace import FRAME, Recorded, Space, TracedTile
 
 OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
@@ -80,6 +81,9 @@ class Compiler(MainFunction):
         self.places = places(func.body)
         for value in func.args:
             self._define(env, value, env[value])
+        if self.suspends:
+            self.code.failure = "br label %failed"
+            give_turn(self.code)
         if func.body.ops:
             look(self, func.body.ops[0])
         if self.logged:
@@ -89,20 +93,28 @@ class Compiler(MainFunction):
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
         """The module, after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
-        self.code.do("ret i32 0")
-        self.code.start(OVERFLOW)
-        self.code.do(f"%left = call i32 %callback(i64 {TOO_LARGE})")
-        self.code.do("ret i32 %left")
-        body = "\n".join([*self.variables, *self.code.lines])
+        blank = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
         parts = [
             *(constant(n, table) for n, table in enumerate(self.tables)),
             *self.kernels.values(),
             *(f"define internal i32 @{name}{body}" for body, name in self.functions.items()),
-            f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{lowered(self)}{body}\n}}",
-            launch(s for s in self.spaces if s.memory is None and s.name in self.tracked),
+            *(self._coroutine(blank) if self.suspends else self._block(blank)),
             *DECLARATIONS,
         ]
         return "\n\n".join(parts)
+
+    def _block(self, blank: Iterable[Space]) -> tuple[str, ...]:
+        """The function of a block, and the entry that calls it."""
+        body = self._body("ret i32 0", self.code.failure)
+        return f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{body}\n}}", launch(blank)
+
+    def _coroutine(self, blank: Iterable[Space]) -> tuple[str, ...]:
+        return (coroutine(self._body("br label %good", self.code.failure, *blanked(blank))),)
+
+    def _body(self, good: str, failed: str, *begin: str) -> str:
+        """The lines of the main function, and how it ends."""
+        end = f"  {good}\n{OVERFLOW}:\n  call i32 %callback(i64 {TOO_LARGE})\n  {failed}"
+        return "\n".join([*begin, lowered(self), *self.variables, *self.code.lines, end])
 
     def plan(self) -> Plan:
         """How to run what was compiled."""

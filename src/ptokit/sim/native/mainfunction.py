@@ -17,7 +17,8 @@ from ptokit.isa.model.words import Loc
 from ptokit.sim.execute import LOG, LOG_WORDS, Core
 from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
-from ptokit.sim.native.plan import FIRST_SLOT, LogPoint, Purpose, Request
+from ptokit.sim.native.coroutines import give_turn
+from ptokit.sim.native.plan import FIRST_SLOT, WAITING, LogPoint, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
@@ -41,6 +42,7 @@ class MainFunction:
     tracked: set[str]
     limited: bool = False  # it counts what may still be used
     logged: bool = False  # it writes down what it executes
+    suspends: bool = False  # it is a coroutine, which stops where it waits for a counter
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
     tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
@@ -182,6 +184,10 @@ class MainFunction:
         number = len(self.requests)
         place = self.places[id(op)]
         self.requests.append(Request(place, values, inside, purpose, self.ahead, result))
+        if purpose is Purpose.WAIT and self.suspends:
+            self.store(self.place(WAITING), number)
+            give_turn(self.code)
+            return
         answer = self.code.let(f"call i32 %callback(i64 {number})")
         self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"))
 

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -32,7 +33,9 @@ from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import (
     BLOCK,
     BLOCKS,
+    CELL,
     FIRST_SLOT,
+    LEAST,
     LEFT,
     TICK,
     TOO_LARGE,
@@ -220,17 +223,22 @@ class Worker:
 
     def run(self) -> None:
         """Run the blocks; what is wrong with the program stays in `problem`."""
-        answers = self._answers()
-        next(answers)
-        callback = codes.CALLBACK(answers.send)
-        entry, pointer = self.session.code.launch, codes.pointer_of(callback)
-        with ticking(self.frame):
-            failed = entry(*self.places, pointer, self.first, self.last)
+        with self.answering() as pointer:
+            failed = self.session.code.launch(*self.places, pointer, self.first, self.last)
         assert bool(failed) == (self.problem is not None)
         if self.problem is not None:
             self.session.failed.append(self.first)
             if not isinstance(self.problem[0], PtoError | Stopped):
                 raise self.problem[0] from None
+
+    @contextmanager
+    def answering(self) -> Generator[int]:
+        """Inside, the program may call back: what it calls."""
+        answers = self._answers()
+        next(answers)
+        callback = codes.CALLBACK(answers.send)
+        with ticking(self.frame):
+            yield codes.pointer_of(callback)
 
     def _answers(self) -> Generator[int, int, None]:
         """Answers to a compiled program that calls back: 0, or 1 to end it.
@@ -297,6 +305,8 @@ class Worker:
             if FLAG_MEMORY not in self.session.plan.spaces:  # else the program does so itself
                 self.core.state.flags.clear()
             self.executions.clear()  # they hold the old one
+            if isinstance(self.core, GroupedCore):
+                self.core.enter(block)
         self.core.block_idx = block
         op = self.session.things[request.op]
         names = [value for _, value in op.values()] if isinstance(op, Op) else []
@@ -312,7 +322,7 @@ class Worker:
         """Other cores go on until a counter is large enough."""
         op, core = self.session.things[request.op], self.core
         assert isinstance(core, GroupedCore)
-        cell, least = map(self.concrete, request.values)
+        cell, least = int(self.frame[CELL]), int(self.frame[LEAST])
         counters = core.shared[COUNTERS].data.view(np.int64)
         core.schedule.at(op.name, op.span)
         core.schedule.wait(Wait(lambda: bool(counters[cell] >= least), reason(core.ends[op], cell)))

@@ -55,6 +55,7 @@ class Code:
         self.lines: list[str] = []
         self.names = 0
         self.block = "entry"
+        self.failure = "ret i32 1"
         self.answers: list[bool] = []
         self.asked = 0
         self.by_block: set[str] = set()  # numbers that differ from block to block
@@ -101,7 +102,7 @@ class Code:
         bad, good = self.name("bad"), self.name("good")
         self.branch(condition, bad, good)
         self.start(bad)
-        self.do("ret i32 1")
+        self.do(self.failure)
         self.start(good)
 
     def overflow(self) -> str | None:
