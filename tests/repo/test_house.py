@@ -33,7 +33,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_470,  # below analysis: effects come from recorded bodies
-    "analysis": 3_520,  # queues between cores; bytes that are free again, by pipe; maps of memories
+    "analysis": 3_540,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 860,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
