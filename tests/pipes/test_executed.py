@@ -15,7 +15,7 @@ from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import whole_kernel
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.pipes.entries import Await, PipeWork, Post, QueueEntry
-from ptokit.sim.pipes.executed import RunIssue
+from ptokit.sim.pipes.runissue import RunIssue
 
 ROOT = Path(__file__).parents[2]
 F16, F32 = np.float16, np.float32

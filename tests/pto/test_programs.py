@@ -28,6 +28,7 @@ from ptokit.ir.module import Op, OpaqueOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
+from ptokit.sim.pipes.runissue import RunIssue
 
 HERE = Path(__file__).parent
 MNEMONICS = 330  # of some 337
@@ -161,6 +162,20 @@ def test_its_own_synchronisation_is_right(name: str, target: str) -> None:
     for given in ({}, arguments):  # samples, as `check --races` takes them, and one run
         found = program(name).races(target, func=row.entry, blocks=row.blocks, **given)
         assert [d for d in found if d.severity is not Severity.HINT] == []
+
+
+ADDS = {"parts"}  # to the same bytes in any order, of which the proof knows nothing
+
+
+@pytest.mark.parametrize(("name", "target"), sampled(SYNCHRONISED[::-1], 6))
+def test_compiled_code_proves_that_its_run_is_right(name: str, target: str) -> None:
+    """No entry is looked at in Python."""
+    row = GOLDEN[name]
+    arguments, _ = row.reference(np.random.default_rng(7))
+    issue = RunIssue(TARGETS[target])
+    how: Arrays = {"target": target, "blocks": row.blocks, "func": row.entry, "engine": "native"}
+    program(name).execute(arguments, **how, observers=[issue])
+    assert issue.proven(blocks_only=False) == (name not in ADDS)
 
 
 def test_examples_have_the_right_synchronisation() -> None:

@@ -37,8 +37,8 @@ HOUSE = {
     "sim/cores": 860,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
-    "sim/native": 3_310,  # sessions run again; cores of a kernel as coroutines of compiled code
-    "sim/pipes": 2_450,  # what is issued, samples of arguments; hazards, times; lives of bytes
+    "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
+    "sim/pipes": 3_180,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 2_960,  # blocks become regions; what each core runs; addresses, scratch, flags
     "api": 4_100,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_570,  # spans, liveness, launches, messages, tuning: twice what was meant

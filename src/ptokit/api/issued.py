@@ -18,8 +18,8 @@ from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound
 from ptokit.sim.pipes.dryrun import MOST_ISSUED, decided, depends, dry_run, dry_runs, samples
-from ptokit.sim.pipes.executed import RunIssue
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.runissue import RunIssue
 
 
 class OfFunctions(Protocol):

@@ -28,7 +28,8 @@ from ptokit.sim.state import FLAG_MEMORY, State, require_registers
 from ptokit.sim.tile import Matrix, Pointer
 
 LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
-FIRST_RECORD = 2  # words of the log before its records
+FIRST_RECORD = 2  # words of the log before its records:
+NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
 
 
@@ -94,12 +95,14 @@ class Core:
         self.block_idx = 0
         for memory in self.spaces.values():
             memory.clear()
+        if "log" in self.__dict__:
+            self.log.data.view(np.int64)[:FIRST_RECORD] = NO_RECORD
 
     @cached_property
     def log(self) -> Memory:
         """What compiled code has executed, see `native.executionlog`."""
         memory = Memory(LOG, np.zeros(8 * LOG_WORDS, np.uint8), written=True)
-        memory.data.view(np.int64)[0] = FIRST_RECORD
+        memory.data.view(np.int64)[:FIRST_RECORD] = NO_RECORD
         return memory
 
     def space(self, loc: Loc) -> Memory:

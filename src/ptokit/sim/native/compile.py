@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound, Env, Outcome, SlotNumber
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import LOG, Core
 from ptokit.sim.kernels.handles import traced
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Codes, Memory
@@ -28,7 +28,7 @@ from ptokit.sim.native.cachekey import described
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.plan import Plan
-from ptokit.sim.native.session import Grown, Session
+from ptokit.sim.native.session import Grown, Session, Worker
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
@@ -37,6 +37,7 @@ from ptokit.sim.record.trace import FRAME, Recorded
 from ptokit.sim.reference import launch
 from ptokit.sim.reference.interpreter import InterpretedMachine
 
+Variant: TypeAlias = "tuple[bool, cache.Processor]"
 MOST_TRIES = 4
 
 
@@ -86,32 +87,21 @@ class CompiledFunction(CompiledBody):
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
-        self.idle: dict[tuple[bool, cache.Processor], list[Session]] = {}  # those that ended
+        self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
 
     def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run all blocks; what cannot be compiled, or is watched, runs by the reference."""
+        logged = any(observer.logs for observer in observers)
         try:
             if any(observer.stepwise for observer in observers):
                 raise NotNative("somebody looks at every instruction")
-            if any(observer.logs for observer in observers):
-                return self._logged(bound, limits, observers)
-            return self._finish(bound, self._renewed(bound, limits), observers)
+            return self._finish(bound, self._renewed(bound, limits, logged), observers)
         except NotNative:
             how = (self.target, self.fixpipe, self.blocks, self.planned)
             return launch.prepare(bound, *how).run(bound, limits, observers)
         except Grown:
-            return self._finish(bound, self.session(bound, limits), observers, alone=True)
-
-    def _logged(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
-        """Run all blocks, and give observers what was executed."""
-        session = self.session(bound, limits, logged=True)
-        env, count = session.run(self.blocks)
-        for worker in session.crew:
-            words, memories = worker.core.log.data.view(np.int64), worker.memories
-            about = session.plan.points, session.things, self.func.body, worker.core, memories
-            for observer in observers:
-                observer.executed(Logged(words, *about))
-        return bound.outputs(env), count
+            session = self.session(bound, limits, logged=logged)
+            return self._finish(bound, session, observers, alone=True)
 
     def _finish(
         self, bound: Bound, session: Session, observers: Sequence[Observer], *, alone: bool = False
@@ -124,15 +114,26 @@ class CompiledFunction(CompiledBody):
         for name, memory in session.arrays.items() if self.repeats else ():
             if memory.shape is not None:
                 self.grown[name] = memory.size, memory.shape
-        self.idle.setdefault(variant_of(session.limits), []).append(session)
+        logged = LOG in session.plan.spaces
+        for worker in session.crew if logged else ():
+            log = self._log(session, worker)
+            for observer in observers:
+                observer.executed(log)
+        self.idle.setdefault((logged, variant_of(session.limits)), []).append(session)
         return outputs, count
 
-    def _renewed(self, bound: Bound, limits: RunLimits) -> Session:
+    def _log(self, session: Session, worker: Worker) -> Logged:
+        """What one thread has executed; further runs write over the words."""
+        words = worker.core.log.data.view(np.int64)
+        about = session.plan.points, session.things, self.func.body, worker.core
+        return Logged(words[: words[0]].copy(), *about, worker.memories, session.known)
+
+    def _renewed(self, bound: Bound, limits: RunLimits, logged: bool) -> Session:
         """A session that ended, with these arguments, or a new one."""
         try:
-            session = self.idle[variant_of(limits)].pop()
+            session = self.idle[logged, variant_of(limits)].pop()
         except LookupError:
-            session = self.session(bound, limits)
+            session = self.session(bound, limits, logged=logged)
         else:
             session.renew(bound, limits)
         for name, (size, shape) in self.grown.items():
@@ -162,7 +163,7 @@ class CompiledFunction(CompiledBody):
         return job
 
 
-def variant_of(limits: RunLimits) -> tuple[bool, cache.Processor]:
+def variant_of(limits: RunLimits) -> Variant:
     """What decides which machine code a run takes."""
     return limits.most is not None, cache.this_processor()
 

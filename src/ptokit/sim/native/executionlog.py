@@ -21,7 +21,7 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, LogPoint
 from ptokit.sim.record.code import Coded, Int, Num, text
-from ptokit.sim.record.trace import Recorded
+from ptokit.sim.record.trace import FRAME, Recorded
 from ptokit.sim.tile import Pointer
 
 
@@ -30,7 +30,8 @@ class Logged:
     """The log of one thread, and what its records are about.
 
     `things` are the instructions and regions of the function with this `body`, `memories` those
-    that templates name.
+    that templates name. `known` is for readers: what they have worked out of earlier runs that
+    differ in content only, on the same memories.
     """
 
     words: NDArray[np.int64]
@@ -39,6 +40,7 @@ class Logged:
     body: Block
     core: Core
     memories: Sequence[Memory]
+    known: dict[Any, Any]  # Any: whatever they like
 
     @property
     def full(self) -> bool:
@@ -86,6 +88,9 @@ class _RecordFields:
     def template(self, value: Any) -> Any:  # Any: a handle or a number
         if isinstance(value, Coded) or not isinstance(value, Recorded | Pointer | int | Int):
             return None  # nothing that an instruction touches depends on it
+        space: Any = getattr(value, "memory", None)  # Any: a Space, where it is a handle
+        if space is not None and space.number == FRAME.number:
+            return None  # an array of the scalar unit, which nobody else reaches
         return mapped(value, self._number, lambda s: MemoryNumber(s.number), self._place)
 
     def _number(self, number: Num) -> Any:  # Any: a number, or a slot of the record
@@ -113,10 +118,5 @@ def _write(main: MainFunction, point: int, numbers: list[Int]) -> None:
             place = code.let(f"getelementptr i64, ptr {base}, i64 {index}")
             code.do(f"store i64 {text(number)}, ptr {place}")
         code.do(f"store i64 {code.let(f'add i64 {used}, {size}')}, ptr {base}")
-    full = code.let(f"getelementptr i64, ptr {base}, i64 1")
-    before = code.let(f"load i64, ptr {full}")
-    code.do(f"store i64 {code.let(f'or i64 {before}, {_missed(main, fits)}')}, ptr {full}")
-
-
-def _missed(main: MainFunction, fits: str) -> str:
-    return main.code.let(f"zext i1 {main.code.let(f'xor i1 {fits}, true')} to i64")
+    with code.when(code.let(f"xor i1 {fits}, true")):
+        code.do(f"store i64 1, ptr {code.let(f'getelementptr i64, ptr {base}, i64 1')}")

@@ -79,6 +79,7 @@ class Session:
     crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
     failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
     alone: Worker | None = None  # who runs all blocks
+    known: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `Logged`
 
     def renew(self, bound: Bound, limits: RunLimits) -> None:
         """As it was made, with other arguments of the same types."""

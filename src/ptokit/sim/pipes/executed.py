@@ -7,7 +7,7 @@ what it touches, so that is worked out once for each kind of operands; then addr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import FLAGS
@@ -21,12 +21,12 @@ from ptokit.sim.native.plan import LogPoint
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace, Ranges
 from ptokit.sim.pipes.footprints import first_byte, place_of
 from ptokit.sim.pipes.issuing import CoreIssue, Issue
-from ptokit.sim.pipes.pipequeues import uncollected
 
 Numbers: TypeAlias = "Sequence[int]"
+Said: TypeAlias = "tuple[str, tuple[Any, ...]]"  # Any: pipes and numbers
 
 
-class _Access:
+class LoggedAccess:
     """One operand that an instruction touches: the region of a record follows from its place."""
 
     def __init__(
@@ -34,6 +34,7 @@ class _Access:
     ) -> None:  # Any: a template, and the handle that it stood for first
         whole = ((0, max(real.memory.size, 1)),)
         self.space, self.ranges = space, whole if ranges is None else ranges
+        self.memory: Memory = real.memory
         self.address, self.origin, self.bits = place_of(handle)
         self.anywhere = ranges is None
         self.known: dict[int, ByteRegion] = {}
@@ -47,12 +48,12 @@ class _Access:
         return first_byte(at, origin, self.bits)
 
 
-class _Kind(NamedTuple):
+class LoggedKind(NamedTuple):
     """What an instruction does with one kind of operands."""
 
     pipe: Pipe | None
-    reads: list[_Access]
-    writes: list[_Access]
+    reads: list[LoggedAccess]
+    writes: list[LoggedAccess]
     operands: tuple[tuple[str, object], ...]
 
 
@@ -60,7 +61,7 @@ class _Calls:
     """Stands for the flags of a core: which words the body of an instruction says to them."""
 
     def __init__(self) -> None:
-        self.said: list[tuple[str, tuple[Any, ...]]] = []  # Any: pipes and numbers
+        self.said: list[Said] = []
 
     def __getattr__(self, word: str) -> Any:  # Any: a method of the flags
         def said(*words: Any) -> None:  # Any: as above
@@ -69,24 +70,13 @@ class _Calls:
         return said
 
 
-class RunIssue(Issue):
-    """What a run issues, in either engine."""
-
-    logs: ClassVar[bool] = True
-
-    def executed(self, log: Logged) -> None:
-        self.cut |= log.full
-        with uncollected():
-            ExecutedLog(self, log).read()
-
-
 class ExecutedLog:
     """Reads the log of one thread into an `Issue`."""
 
     def __init__(self, issue: Issue, log: Logged) -> None:
         self.issue, self.log = issue, log
-        self.kinds: dict[tuple[int, ...], _Kind] = {}
-        self.words: dict[tuple[int, ...], list[tuple[str, tuple[Any, ...]]]] = {}
+        self.kinds: dict[tuple[int, ...], LoggedKind] = {}
+        self.words: dict[tuple[int, ...], list[Said]] = {}
 
     def read(self) -> None:
         """Add a core for each block, with what it has executed."""
@@ -113,34 +103,28 @@ class ExecutedLog:
         return self.issue.of(self.issue.numbers[id(core)])
 
     def _executed(self, core: CoreIssue, number: int, point: LogPoint, numbers: Numbers) -> None:
-        core.op = op = self.log.things[point.op]
+        core.op = self.log.things[point.op]
         core.turn = tuple([(name, _number(value, numbers)) for name, value in point.turns])
-        key = (number, *[numbers[n] for n in point.deciding])
-        if FLAGS in op.page.uses:
+        said = self.said(number, numbers)
+        if said is not None:
             flags: Any = core.core.state.flags
-            for word, said in self._flags(key, op, point, numbers):
-                getattr(flags, word)(*said)
+            for word, words in said:
+                getattr(flags, word)(*words)
             return
-        kind = self.kinds.get(key)
-        if kind is None:
-            kind = self.kinds[key] = self._kind(core, op, point, numbers)
+        kind = self.kind_of(core, number, numbers)
         if kind.pipe is None or not (kind.reads or kind.writes):
             return
         reads = tuple([self._region(core, one, numbers) for one in kind.reads])
         writes = tuple([self._region(core, one, numbers) for one in kind.writes])
         core.work(kind.pipe, reads, writes, kind.operands)
 
-    def _region(self, core: CoreIssue, one: _Access, numbers: Numbers) -> ByteRegion:
-        start = one.start(numbers)
-        found = one.known.get(start)
-        if found is None or found.space.core not in (None, core.number):
-            space = one.space if one.space.core is None else one.space._replace(core=core.number)
-            found = one.known[start] = self.issue.footprints.regions.at(space, start, one.ranges)
-        return found
-
-    def _flags(
-        self, key: tuple[int, ...], op: Op, point: LogPoint, numbers: Numbers
-    ) -> list[tuple[str, tuple[Any, ...]]]:  # Any: pipes and numbers
+    def said(self, number: int, numbers: Numbers) -> list[Said] | None:
+        """What a record tells the flags of its core; None: it has to do with memory."""
+        point = self.log.points[number]
+        op: Op = self.log.things[point.op]
+        if FLAGS not in op.page.uses:
+            return None
+        key = (number, *[numbers[n] for n in point.deciding])
         if key not in self.words:
             ready, calls = ReadyOp(op), _Calls()
             env = self._env(op, point, numbers)
@@ -148,15 +132,35 @@ class ExecutedLog:
             self.words[key] = calls.said
         return self.words[key]
 
-    def _kind(self, core: CoreIssue, op: Op, point: LogPoint, numbers: Numbers) -> _Kind:
+    def kind_of(self, core: CoreIssue, number: int, numbers: Numbers) -> LoggedKind:
+        """What a record does to memory."""
+        point = self.log.points[number]
+        key = (number, *[numbers[n] for n in point.deciding])
+        kind = self.kinds.get(key)
+        if kind is None:
+            op = self.log.things[point.op]
+            kind = self.kinds[key] = self._kind(core, op, point, numbers)
+        return kind
+
+    def _region(self, core: CoreIssue, one: LoggedAccess, numbers: Numbers) -> ByteRegion:
+        start = one.start(numbers)
+        found = one.known.get(start)
+        if found is None or found.space.core not in (None, core.number):
+            space = one.space if one.space.core is None else one.space._replace(core=core.number)
+            found = one.known[start] = self.issue.footprints.regions.at(space, start, one.ranges)
+        return found
+
+    def _kind(self, core: CoreIssue, op: Op, point: LogPoint, numbers: Numbers) -> LoggedKind:
         env = self._env(op, point, numbers)
         found = self.issue.footprints.template(op, env)
         templates = dict(self._templates(op, point))
 
-        def accesses(some: Iterable[tuple[Value, Ranges | None]]) -> list[_Access]:
-            return [_Access(templates[v], self._space(core, env[v]), r, env[v]) for v, r in some]
+        def accesses(some: Iterable[tuple[Value, Ranges | None]]) -> list[LoggedAccess]:
+            return [
+                LoggedAccess(templates[v], self._space(core, env[v]), r, env[v]) for v, r in some
+            ]
 
-        return _Kind(found.pipe, accesses(found.reads), accesses(found.writes), found.operands)
+        return LoggedKind(found.pipe, accesses(found.reads), accesses(found.writes), found.operands)
 
     def _space(self, core: CoreIssue, handle: Any) -> MemorySpace:  # Any: a handle or a pointer
         return self.issue.footprints.space(handle.memory, core.core, core.number)

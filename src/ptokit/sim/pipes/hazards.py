@@ -34,6 +34,7 @@ from ptokit.sim.pipes.pipequeues import PipeQueues, uncollected
 PIPES = [*Pipe]
 LANES = len(PIPES)
 Clock: TypeAlias = "list[int]"  # by lane: the number of an entry of its queue
+OpPair: TypeAlias = "tuple[int, int, HazardKind, bool]"  # two ops, whether of one core
 
 
 class HazardKind(Enum):
@@ -114,8 +115,8 @@ class HazardDetector:
         self.tickets: dict[Ticket, Clock] = {}
         self.up: dict[Channel, deque[Post]] = {}
         self.lowered: dict[Channel, tuple[int, int]] = {}  # by which lane, as which entry
-        self.found: dict[tuple[int, int, HazardKind], Hazard] = {}
-        self.times = Counter[tuple[int, int, HazardKind]]()
+        self.found: dict[OpPair, Hazard] = {}
+        self.times = Counter[OpPair]()
         self.twice: dict[int, Post] = {}
 
     def issued(self, entry: QueueEntry) -> None:
@@ -248,7 +249,7 @@ class HazardDetector:
         first, second = (later, earlier) if inverted else (earlier, later)
         before, after = (one.writes, one.wrote) if inverted else (one.wrote, one.writes)
         kind = HazardKind.WAW if before and after else HazardKind.RAW if before else HazardKind.WAR
-        key = id(first.op), id(second.op), kind
+        key = id(first.op), id(second.op), kind, same
         self.times[key] += 1
         if key not in self.found:
             where = one.here.space.name, *one.here.common(one.there)

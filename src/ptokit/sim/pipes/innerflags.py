@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from ptokit.ir.module import Op
+from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, Pipe
@@ -25,10 +25,10 @@ def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple
         up: dict[FlagChannel, list[Post]] = {}
         for entry in entries:
             if isinstance(entry, PipeWork):
-                if entry.queue.pipe is Pipe.V and any(up.values()) and _inner(entry, target):
+                if entry.queue.pipe is Pipe.V and any(up.values()) and uses_inner(entry.op, target):
                     for post in (post for posts in up.values() for post in posts):
                         found.setdefault((id(entry.op), id(post.op)), (entry, post))
-            elif isinstance(entry, Post) and _watched(entry.ticket.channel):
+            elif isinstance(entry, Post) and watched(entry.ticket.channel):
                 assert isinstance(entry.ticket.channel, FlagChannel)
                 up.setdefault(entry.ticket.channel, []).append(entry)
             elif isinstance(entry, Await):
@@ -38,13 +38,15 @@ def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple
     return list(found.values())
 
 
-def _watched(channel: object) -> bool:
+def watched(channel: object) -> bool:
+    """Whether instructions use this flag inside."""
     ends = isinstance(channel, FlagChannel) and (channel.source, channel.target)
     return ends in INNER_PAIRS and getattr(channel, "event", None) == INNER_EVENT
 
 
-def _inner(entry: PipeWork, target: Target) -> bool:
-    return isinstance(entry.op, Op) and has_inner_flags(entry.op.page, target)
+def uses_inner(op: AnyOp, target: Target) -> bool:
+    """Whether an instruction of the vector pipe uses flags inside."""
+    return isinstance(op, Op) and has_inner_flags(op.page, target)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.targets import Target
@@ -40,10 +40,24 @@ Touched: TypeAlias = "tuple[ByteRegion, ...]"
 Operands: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
+class FlagEvents(Protocol):
+    """Who takes down what the flags of a core are told."""
+
+    number: int
+
+    def post(self, pipe: Pipe, channel: Channel) -> None: ...
+
+    def take(self, pipe: Pipe, channel: Channel) -> None: ...
+
+    def turn_of(self, pipe: Pipe, buffer: BufferChannel) -> None: ...
+
+    def drain(self, pipe: Pipe) -> None: ...
+
+
 class IssuedFlags(Flags):
     """The flags of a core, whose sets and waits become entries."""
 
-    def __init__(self, of: CoreIssue) -> None:
+    def __init__(self, of: FlagEvents) -> None:
         super().__init__()
         self.of = of
         self.channels: dict[tuple[FlagEnd, FlagEnd, int], FlagChannel] = {}
@@ -189,6 +203,13 @@ class Issue(Observer):
         issue = self.issues[number] = CoreIssue(number, core, self.loops)
         self.numbers[id(core)] = number
         core.state.flags = IssuedFlags(issue)
+
+    def proven(self, *, blocks_only: bool) -> bool:
+        """Whether it is known, without a look at each entry, that nothing is wrong with the order.
+
+        `blocks_only`: between blocks.
+        """
+        return False
 
     def apart(self, first: QueueEntry, second: QueueEntry) -> bool:
         """Whether two entries are of different blocks."""

@@ -176,6 +176,8 @@ def races(
     """
     together: dict[tuple[object, ...], Diagnostic] = {}
     for issue in issues:
+        if issue.proven(blocks_only=blocks_only):
+            continue
         found = find(issue.cores, target, issue.footprints.regions)
         if blocks_only:
             found = Findings([h for h in found.hazards if issue.apart(h.first, h.second)])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
     from ptokit.api.executable import Run
     from ptokit.api.program import Program
-    from ptokit.sim.pipes.executed import RunIssue
+    from ptokit.sim.pipes.runissue import RunIssue
 
 
 @click.command()
@@ -169,7 +169,7 @@ class RunCall:
         if not self.races:
             return None
         from ptokit.api.settings import target_named
-        from ptokit.sim.pipes.executed import RunIssue
+        from ptokit.sim.pipes.runissue import RunIssue
 
         return RunIssue(target_named(self.target))
 

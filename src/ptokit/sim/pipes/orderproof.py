@@ -1,0 +1,333 @@
+"""A proof that nothing is wrong with the order of a run, from its logs: in compiled code.
+
+Entries are gone through in program order, in which nothing may wait for what comes later, with the
+clocks of `hazards`. Either there is no finding, or there may be one and `hazards` is asked. Blocks
+are gone through one after the other, as if each were complete before the next one begins; but what
+it did to memory that all reach is a conflict there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.execute import FIRST_RECORD
+from ptokit.sim.kernels.handles import FrameSlot
+from ptokit.sim.memory import Memory, address_of
+from ptokit.sim.native import cache as codes
+from ptokit.sim.native.executionlog import Logged
+from ptokit.sim.pipes.byteregions import Ranges
+from ptokit.sim.pipes.entries import BufferChannel, Channel, FlagChannel
+from ptokit.sim.pipes.executed import ExecutedLog, LoggedAccess
+from ptokit.sim.pipes.innerflags import uses_inner, watched
+from ptokit.sim.pipes.issuing import CoreIssue, Issue, IssuedFlags
+from ptokit.sim.pipes.orderscan import (
+    CHANNEL_ROWS,
+    GRANULE_BYTES,
+    LANES,
+    POINT_WORDS,
+    SPACE_WORDS,
+    STEP_WORDS,
+    Row,
+    ScanStep,
+    Stop,
+    scan_code,
+)
+
+FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two
+TABLE, NUMBER = 1 << 14, 2  # an array of this size may be one of numbers, of 4 bytes each
+MOST_GRANULES = 1 << 20  # of one memory
+MOST_WORDS, MOST_SPACES, MOST_CHANNELS = (
+    1 << 16,
+    256,
+    512,
+)  # of kinds; a run with more is not proven
+MOST_RUNS = 64  # of even lines in one access
+LATEST = (1 << 31) - 1  # no entry has a larger number
+PIPES = [*Pipe]
+
+
+class _Unproven(Exception):
+    """The proof does not cover this run."""
+
+
+class _Again(Exception):
+    """What was gone through so far took something for granted that does not hold."""
+
+
+@dataclass
+class _Space:
+    """A memory; `shift`: its granules are so many powers of two large."""
+
+    memory: Memory
+    size: int
+    shared: bool
+    finest: int
+    shift: int = COARSEST
+    written: bool = False
+
+
+class _Flags:
+    """Takes what the flags of a core are told, as steps."""
+
+    number = 0
+
+    def __init__(self, proof: OrderProof) -> None:
+        self.proof = proof
+        self.steps: list[list[int]] = []
+
+    def post(self, pipe: Pipe, channel: Channel) -> None:
+        number, seen = self.proof.channel(channel)
+        self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen])
+
+    def take(self, pipe: Pipe, channel: Channel) -> None:
+        number, seen = self.proof.channel(channel)
+        flag = isinstance(channel, FlagChannel)
+        self.steps.append([ScanStep.AWAIT, PIPES.index(pipe), number, seen, flag])
+
+    def turn_of(self, pipe: Pipe, buffer: BufferChannel) -> None:
+        """The first one finds the buffer free: it is up at the start."""
+        self.take(pipe, buffer)
+
+    def drain(self, pipe: Pipe) -> None:
+        every = pipe is Pipe.ALL
+        what = ScanStep.DRAIN_ALL if every else ScanStep.DRAIN
+        self.steps.append([what, PIPES.index(Pipe.S if every else pipe)])
+
+
+def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) -> bool:
+    """Whether nothing is wrong with the order in a run with these logs; if not, something may be.
+
+    `blocks_only`: whether no two blocks are in conflict.
+    """
+    first, key = logs[0], (OrderProof, target, blocks_only)
+    if any(log.points is not first.points for log in logs):
+        return False
+    proof = first.known.pop(key, None)  # nobody else works with it meanwhile
+    if proof is None or not proof.fits():
+        proof = OrderProof(target, replace(first, words=first.words[:0]), blocks_only)
+    found = proof.holds(logs)
+    first.known[key] = proof
+    return found
+
+
+class OrderProof:
+    """What it takes to go through the logs of a function; runs may differ in content only."""
+
+    def __init__(self, target: Target, log: Logged, blocks_only: bool) -> None:
+        self.target, self.log, self.blocks_only = target, log, blocks_only
+        self.reader, self.core = ExecutedLog(Issue(target), log), CoreIssue(0, log.core, {})
+        self.spaces: dict[int | str, _Space] = {}
+        self.channels: dict[Channel, int] = {}
+        self.flags = np.zeros(MOST_CHANNELS, bool)
+        self.used = 0  # words of kinds
+        points = log.points
+        listed = np.cumsum([0, *(len(p.deciding) for p in points)])
+        self.points = np.array(
+            [
+                [1 + p.width, -1, len(p.deciding), at]
+                for p, at in zip(points, listed[:-1], strict=True)
+            ],
+            np.int64,
+        ).reshape(-1, POINT_WORDS)
+        self.deciding = np.array([n for p in points for n in p.deciding] or [0], np.int64)
+        self.kinds = np.zeros(MOST_WORDS, np.int64)
+        self.table = np.zeros((MOST_SPACES, SPACE_WORDS), np.int64)
+        self.tickets = np.zeros((MOST_CHANNELS, CHANNEL_ROWS, LANES), np.int32)
+        self.rows = np.zeros((Row.COUNT, LANES), np.int32)
+        self.state = np.zeros(4, np.int64)
+        self.shadows: list[NDArray[np.uint8]] = []
+        arrays = self.points, self.deciding, self.kinds, self.table, self.tickets, self.rows
+        self.tables = np.array([address_of(a) for a in arrays], np.int64)
+
+    # the run
+
+    def fits(self) -> bool:
+        """Whether memories have the sizes that they had."""
+        return all(space.memory.size == space.size for space in self.spaces.values())
+
+    def holds(self, logs: Sequence[Logged]) -> bool:
+        """Whether nothing is wrong with the order; if not, something may be."""
+        while True:
+            try:
+                self._begin()
+                return all(map(self._log_holds, logs)) and self._block_ends()
+            except _Again:
+                continue
+            except _Unproven:
+                return False
+
+    def _begin(self) -> None:
+        lanes = np.arange(LANES)
+        own, rows = -np.eye(LANES, dtype=np.int32), self.rows
+        serial = [PIPES.index(pipe) for pipe in self.target.serial]
+        rows[:] = 0
+        rows[Row.OWN : Row.OWN + LANES] = own
+        rows[Row.SCALAR] = own[0]
+        ordered = rows[Row.ORDERED : Row.ORDERED + LANES]
+        ordered[serial, serial] = LATEST
+        if self.blocks_only:
+            ordered[:, lanes[:-1]] = LATEST
+        ordered[:, LANES - 1] = 0
+        self.shadows.clear()
+        for number, space in enumerate(self.spaces.values()):
+            self._place(number, space)
+        self.blocks = LATEST - 1
+        self._clear()
+
+    def _clear(self) -> None:
+        """A block begins: all that was before is complete, on this core."""
+        self.blocks -= 1
+        done = self.rows[Row.DONE]
+        self.rows[Row.BLOCK, LANES - 1] = self.blocks
+        self.rows[Row.CLOCKS : Row.CLOCKS + LANES] = done | self.rows[Row.BLOCK]
+        self.tickets[:] = 0
+        self.tickets[: len(self.channels), 2, 0] = ~self.flags[: len(self.channels)]
+        self.state[2] = 0
+
+    def _block_ends(self) -> bool:
+        """Whether no flag is left."""
+        return not self.tickets[self.flags, 2, 0].any()
+
+    def _log_holds(self, log: Logged) -> bool:
+        at, end = FIRST_RECORD, int(log.words[0])
+        launch = scan_code(codes.this_processor()).launch
+        given = [address_of(a) for a in (log.words, self.tables, self.state)]
+        while True:
+            why = launch(*given, 0, at, end)
+            at = int(self.state[0])
+            if why == Stop.NEW_KIND:
+                self._new_kind(log, at)
+            elif why == Stop.BLOCK:
+                if not self._block_ends():
+                    return False
+                self._clear()
+                at += 2
+            elif why == Stop.FINER:
+                self._align([*self.spaces.values()][int(self.state[1])], int(self.state[3]))
+            else:
+                return why == Stop.END
+
+    # what an instruction does
+
+    def _new_kind(self, log: Logged, at: int) -> None:
+        number = int(log.words[at])
+        point = log.points[number]
+        numbers: list[int] = log.words[at + 1 : at + 1 + point.width].tolist()
+        deciding = [numbers[n] for n in point.deciding]
+        steps = [*self._steps(number, numbers)]
+        words = [0, len(steps), *deciding, *(n for s in steps for n in _filled(s))]
+        here, self.used = self.used, self.used + len(words)
+        if self.used > MOST_WORDS:
+            raise _Unproven
+        self.kinds[here : self.used] = words
+        row, last = self.points[number], int(self.points[number, 1])
+        self.kinds[here] = here if last < 0 else self.kinds[last]  # into the ring
+        if last >= 0:
+            self.kinds[last] = here
+        row[1] = here
+
+    def _steps(self, number: int, numbers: Sequence[int]) -> Iterator[list[int]]:
+        reader = self.reader
+        op, said = self.log.things[self.log.points[number].op], reader.said(number, numbers)
+        if said is not None:
+            told = _Flags(self)
+            flags = IssuedFlags(told)
+            for word, words in said if not self.blocks_only else ():
+                getattr(flags, word)(*words)
+            yield from told.steps
+            return
+        kind = reader.kind_of(self.core, number, numbers)
+        if kind.pipe is None or not (kind.reads or kind.writes):
+            return
+        inner = kind.pipe is Pipe.V and not self.blocks_only and uses_inner(op, self.target)
+        yield [ScanStep.WORK, PIPES.index(kind.pipe), inner]
+        for what, some in ((ScanStep.WRITE, kind.writes), (ScanStep.READ, kind.reads)):
+            for access in some:
+                yield from self._access(what, access)
+
+    def channel(self, channel: Channel) -> tuple[int, bool]:
+        """Its number, and whether instructions may use the same flag inside."""
+        if channel not in self.channels:
+            number = self.channels[channel] = len(self.channels)
+            if number == MOST_CHANNELS:
+                raise _Unproven
+            self.flags[number] = flag = isinstance(channel, FlagChannel)
+            self.tickets[number, 2, 0] = not flag
+        return self.channels[channel], watched(channel)
+
+    # memory
+
+    def _access(self, what: ScanStep, access: LoggedAccess) -> Iterator[list[int]]:
+        number, space = self._space(access, writes=what is ScanStep.WRITE)
+        base, at, times = _term(access.address, 1)
+        more, origin, bits = _term(0 if access.anywhere else access.origin, access.bits)
+        base += more // 8
+        for offset, width, pitch, count in lines_of(access.ranges):
+            if count > 1:
+                self._align(space, pitch)
+            yield [what, 0, number, base + offset, at, times, origin, bits, width, pitch, count]
+
+    def _space(self, access: LoggedAccess, *, writes: bool) -> tuple[int, _Space]:
+        """The memory of an access, and its number."""
+        memory, shared = access.memory, access.space.core is None
+        key = id(memory) if shared else memory.name
+        space = self.spaces.get(key)
+        if space is None:
+            if len(self.spaces) == MOST_SPACES:
+                raise _Unproven
+            least = NUMBER if shared and memory.size <= TABLE else FINEST
+            finest = max(least, (memory.size // MOST_GRANULES).bit_length())
+            space = self.spaces[key] = _Space(memory, memory.size, shared, finest)
+            self._place(len(self.spaces) - 1, space)
+        if writes and not space.written:
+            space.written = True
+            raise _Again  # reads of it were skipped
+        return [*self.spaces].index(key), space
+
+    def _align(self, space: _Space, place: int) -> None:
+        """Lines that begin there begin with a granule, unless granules would become too fine."""
+        shift = max(space.finest, (place & -place).bit_length() - 1)
+        if shift < space.shift:
+            space.shift = shift
+            raise _Again
+
+    def _place(self, number: int, space: _Space) -> None:
+        """Nobody has touched the memory."""
+        size = space.size
+        shadow = np.zeros(((size >> space.shift) + 1) * GRANULE_BYTES, np.uint8)
+        self.shadows.append(shadow)
+        low = (1 << space.shift) - 1 if space.shift > space.finest else 0
+        skipped = not space.written
+        self.table[number] = address_of(shadow), space.shift, size, low, space.shared, skipped
+
+
+def _term(value: object, factor: int) -> tuple[int, int, int]:
+    """A product as a number, and a place in the record with what it is multiplied by."""
+    if isinstance(value, FrameSlot):
+        return 0, 1 + value.number, factor
+    assert isinstance(value, int)
+    return value * factor, 0, 0
+
+
+def _filled(step: Sequence[int]) -> list[int]:
+    return [*map(int, step), *[0] * (STEP_WORDS - len(step))]
+
+
+def lines_of(ranges: Ranges) -> list[tuple[int, int, int, int]]:
+    """Ranges as lines: the first byte, the width, the pitch, how many; or all between the ends."""
+    found: list[tuple[int, int, int, int]] = []
+    for low, high in ranges:
+        start, width, pitch, count = found[-1] if found else (0, 0, 0, 0)
+        if count and high - low == width and (count == 1 or low == start + count * pitch):
+            found[-1] = start, width, pitch if count > 1 else low - start, count + 1
+        else:
+            found.append((low, high - low, 0, 1))
+    if len(found) > MOST_RUNS:
+        return [(ranges[0][0], ranges[-1][1] - ranges[0][0], 0, 1)]
+    return found

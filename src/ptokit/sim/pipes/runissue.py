@@ -1,0 +1,40 @@
+"""What a run issues, in either engine: entries, or logs that are read when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ptokit.isa.model.targets import Target
+from ptokit.sim.native.executionlog import Logged
+from ptokit.sim.pipes.entries import QueueEntry
+from ptokit.sim.pipes.executed import ExecutedLog
+from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.orderproof import order_holds
+from ptokit.sim.pipes.pipequeues import uncollected
+
+
+class RunIssue(Issue):
+    """What a run issues, in either engine."""
+
+    logs: ClassVar[bool] = True
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self.unread: list[Logged] = []
+
+    def executed(self, log: Logged) -> None:
+        """The log is read where somebody asks for entries."""
+        self.cut |= log.full
+        self.unread.append(log)
+
+    @property
+    def cores(self) -> Sequence[Sequence[QueueEntry]]:
+        with uncollected():
+            while self.unread:
+                ExecutedLog(self, self.unread.pop(0)).read()
+        return super().cores
+
+    def proven(self, *, blocks_only: bool) -> bool:
+        known = self.unread and not self.issues
+        return bool(known) and order_holds(self.target, self.unread, blocks_only=blocks_only)
