@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 
 from ptokit.api.eager import instructions, public_signature
-from ptokit.api.kernel.valueforms import listed, sources, value_names
+from ptokit.api.kernel.valueforms import listed, sources, value_names, windowed
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES, READDRESSES
@@ -74,9 +74,14 @@ def _kinds(page: type[Instr]) -> tuple[str, ...]:
 def _value(name: str, page: type[Instr]) -> str:
     fields = sources(page)
     first = [f"{o.name}: {_annotation(o)}" for o in fields if o.required]
-    others = [*(o for o in fields if not o.required), *page.attrs]
+    later = [o for o in fields if not o.required]
+    first += [f"{o.name}: {_annotation(o)} = ..." for o in later if o.kind is Kind.INDEX]
+    if windowed(page):
+        first.append("shape: tuple[int, int] = ...")
+    last = [*(["valid: tuple[int, int] = ..."] if windowed(page) else ()), "out: Tile | None = ..."]
+    others = [*(o for o in later if o.kind is not Kind.INDEX), *page.attrs]
     named = [f"{f.name}: {_annotation(f)} = ..." for f in others]
-    lines = "".join(f"    {p},\n" for p in (*first, "*", *named, "out: Tile | None = ..."))
+    lines = "".join(f"    {p},\n" for p in (*first, "*", *named, *last))
     return f"def {name}(\n{lines}) -> Tile: ..."
 
 

@@ -83,12 +83,3 @@ def gemm_i8(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk:
             right = pto.load(pto.block(b, p, j * bn, bk, bn), "mat").to("right")
             pto.matmul(left, right, acc=acc, first=p == 0)
         pto.store(out, acc)
-
-
-@pto.kernel(shapes="x[pixels, C] w[C, N] y[pixels, N]")
-def pointwise_convolution(x: pto.In, w: pto.In, y: pto.Out, *, bm: int = 32) -> None:
-    (pixels, depth), channels = x.shape, w.shape[1]
-    right = pto.load(pto.block(w, 0, 0, depth, channels), "mat").to("right")
-    for i in pto.grid(pto.cdiv(pixels, bm)):
-        left = pto.load(pto.block(x, i * bm, 0, bm, depth), "mat").to("left")
-        pto.store(pto.block(y, i * bm, 0, bm, channels), pto.matmul(left, right))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ptokit.api.program import Program, load, loads
     from ptokit.api.settings import target
     from ptokit.api.tensors import (
+        conv,
         conv_tile,
         tensor,
         tile,
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         "block",
         "cdiv",
         "compare",
+        "conv",
         "conv_tile",
         "copy",
         "f4e1m2x2",
@@ -152,7 +154,7 @@ else:
         "api.program": "Program load loads",
         "api.settings": "target",
         "api.hostarrays": "ConvTile Tensor Tile UnwrittenWarning",
-        "api.tensors": "conv_tile tensor tile tile_acc tile_left tile_left_scale tile_mat "
+        "api.tensors": "conv conv_tile tensor tile tile_acc tile_left tile_left_scale tile_mat "
         "tile_right tile_right_scale tile_vec",
         "api.kernel.tuning": "Tuning autotune",
         "api.kernel.hostside": "In InOut KernelWarning Out spec",

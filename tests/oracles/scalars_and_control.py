@@ -167,6 +167,26 @@ say(
         {"x": COUNT[:8].reshape(1, 8), "out": ZEROS},
     ),
 )
+MAP = "!pto.conv_tile<nc1hwc0, 1x1x1x2x8xi32, loc=vec>"
+PLANES = "!pto.conv_tile<nchw, 1x8x1x2xi32, loc=vec>"
+say(
+    "AllocConv",
+    Program(
+        program(
+            f"%out: {PLANES}",
+            f"""
+  %near = arith.constant 64 : i64
+  %t = pto.alloc_tile addr = %near : {MAP}
+  %u = pto.alloc_tile addr = %near : {MAP}
+  %v = pto.alloc_tile : {MAP}
+  pto.texpands ins(%one : i32) outs(%t : {MAP})
+  pto.texpands ins(%two : i32) outs(%v : {MAP})
+  pto.ttrans ins(%u : {MAP}) outs(%out : {PLANES})""",
+        ),
+        {"out": np.ones((1, 8, 1, 2)).tolist()},
+        {"out": np.zeros((1, 8, 1, 2), np.int32)},
+    ),
+)
 say(
     "TAssign",
     Program(

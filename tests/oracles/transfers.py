@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from oracles.formats import Array
+from oracles.formats import Array, typed
 from oracles.movement import by_column, out_of, padded
 from oracles.registry import Seen, arithmetic, meaning
 
@@ -16,6 +16,12 @@ def load(dst: Seen, src: Seen) -> Array:
     """4.2: bits move; the whole of dst's storage outside takes the pad."""
     rows, cols = dst.valid
     return padded(dst, src.codes[:rows, :cols].astype(dst.codes.dtype))
+
+
+@meaning("TLoadConv")
+def load_maps(dst: Seen, src: Seen) -> Array:
+    """1.6: storage is row-major over the extents; bits move."""
+    return typed(src.codes.reshape(dst.all.shape), dst.dtype)
 
 
 def stored(dst: Seen, new: Array, atomic: str) -> Array:

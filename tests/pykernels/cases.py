@@ -167,6 +167,24 @@ def numbered() -> Array:
     return np.broadcast_to(np.arange(32, dtype=np.uint32), (32, 32)).copy()
 
 
+def patches(
+    x: Array,
+    filter: tuple[int, int],
+    padding: tuple[int, int, int, int],
+    stride: tuple[int, int] = (1, 1),
+    dilation: tuple[int, int] = (1, 1),
+) -> Array:
+    """Each patch of maps N C1 H W C0 as a row: channel blocks, filter rows, columns, channels."""
+    left, right, top, bottom = padding
+    x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right), (0, 0)))
+    reach = tuple(d * (f - 1) + 1 for d, f in zip(dilation, filter, strict=True))
+    every = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
+    some = every[:, :, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
+    return some.transpose(0, 2, 3, 1, 5, 6, 4).reshape(
+        -1, x.shape[1] * x.shape[4] * np.prod(filter)
+    )
+
+
 def small(rng: Rng, *shape: int) -> Array:
     return rng.integers(-9, 9, shape).astype(np.int8)
 
@@ -259,10 +277,28 @@ CASES = [
         lambda a, b: a.astype(np.int32) @ b.astype(np.int32),
     ),
     Case(
-        *("matrix", "pointwise_convolution"),
+        *("convolution", "pointwise"),
         lambda r, n: (halves(r, n, 48), halves(r, 48, 32), zeros(n, 32)),
         np.matmul,
         tolerance=1e-4,
+    ),
+    Case(
+        *("convolution", "conv2d"),
+        lambda r, n: (halves(r, 1, 2, 1, n, 16), halves(r, 2 * 9 * 16, 32), zeros(n, 32)),
+        lambda x, w: patches(x, (3, 3), (1, 1, 1, 1)) @ w,
+        how={"bm": 32, "bk": 128},
+        tolerance=1e-4,
+    ),
+    Case(
+        *("convolution", "strided"),
+        lambda r, n: (
+            halves(r, 3, 1, n + 1, 6, 16),
+            halves(r, 6 * 16, 16),
+            zeros(3 * (1 + (n - 1) // 2) * 4, 16),
+        ),
+        lambda x, w: patches(x, (3, 2), (1, 2, 1, 0), (2, 2), (1, 2)) @ w,
+        tolerance=1e-4,
+        block=16,
     ),
     Case(
         *("attention", "flash"),

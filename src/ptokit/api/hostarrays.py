@@ -305,6 +305,11 @@ class ConvTile(_Stored[handles.ConvTile]):
         """The extents of the layout."""
         return self.type.shape
 
+    @property
+    def matrix(self) -> tuple[int, int]:
+        """Rows and columns of the matrix that it stands for: a map's patches x their elements."""
+        return self.type.matrix.rows or 0, self.type.matrix.cols or 0
+
     def written(self) -> NDArray[np.bool_]:
         """Which elements were written."""
         return self.handle.flat().elements.written(*self._line()).reshape(self.shape)

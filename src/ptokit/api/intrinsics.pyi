@@ -93,6 +93,8 @@ GlobalLayoutWord = Literal[
     "mx_b_nn",
     "mx_b_nd",
     "mx_b_dn",
+    "nc1hwc0",
+    "fractal_z",
 ]
 GroupAxisWord = Literal[
     "axis0",
@@ -1938,6 +1940,7 @@ def tsync_op(
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
+@overload
 def tload(
     dst: Tile,
     src: Tensor,
@@ -1951,6 +1954,13 @@ def tload(
     init_out_buffer: bool = ...,
     cache_policy: LoadCachePolicyWord = ...,
     layout: GlobalLayoutWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tload(
+    dst: ConvTile,
+    src: Tensor,
+    *,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tstore(

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from ptokit.analysis.known import Facts
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.executable import Executable, Recent, Run
-    from ptokit.api.hostarrays import Tile
+    from ptokit.api.hostarrays import ConvTile, Tile
     from ptokit.api.kernel.hostside import In
     from ptokit.api.profiling import Profile
+    from ptokit.api.tensors import Unrolling
     from ptokit.isa.model.layouts import Layout
     from ptokit.isa.model.tiles import CustomPad
     from ptokit.isa.model.words import Loc, PadValue
@@ -419,11 +420,14 @@ def load(
     layout: Layout | str | None = ...,
     pad: PadValue | CustomPad | str | None = ...,
 ) -> Tile: ...
+@overload
+def load(part: In, loc: Loc | str = ..., /, *, conv: Unrolling) -> ConvTile: ...
 def load(path: Any, *where: Any, **how: Any) -> Any:
     """Read a program from a file; PtoError if the file or its text cannot be read.
 
     In a kernel: a new tile with a part of an argument, in `loc` ("vec"), rounded up to whole boxes
-    and lines; `layout` and `pad` of its type where they are not the usual ones.
+    and lines; `layout` and `pad` of its type where they are not the usual ones. With `conv` a
+    feature map of five extents becomes a convolution tile.
     """
     if not isinstance(path, str | Path):
         return import_module("ptokit.api.kernel.surface").loaded(path, *where, **how)

@@ -17,7 +17,7 @@ from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.isa.lang.instr import Instr
-    from ptokit.isa.model.tiles import TileType
+    from ptokit.isa.model.tiles import ConvTileType, TileType
     from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, Outcome
     from ptokit.sim.execute import Core
     from ptokit.sim.limits import RunLimits
@@ -38,7 +38,7 @@ class KernelRecorder(Protocol):
         """Record an instruction on what the user passed. Any: tiles, arrays, numbers, words."""
         ...
 
-    def tile(self, kind: TileType, valid: tuple[Any, Any]) -> Any:  # Any: numbers; a tile
+    def tile(self, kind: TileType | ConvTileType, valid: tuple[Any, ...]) -> Any:  # Any: as above
         """Record a new tile."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -239,6 +239,39 @@ def _element(array: AnyArray, dtype: ElementType | None) -> DType:
 
 
 Pair: TypeAlias = "int | tuple[int, int]"
+Sides: TypeAlias = "tuple[int, int, int, int]"
+
+
+@dataclass(frozen=True)
+class Unrolling:
+    """How a feature map is unrolled into the rows of a matrix; see `conv`."""
+
+    padding: Sides
+    filter: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    pad_value: float
+
+
+def conv(
+    *,
+    padding: int | Sides = 0,
+    filter: Pair = 1,
+    stride: Pair = 1,
+    dilation: Pair = 1,
+    pad_value: float = 0,
+) -> Unrolling:
+    """How a feature map is unrolled: a convolution's filter, stride, dilation and padding.
+
+    `padding` is (left, right, top, bottom), the others are (height, width), or one number for all;
+    what lies outside the map has `pad_value`.
+    """
+    steps = _pair(filter), _pair(stride), _pair(dilation)
+    if min(min(step) for step in steps) < 1:
+        raise ValueError("filter, stride and dilation count from 1")
+    one = padding
+    sides = (one, one, one, one) if isinstance(one, int) else one
+    return Unrolling(sides, *steps, pad_value)
 
 
 def conv_tile(
@@ -247,7 +280,7 @@ def conv_tile(
     *,
     layout: ConvLayout | str = "fractal_z",
     loc: Loc | str = "mat",
-    padding: tuple[int, int, int, int] = (0, 0, 0, 0),
+    padding: int | Sides = 0,
     filter: Pair = 1,
     stride: Pair = 1,
     dilation: Pair = 1,
@@ -258,33 +291,35 @@ def conv_tile(
 ) -> ConvTile:
     """A new convolution tile whose `shape` is stored row-major; see `tile` for data.
 
-    How a feature map is unrolled: `padding` is (left, right, top, bottom); `filter`, `stride` and
-    `dilation` are (height, width), or one number for both; what lies outside has `pad_value`.
-    `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the repeat register.
+    `conv` says how a feature map is unrolled by `padding`, `filter`, `stride`, `dilation` and
+    `pad_value`. `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the
+    repeat register.
     """
     if not shape or min(shape) < 1:
         raise ValueError(f"a convolution tile has positive extents, not {shape}")
-    if min(*_pair(filter), *_pair(stride), *_pair(dilation)) < 1:
-        raise ValueError("filter, stride and dilation count from 1")
+    how = conv(
+        padding=padding, filter=filter, stride=stride, dilation=dilation, pad_value=pad_value
+    )
     kind = ConvTileType(
         dtype_of(dtype),
         shape,
         word(ConvLayout, layout, "layout"),
         word(Loc, loc, "location"),
-        padding,
-        _pair(filter),
-        _pair(stride),
-        _pair(dilation),
-        pad_value,
-        repeat,
-        into,
+        **vars(how),
+        repeat=repeat,
+        into=into,
     )
+    return new_conv(kind, data)
+
+
+def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
+    """A new convolution tile of this type, as `conv_tile` makes it."""
     _require(kind)
     made = handles.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
         array = host_array(data)
-        if array.shape != shape:
-            raise ValueError(f"data has shape {array.shape}, the tile {shape}")
+        if array.shape != kind.shape:
+            raise ValueError(f"data has shape {array.shape}, the tile {kind.shape}")
         made.assign(rounded_codes(array, kind.dtype))
     return ConvTile(made)
 
@@ -294,6 +329,8 @@ def _pair(given: Pair) -> tuple[int, int]:
 
 
 __all__ = [
+    "Unrolling",
+    "conv",
     "conv_tile",
     "tensor",
     "tile",

@@ -167,11 +167,8 @@ class _ToDps:
         points = [self.chains.defined[v] for v in members]
         points += [p for v in members for p in self.chains.used.get(v, ()) if len(members) > 1]
         block, index = _common(self.func, points)
-        page = allocation()
+        page = allocation(Kind.CONV if isinstance(tile.type, ConvTileType) else Kind.TILE)
         span = tile.span
-        if isinstance(tile.type, ConvTileType):
-            message = f"%{tile.name} is a convolution tile, and no instruction allocates one"
-            raise refuse(message, span, "take it as an argument and write to it: outs(%name : T)")
         op = Op(page, results=[tile], spans={} if span is None else {"": span})
         if is_dynamic(tile):
             self._extents(op, tile)

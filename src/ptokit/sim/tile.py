@@ -187,13 +187,13 @@ class Matrix:
         """A 1x1 array of this element type with these bits."""
         return NumpyArray(np.full((1, 1), bits, self.dtype.storage), self.dtype)
 
-    def flat(self) -> Matrix:
-        """The whole storage as one row, in storage order."""
-        line = IndexMap(Axis(((1, 1),)), Axis(((self.type.numel, 1),)))
-        elements = Elements(
-            self.memory, self.elements.address, self.dtype, line, end=self.elements.end
-        )
-        return self._read_as(elements, 1, self.type.numel)
+    def flat(self, width: int = 0) -> Matrix:
+        """The whole storage as one row, in storage order; or as rows of so many elements."""
+        width = width or self.type.numel
+        rows, there = self.type.numel // width, (self.memory, self.elements.address)
+        where = IndexMap(Axis(((rows, width),)), Axis(((width, 1),)))
+        elements = Elements(*there, self.dtype, where, end=self.elements.end)
+        return self._read_as(elements, rows, width)
 
     def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
         """The same storage as another matrix."""

@@ -37,7 +37,7 @@ class ArrayBase:
     extents: tuple[Number, ...]
     pointer: Value | None = None
     array: AnyArray | None = None
-    views: dict[bool, Value] = field(default_factory=dict[bool, Value])
+    views: dict[object, Value] = field(default_factory=dict[object, Value])
 
     @cached_property
     def strides(self) -> tuple[Number, ...]:
@@ -51,18 +51,18 @@ class ArrayBase:
         """With the last two of a list exchanged."""
         return (*numbers[:-2], *numbers[:-3:-1])
 
-    def view(self, transposed: bool) -> Value:
+    def view(self, layout: GlobalLayout | None) -> Value:
         """The view of the whole array, made at the function's start when first asked for."""
-        if transposed not in self.views:
-            self.views[transposed] = self._viewed(recorder(), transposed)
-        return self.views[transposed]
+        if layout not in self.views:
+            self.views[layout] = self._viewed(recorder(), layout)
+        return self.views[layout]
 
-    def _viewed(self, record: Recorder, transposed: bool) -> Value:
+    def _viewed(self, record: Recorder, layout: GlobalLayout | None) -> Value:
         page = page_called("view", executes=False)
         assert page is not None
         assert self.pointer is not None
         extents, strides = self.extents, self.strides
-        if transposed:
+        if layout is DN:
             extents, strides = self.turned(extents), self.turned(strides)
         known = tuple(n if isinstance(n, int) else None for n in extents)
         before, record.stack = record.stack, [record.head]
@@ -70,7 +70,7 @@ class ArrayBase:
             given = {"shape": record.numbers(extents), "strides": record.numbers(strides)}
             kind = GlobalType(self.dtype, known)
             view = record.value(f"{self.name}_view", kind, record.head)
-            attrs: dict[str, object] = {"layout": DN} if transposed else {}
+            attrs: dict[str, object] = {} if layout is None else {"layout": layout}
             record.emit(page, {"ptr": (self.pointer,), **given}, attrs, [view])
         finally:
             record.stack = before
@@ -91,11 +91,11 @@ class KernelArray(RecordedView):
         sizes: tuple[Number, ...],
         axes: tuple[int, ...],
         *,
-        transposed: bool = False,
+        layout: GlobalLayout | None = None,
         box: tuple[int, int] | None = None,
     ) -> None:
         self.base, self.starts, self.sizes, self.axes = base, starts, sizes, axes
-        self.transposed, self.box, self.name = transposed, box, base.name
+        self.layout, self.box, self.name = layout, box, base.name
 
     @classmethod
     def whole(cls, base: ArrayBase) -> KernelArray:
@@ -120,7 +120,12 @@ class KernelArray(RecordedView):
         if len(self.axes) < 2 or self.axes[-2:] != (len(self.sizes) - 2, len(self.sizes) - 1):
             raise ValueError("only the last two axes of an array are transposed")
         starts, sizes = turned(self.starts), turned(self.sizes)
-        return KernelArray(self.base, starts, sizes, axes, transposed=not self.transposed)
+        layout = None if self.layout is DN else DN
+        return KernelArray(self.base, starts, sizes, axes, layout=layout)
+
+    def stated(self, layout: GlobalLayout) -> KernelArray:
+        """The same part, which a view describes as of this layout."""
+        return KernelArray(self.base, self.starts, self.sizes, self.axes, layout=layout)
 
     def __repr__(self) -> str:
         extents = "x".join(map(str, self.shape))
@@ -143,9 +148,7 @@ class KernelArray(RecordedView):
                 first, end = part, part + 1
                 axes.remove(axis)
             starts[axis], sizes[axis] = starts[axis] + first, end - first
-        return KernelArray(
-            self.base, tuple(starts), tuple(sizes), tuple(axes), transposed=self.transposed
-        )
+        return KernelArray(self.base, tuple(starts), tuple(sizes), tuple(axes), layout=self.layout)
 
     def __setitem__(self, key: Any, value: Any) -> None:  # Any: what a user writes
         raise TypeError("a kernel writes arrays with pto.store(pto.block(...), tile)")
@@ -166,14 +169,14 @@ class KernelArray(RecordedView):
             tuple(starts),
             tuple(sizes),
             self.axes[-2:],
-            transposed=self.transposed,
+            layout=self.layout,
             box=(rows, cols),
         )
 
     @cached_property
     def value(self) -> Value:  # type: ignore[override]
         """The view of this part in the program."""
-        record, view = recorder(), self.base.view(self.transposed)
+        record, view = recorder(), self.base.view(self.layout)
         whole = all(a is b for a, b in zip(self.sizes, self._extents(), strict=True))
         if whole and not any(isinstance(s, RunTimeNumber) or s for s in self.starts):
             return view
@@ -190,7 +193,7 @@ class KernelArray(RecordedView):
 
     def _extents(self) -> tuple[Number, ...]:
         extents = self.base.extents
-        return self.base.turned(extents) if self.transposed else extents
+        return self.base.turned(extents) if self.layout is DN else extents
 
     @property
     def handle(self) -> Any:  # type: ignore[override]  # Any: the simulator's, in `debug`
@@ -202,17 +205,16 @@ class KernelArray(RecordedView):
         array, strides = self.base.array, self._strides()
         assert array is not None
         offset = sum(a * b for a, b in zip(self.starts, strides, strict=True))
-        layout = DN if self.transposed else None
         sizes: Any = self.sizes  # Any: in `debug` all are known
         if 0 in sizes:
             raise ValueError(f"{self!r} is empty")
         return tensor(
-            array, dtype=self.dtype, shape=sizes, stride=strides, offset=offset, layout=layout
+            array, dtype=self.dtype, shape=sizes, stride=strides, offset=offset, layout=self.layout
         )
 
     def _strides(self) -> Any:  # Any: as above
         strides = self.base.strides
-        return self.base.turned(strides) if self.transposed else strides
+        return self.base.turned(strides) if self.layout is DN else strides
 
     def _element(self, keys: Sequence[Number]) -> Any:  # Any: a number
         """One element, as a number."""

@@ -8,15 +8,17 @@ from ptokit.api.eager import signature
 from ptokit.api.kernel.callplaces import refused
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.text.read import names
 
 
 @cache
-def page_called(verb: str, *, executes: bool = True) -> type[Instr] | None:
-    """The page that Python kernels know by this name, its first form."""
+def page_called(
+    verb: str, *, executes: bool = True, writes: Kind | None = None
+) -> type[Instr] | None:
+    """The page that Python kernels know by this name: its first form, or that with such a dst."""
     found = (p for p in pages() if p.executes == executes and p.value_name() == verb)
-    return next(found, None)
+    return next((p for p in found if writes in (None, p.operands[0].kind)), None)
 
 
 @cache

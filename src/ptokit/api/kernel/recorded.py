@@ -37,6 +37,11 @@ class RecordedTile(Tile):
     def shape(self) -> Any:  # Any: as above
         return self._valid
 
+    @property
+    def matrix(self) -> tuple[int, int]:
+        """Of a convolution tile: the matrix that it stands for."""
+        return tuple(self.type.matrix)
+
     def __repr__(self) -> str:
         return f"<tile %{self.value.name} {self.type}, recording>"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from types import CodeType
 from typing import Any, cast
 
@@ -26,9 +25,7 @@ from ptokit.api.settings import recording
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, Value
-from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
 
@@ -227,11 +224,12 @@ class Recorder:
 
     def tile(self, kind: TileType | ConvTileType, valid: tuple[Number, ...] = ()) -> RecordedTile:
         """A new tile; extents of its valid region may be run-time numbers."""
-        if isinstance(kind, TileType):
-            if any(isinstance(n, RunTimeNumber) for n in (kind.rows, kind.cols)):
-                raise _no_shape(kind)
-            if self.buffers and any(isinstance(n, RunTimeNumber) for n in valid):
-                return self._resized(kind, valid)
+        shape = (kind.rows, kind.cols) if isinstance(kind, TileType) else kind.shape
+        if any(isinstance(n, RunTimeNumber) for n in shape):
+            raise _no_shape(shape)
+        dynamic = any(isinstance(n, RunTimeNumber) for n in valid)
+        if isinstance(kind, TileType) and self.buffers and dynamic:
+            return self._resized(kind, valid)
         home = self.buffers[-1] if self.buffers else None
         return self._allocated(kind, valid, home)
 
@@ -245,7 +243,8 @@ class Recorder:
                 if isinstance(number, RunTimeNumber):
                     operands[name] = (self.number(number),)
         made = self.value("", kind, home)
-        self.emit(_maker(kind), operands, {}, [made], home=home)
+        page = allocation(Kind.TILE if isinstance(kind, TileType) else Kind.CONV)
+        self.emit(page, operands, {}, [made], home=home)
         return RecordedTile(made, valid)
 
     def _resized(self, kind: TileType, valid: tuple[Number, ...]) -> RecordedTile:
@@ -349,18 +348,7 @@ def _valid_in(kind: TileType, valid: Shape) -> TileType:
     return kind if kind.valid == valid else replace(kind, valid=valid)
 
 
-@cache
-def _conv_allocation() -> type[Instr]:
-    makers = (p for p in pages() if ALLOCATES in p.traits)
-    return next(p for p in makers if p.results()[0].kind is Kind.CONV)
-
-
-def _maker(kind: TileType | ConvTileType) -> type[Instr]:
-    return allocation() if isinstance(kind, TileType) else _conv_allocation()
-
-
-def _no_shape(kind: TileType) -> PtoError:
-    shape = f"({kind.rows!r}, {kind.cols!r})"
+def _no_shape(shape: tuple[int, ...]) -> PtoError:
     return refused(
         "tile-shape",
         "the shape of a tile is fixed while the kernel is recorded",

@@ -16,10 +16,10 @@ from ptokit.api.kernel.turns import ProgramRange, branch, grid
 from ptokit.api.kernel.valueforms import new_tile, perform, value_form
 from ptokit.api.settings import current_target, recording
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import CustomPad
-from ptokit.isa.model.types import I64, ScalarType
+from ptokit.isa.model.tiles import ConvTileType, CustomPad
+from ptokit.isa.model.types import I64, Kind, ScalarType
 from ptokit.isa.model.usual import rounded_up, usual_type
-from ptokit.isa.model.words import MAT, VEC, Loc, PadValue
+from ptokit.isa.model.words import MAT, VEC, ConvLayout, GlobalLayout, Loc, PadValue
 
 range = ProgramRange
 
@@ -36,9 +36,11 @@ def _argument(array: Any) -> KernelArray:  # Any: a user's
     return array
 
 
-def _do(verb: str, *things: Any, names: tuple[str, ...], **how: Any) -> None:
+def _do(
+    verb: str, *things: Any, names: tuple[str, ...], writes: Kind | None = None, **how: Any
+) -> None:
     """Perform the instruction that is called so on its first operands. Any: tiles, parts, words."""
-    page = page_called(verb)
+    page = page_called(verb, writes=writes)
     if page is None:
         raise TypeError(f"no instruction is called {verb}")
     given = {o.name: t for o, t in zip(page.operands, things, strict=False)}
@@ -51,13 +53,16 @@ def loaded(
     *,
     layout: Layout | str | None = None,
     pad: PadValue | CustomPad | str | None = None,
+    conv: tensors.Unrolling | None = None,
 ) -> Tile:
-    """`pto.load` of a part of an argument."""
+    """`pto.load` of a part of an argument; a feature map where `conv` says how it is unrolled."""
     part = _argument(part)
     where = tensors.word(Loc, loc, "location")
+    if conv is not None:
+        return _map(part.stated(GlobalLayout.NC1HWC0), where, conv)
     rows, cols = part.box or part.shape[-2:]
     kind = usual_type(where, part.dtype, rows, cols)
-    if layout is None and part.transposed:
+    if layout is None and part.layout is GlobalLayout.DN:
         layout = Layout.ZN if where is MAT else Layout.DN
     if layout is not None or kind.layout is Layout.DN:
         chosen = tensors.word(Layout, layout or Layout.ND, "layout")
@@ -67,6 +72,14 @@ def loaded(
         kind = replace(kind, pad=value)
     tile = new_tile(kind, part.shape[-2:])
     _do("load", tile, part, names=("part",))
+    return tile
+
+
+def _map(part: KernelArray, where: Loc, conv: tensors.Unrolling) -> Any:  # Any: a tile
+    """A feature map, image x channel block x height x width x channels of 32 bytes, in L1."""
+    kind = ConvTileType(part.dtype, part.sizes, ConvLayout.NC1HWC0, where, **vars(conv))  # type: ignore[arg-type]
+    tile = new_tile(kind)
+    _do("load", tile, part, names=("part",), writes=Kind.CONV)
     return tile
 
 

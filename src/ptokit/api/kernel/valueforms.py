@@ -13,7 +13,7 @@ from keyword import iskeyword
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.api import eager, tensors
-from ptokit.api.hostarrays import HostArray, Tensor, Tile
+from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
 from ptokit.api.kernel.callplaces import here
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedTile
@@ -27,13 +27,14 @@ from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr, Like, Operand, Role
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import DEFAULT_TARGET
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.usual import usual_type
 from ptokit.isa.model.words import Loc
 
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
 NUMBERS = (Kind.SCALAR, Kind.INDEX)
+TYPED = (Tile, ConvTile)
 MOST = 512  # choices that a form remembers
 
 
@@ -79,8 +80,15 @@ def _output(page: type[Instr]) -> Operand | None:
 
 @cache
 def sources(page: type[Instr]) -> tuple[Operand, ...]:
-    """What a value form takes, in order: inputs."""
-    return tuple(o for o in page.operands if o.role is Role.IN)
+    """What a value form takes, in order: inputs, of optional ones where a window begins first."""
+    found = (o for o in page.operands if o.role is Role.IN)
+    return tuple(sorted(found, key=lambda o: not o.required and o.kind is not Kind.INDEX))
+
+
+@cache
+def windowed(page: type[Instr]) -> bool:
+    """Whether the page takes a window that begins somewhere: its value forms say how large."""
+    return any(o.kind is Kind.INDEX and not o.required for o in sources(page))
 
 
 # an extent: a number, or the argument that has it, and which of its axes
@@ -96,6 +104,7 @@ class Choice(NamedTuple):
     kind: TileType | None  # all of it valid; None: `out` must be given
     region: tuple[Axis, Axis] | None  # its valid region; None: as the page's formulas say
     held: tuple[object, ...]  # the types, so that no other object gets their ids
+    words: Mapping[str, object]  # attributes that value forms have of their own
 
 
 class ValueForm:
@@ -107,8 +116,8 @@ class ValueForm:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = "\n\n".join(eager.documentation(page) for page in found)
 
-    def __call__(self, *args: Any, out: Tile | None = None, **names: Any) -> Any:
-        """The result. Any: tiles, numbers, words; a tile."""
+    def __call__(self, *args: Any, out: Tile | None = None, valid: Any = None, **names: Any) -> Any:
+        """The result; behind the start of a window its extents. Any: tiles, numbers, words."""
         if self.name in ("max", "min") and len(args) == 2 and all(map(is_number, args)):
             return extreme(self.name, *args)
         key = (*map(_sort, args), *names)
@@ -117,9 +126,10 @@ class ValueForm:
             if len(self._choices) >= MOST:
                 self._choices.clear()
             chosen = self._choices[key] = self._choose(args, names)
-        given = dict(zip(chosen.names, args, strict=True))
-        result = _made(chosen, given) if out is None else out
-        perform(chosen.page, {chosen.output: result, **given, **names}, chosen.names)
+        given = dict(zip(chosen.names, args, strict=False))
+        result = _made(chosen, given, valid) if out is None else out
+        words = {**chosen.words, **names}
+        perform(chosen.page, {chosen.output: result, **given, **words}, chosen.names)
         return result if out is not None else noted(result)
 
     def knows(self, args: Sequence[Any]) -> bool:
@@ -128,7 +138,9 @@ class ValueForm:
 
     def _choose(self, args: Sequence[Any], names: Mapping[str, Any]) -> Choice:
         """The page that takes these: by their kinds, and where several do, by its rules."""
-        fitting = [p for p in self.pages if _takes(p, args, names)]
+        *inputs, size = args if args and isinstance(args[-1], tuple) else (*args, None)
+        args, sized = inputs, size is not None
+        fitting = [p for p in self.pages if _takes(p, args, names) and (windowed(p) or not sized)]
         if not fitting:
             raise TypeError(_what_it_takes(self.name, self.pages, args))
         legal = (p for p in fitting if len(fitting) == 1 or _legal(p, args))
@@ -136,12 +148,17 @@ class ValueForm:
         operand, fields = _output(page), tuple(o.name for o in sources(page)[: len(args)])
         assert operand is not None
         types = {n: a.type for n, a in zip(fields, args, strict=True) if isinstance(a, Tile)}
+        held = tuple(a.type for a in args if isinstance(a, TYPED))
+        words = {a.name: a.in_values for a in page.attrs if a.in_values is not None}
+        if size is not None:
+            kind = usual_type(operand.fixed_loc or held[0].loc, held[0].dtype, *size)
+            return Choice(page, fields, operand.name, kind, size, held, words)
         kind, wide = _type(page, operand, {n: _whole(t) for n, t in types.items()})
         like = _like(page, operand, types)
         axes = (_axis(like.rows), _axis(like.cols)) if like is not None else (None, None)
         region = None if axes[0] is None or axes[1] is None else (axes[0], axes[1])
         region = ((wide, 0), (wide, 1)) if wide is not None else region
-        return Choice(page, fields, operand.name, kind, region, tuple(types.values()))
+        return Choice(page, fields, operand.name, kind, region, held, words)
 
 
 def _axis(formula: Expr) -> Axis | None:
@@ -163,7 +180,9 @@ def noted(made: Tile) -> Tile:
 
 def _sort(given: Any) -> object:  # Any: a user's
     """What of an argument decides which page takes it."""
-    return id(given.type) if isinstance(given, Tile) else "number" if is_number(given) else "other"
+    if given.__class__ is tuple:
+        return given
+    return id(given.type) if isinstance(given, TYPED) else "number" if is_number(given) else "other"
 
 
 def _takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
@@ -256,11 +275,13 @@ def _spreads(narrow: TileType, wide: TileType) -> bool:
     return one_axis and shape != (wide.rows, wide.cols) and narrow.loc is wide.loc
 
 
-def _made(chosen: Choice, given: Mapping[str, Any]) -> Tile:  # Any: tiles and numbers
+def _made(chosen: Choice, given: Mapping[str, Any], valid: Any) -> Tile:  # Any: tiles, numbers
     """A new tile for the output; its valid region follows from those of the operands."""
     kind = chosen.kind
     if kind is None:
         raise TypeError(f"{chosen.page.value_name()}: give out=, a tile that receives the result")
+    if valid is not None:
+        return new_tile(kind, valid)
     if chosen.region is not None:
         rows, cols = (n if isinstance(n, int) else given[n[0]].valid[n[1]] for n in chosen.region)
         return new_tile(kind, (rows, cols))
@@ -281,12 +302,15 @@ def _region(
     return like.rows.eval(env), like.cols.eval(env)
 
 
-def new_tile(kind: TileType, valid: tuple[Number, Number] | None = None) -> Tile:
-    """A tile of this type, recorded or real."""
-    region: Any = valid or (kind.rows, kind.cols)  # Any: numbers, in `debug` ints
+def new_tile(kind: TileType | ConvTileType, valid: Any = None) -> Any:  # Any: numbers; a tile
+    """A tile of this type, recorded or real; of a valid region, if that is not all of it."""
     record = recording.get()
+    conv = isinstance(kind, ConvTileType)
+    region = () if conv else valid or (kind.rows, kind.cols)
     if record is not None:
         return record.tile(kind, region)
+    if conv:
+        return tensors.new_conv(kind)
     return tensors.new(current_target().resolve(replace(kind, valid=Shape(*region))))
 
 

@@ -1078,30 +1078,36 @@ def concat(
 @overload
 def extract(
     src: Tile,
-    *,
-    quant: int | None = ...,
     row: int = ...,
     col: int = ...,
+    shape: tuple[int, int] = ...,
+    *,
+    quant: int | None = ...,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    valid: tuple[int, int] = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
 def extract(
     src: ConvTile,
-    *,
     row: int = ...,
     col: int = ...,
+    shape: tuple[int, int] = ...,
+    *,
+    valid: tuple[int, int] = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def extract_fp(
     src: Tile,
     fp: Tile,
-    *,
     row: int = ...,
     col: int = ...,
+    shape: tuple[int, int] = ...,
+    *,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    valid: tuple[int, int] = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def fillpad(
@@ -1121,10 +1127,12 @@ def fillpad_expand(
 ) -> Tile: ...
 def img2col(
     src: ConvTile,
-    *,
     pos_m: int = ...,
     pos_k: int = ...,
+    shape: tuple[int, int] = ...,
+    *,
     mode: FmatrixModeWord = ...,
+    valid: tuple[int, int] = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def mov_fp(

@@ -52,6 +52,11 @@ class Many:
         return self.values[-1] if self.values else UNKNOWN
 
     @property
+    def outer(self) -> Many:
+        """All but the last two."""
+        return type(self)(self.values[:-2])
+
+    @property
     def alike(self) -> Value:
         """Whether all values read the same: types of views do that whatever their strides."""
         return UNKNOWN if any(map(_open, self.values)) else len({*map(str, self.values)}) <= 1

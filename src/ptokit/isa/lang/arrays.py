@@ -318,8 +318,8 @@ class Cells(Protocol):
         """
         ...
 
-    def flat(self) -> Cells:
-        """The whole storage as one row of elements, in storage order."""
+    def flat(self, width: int = 0) -> Cells:
+        """The whole storage as one row of elements, in storage order, or rows of `width`."""
         ...
 
     def raw(self) -> Cells:

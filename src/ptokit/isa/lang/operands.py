@@ -108,7 +108,7 @@ class Attr(Field):
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
     must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
     word alone behind the types of operands. `newer`: its key in newer DPS text.
-    `bits`: the width of an int in text.
+    `bits`: the width of an int in text. `in_values`: what Python's value forms say by default.
     """
 
     def __init__(
@@ -121,8 +121,10 @@ class Attr(Field):
         quoted: bool = False,
         newer: str = "",
         bits: int = 64,
+        in_values: object = None,
     ) -> None:
         super().__init__("?")
+        self.in_values = in_values
         self.cpp, self.quoted, self.newer, self.bits = cpp, quoted, newer, bits
         self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key

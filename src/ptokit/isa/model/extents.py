@@ -18,6 +18,7 @@ AXES: dict[ConvLayout, str] = {
     ConvLayout.FRACTAL_Z: "k n1 n0 c0",
     ConvLayout.FRACTAL_Z_3D: "k n1 n0 c0",
 }
+FRACTALS = (ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D)
 WEIGHTS = ("g", "d", "c1", "h", "w")
 N0 = 16
 

@@ -15,7 +15,7 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
 from ptokit.isa.formula.rules import Rule, named, rules_of, when
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.extents import Extents, times
+from ptokit.isa.model.extents import FRACTALS, Extents, times
 from ptokit.isa.model.layouts import (
     DN,
     ND,
@@ -342,28 +342,29 @@ class GlobalType:
     @property
     def matrix(self) -> Shape:
         """Rows and columns of the logical matrix (table of 4.1); None where not known."""
-        n0, n1, n2, n3, n4 = five(self.shape)
-        match self.layout:
-            case GlobalLayout.DN:
-                return Shape(n3, times(n0, n1, n2, n4))
-            case GlobalLayout.NZ:
-                return Shape(times(n2, n3), times(n0, n1, n4))
-            case GlobalLayout.MX_A_ZZ:
-                return Shape(times(n1, n3), times(n2, n4))
-            case GlobalLayout.MX_A_ND:
-                return Shape(n2, times(n3, n4))
-            case GlobalLayout.MX_A_DN:
-                return Shape(n3, times(n2, n4))
-            case GlobalLayout.MX_B_NN:
-                return Shape(times(n2, n4), times(n1, n3))
-            case GlobalLayout.MX_B_ND:
-                return Shape(times(n2, n4), n3)
-            case GlobalLayout.MX_B_DN:
-                return Shape(times(n3, n4), n2)
-            case _ if self._open and self.outer != 1:
-                return Shape(None, None)
-            case _:
-                return Shape(times(n0, n1, n2, n3), n4)
+        if self._open and self.outer != 1:
+            return Shape(None, None)
+        rows, cols = axes_of(self.layout)
+        extents = five(self.shape)
+        return Shape(times(*(extents[i] for i in rows)), times(*(extents[i] for i in cols)))
+
+
+# which of the five extents make up the rows of the logical matrix, and which the columns
+MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    GlobalLayout.DN: ((3,), (0, 1, 2, 4)),
+    GlobalLayout.NZ: ((2, 3), (0, 1, 4)),
+    GlobalLayout.MX_A_ZZ: ((1, 3), (2, 4)),
+    GlobalLayout.MX_A_ND: ((2,), (3, 4)),
+    GlobalLayout.MX_A_DN: ((3,), (2, 4)),
+    GlobalLayout.MX_B_NN: ((2, 4), (1, 3)),
+    GlobalLayout.MX_B_ND: ((2, 4), (3,)),
+    GlobalLayout.MX_B_DN: ((3, 4), (2,)),
+}
+
+
+def axes_of(layout: GlobalLayout | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The extents of the rows and of the columns (table of 4.1)."""
+    return MATRIX_AXES.get(layout or GlobalLayout.ND, ((0, 1, 2, 3), (4,)))
 
 
 def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
@@ -378,18 +379,8 @@ def global_map(
     digits = list(zip(shape, stride, strict=True))
     while len(digits) < 5:
         digits.insert(0, (1, digits[0][0] * digits[0][1] if digits else 1))
-    d0, d1, d2, d3, d4 = digits
-    rows, cols = {
-        GlobalLayout.DN: ((d3,), (d0, d1, d2, d4)),
-        GlobalLayout.NZ: ((d2, d3), (d0, d1, d4)),
-        GlobalLayout.MX_A_ZZ: ((d1, d3), (d2, d4)),
-        GlobalLayout.MX_A_ND: ((d2,), (d3, d4)),
-        GlobalLayout.MX_A_DN: ((d3,), (d2, d4)),
-        GlobalLayout.MX_B_NN: ((d2, d4), (d1, d3)),
-        GlobalLayout.MX_B_ND: ((d2, d4), (d3,)),
-        GlobalLayout.MX_B_DN: ((d3, d4), (d2,)),
-    }.get(layout or GlobalLayout.ND, ((d0, d1, d2, d3), (d4,)))
-    return IndexMap(axis(*rows), axis(*cols))
+    rows, cols = axes_of(layout)
+    return IndexMap(axis(*(digits[i] for i in rows)), axis(*(digits[i] for i in cols)))
 
 
 @dataclass(frozen=True)
@@ -442,6 +433,11 @@ class ConvTileType:
         return Extents(self.layout, self.shape, self.c0)
 
     @property
+    def listed(self) -> Many:
+        """The extents in order, for formulas."""
+        return Many(self.shape)
+
+    @property
     def pads(self) -> Many:
         """The padding, for formulas."""
         return Many(self.padding)
@@ -485,14 +481,18 @@ class ConvTileType:
 
     @property
     def matrix(self) -> Shape:
-        """K x N of the weight matrix a FRACTAL_Z tile holds."""
-        return Shape(self.map.rows.extent, self.map.cols.extent)
+        """K x N of the weight matrix a FRACTAL_Z tile holds; of a map, patches x their elements."""
+        if self.layout in FRACTALS:
+            return Shape(self.map.rows.extent, self.map.cols.extent)
+        down, across = self.steps
+        places = prod((self.images, down or 0, across or 0))
+        return Shape(places, prod((self.channels, *self.filter, self.shape[-1])))
 
     @cached_property
     def map(self) -> IndexMap:
         """The weight matrix (k, n) of a FRACTAL_Z tile: blocks of C0 rows, N columns (3.7)."""
         *outer, last = self.shape
-        n = prod(outer[1:]) if len(self.shape) == 4 else outer[-1]
+        n = prod(outer[1:] if len(self.shape) == 4 else outer[-1:])
         blocks = prod(self.shape) // (n * last)
         return IndexMap(axis((blocks, n * last), (last, 1)), Axis(((n, last),)))
 

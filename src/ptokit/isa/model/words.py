@@ -223,6 +223,8 @@ class GlobalLayout(Word, mlir="layout", cpp_type="Layout"):
     MX_B_NN = "mx_b_nn", "MX_B_NN"
     MX_B_ND = "mx_b_nd", "MX_B_ND"
     MX_B_DN = "mx_b_dn", "MX_B_DN"
+    NC1HWC0 = "nc1hwc0", "NC1HWC0"
+    FRACTAL_Z = "fractal_z", "FRACTAL_Z"
 
 
 class ConvLayout(Word, mlir="layout", cpp_type="Layout"):

@@ -33,6 +33,15 @@ def whole_boxes(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
     return on(HARDWARE, when(in_l0, aligned))
 
 
+def placed(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
+    """Who places a tile: the program at Level 3, else the compiler."""
+    return (
+        *at_address(addr, tile),
+        *at(LEVEL3, HARDWARE, named("level", addr.given, help="give it an address: addr = %a")),
+        *at(LEVEL12, HARDWARE, named("level", ~addr.given, help="the compiler places it")),
+    )
+
+
 class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """New storage, at an address that is given or that ptokit chooses."""
 
@@ -44,9 +53,7 @@ class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pip
     valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
     rules = (
         *stated(result, valid_row, valid_col),
-        at_address(addr, result),
-        at(LEVEL3, HARDWARE, named("level", addr.given, help="give it an address: addr = %a")),
-        at(LEVEL12, HARDWARE, named("level", ~addr.given, help="the compiler places it")),
+        *placed(addr, result),
         *whole_boxes(addr, result),
     )
 
@@ -74,6 +81,25 @@ class AllocTile(Allocation, name="alloc_tile"):
 
     asm = Asm(cpp_text=AT_ADDRESS)
     example = f"%t = pto.alloc_tile : {VEC_F32}"
+
+
+class AllocConv(
+    Instr, name="alloc_tile", form="convolution", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S
+):
+    """A new convolution tile: its type says how a feature map is unrolled.
+
+    Its content is undefined; without `addr` ptokit places it.
+    """
+
+    asm = Asm(cpp_text="{type} {result};[ TASSIGN({result}, {addr});]")
+    result = Result(Conv)
+    addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
+    example = "%t = pto.alloc_tile : !pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"
+    rules = placed(addr, result)
+
+    @staticmethod
+    def run(machine: Any, result: Any, addr: int | None) -> Any:  # Any: the executor's
+        return machine.new(result) if addr is None else machine.tile(result, addr)
 
 
 class PointerCast(Allocation, name="pointer_cast"):

@@ -57,6 +57,7 @@ def fitting_form(
         others = [p for p in forms if p.mnemonic() != own]
         meant_by_place = [p for p in others if call.apart and _in_place(p, call)]
         forms = chosen or [*meant_by_place, *(p for p in forms if p.mnemonic() == own)]
+    written = call.results
     for page in forms:
         sig = signature(page)
         if chosen and page.asm.selected:
@@ -68,6 +69,7 @@ def fitting_form(
         if missing(page, call):
             continue
         if call.types is not None:
+            call.results = written  # what another form took for results
             give_types(cursor, sig, call, results)
         for reading in readings(sig, call, results):
             pairs = match(sig, reading, call)

@@ -49,10 +49,10 @@ def constant_page() -> type[Instr]:
 
 
 @cache
-def allocation() -> type[Instr]:
-    """The page whose result is a new tile."""
+def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
+    """The page whose result is a new tile, or a new convolution tile."""
     makers = (page for page in walk() if ALLOCATES in page.traits)
-    return next(page for page in makers if page.results()[0].kind is Kind.TILE)
+    return next(page for page in makers if page.results()[0].kind is kind)
 
 
 class Names:

@@ -5,6 +5,7 @@ meaning is the same everywhere.
 """
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.extents import FRACTALS
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
@@ -233,7 +234,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
     }
     fits = (row + dst.valid.rows <= src.matrix.rows, col + dst.valid.cols <= src.matrix.cols)
     rules = (
-        src.layout.isin(ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D),
+        src.layout.isin(*FRACTALS),
         named("element-type", dst.dtype.size == src.dtype.size),
         dst.layout == ZN,
         when(src.rank == 4, named("shape", both(src.inner.rows == 16, src.inner.cols == src.c0))),

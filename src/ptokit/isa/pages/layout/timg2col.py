@@ -21,7 +21,7 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
     src = In(Conv, doc="the feature map, with its filter, stride, dilation and padding")
     pos_m = In(Index, 0, cpp="posM", doc="first row of the matrix")
     pos_k = In(Index, 0, cpp="posK", doc="first column of the matrix")
-    mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
+    mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode", in_values=FmatrixMode.A_AUTO)
 
     example = {
         "src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>",

@@ -1,7 +1,7 @@
 """TTRANS: transpose a tile, or store a feature map in another layout (spec 3.4)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.extents import N0, WEIGHTS, Extents
+from ptokit.isa.model.extents import FRACTALS, N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
 
 
@@ -45,7 +45,6 @@ class TTrans(
 
 L = ConvLayout
 PLANAR = (L.NCHW, L.GNCHW, L.NCDHW)
-FRACTALS = (L.FRACTAL_Z, L.FRACTAL_Z_3D)
 CONVERSIONS = (
     (L.NCHW, L.NC1HWC0),
     (L.NC1HWC0, L.NCHW),
