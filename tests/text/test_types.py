@@ -52,9 +52,16 @@ SPELLINGS: list[tuple[str, Type]] = [
     ("!pto.tensor_view<?x4xf16>", GlobalType(f16, (None, 4))),
     ("!pto.partition_tensor_view<16x16xbf16>", GlobalType(bf16, (16, 16), partition=True)),
     ("!pto.partition_tensor_view<MxNxdtype>", Elided("!pto.partition_tensor_view<...>")),
-    (
-        "!pto.tensor_view<8x4xf16, stride=?x1, layout=dn>",
-        GlobalType(f16, (8, 4), (None, 1), GlobalLayout.DN),
+    *(
+        (
+            f"!pto.tensor_view<8x4xf16, stride=?x1, {layout}>",
+            GlobalType(f16, (8, 4), (None, 1), GlobalLayout.DN),
+        )
+        for layout in ("layout=dn", "#pto.layout<dn>")
+    ),
+    *(
+        (f"!pto.tile_buf<{loc}, 4x8xf32>", tile_type(VEC, f32, 4, 8))
+        for loc in ("vec", "ub", "loc=ub")
     ),
     (
         "!pto.tile<loc=vec, f32, 16, 16, RowMajor, NoneBox, None, Zero>",

@@ -1125,7 +1125,7 @@ def mgather(
     src: Tensor,
     indices: Tensor,
     *,
-    tmp: Tile | None = ...,
+    tmp: Tensor | None = ...,
     coalesce: CoalesceWord | None = ...,
     outside: GatherOOBWord | None = ...,
     events: Sequence[Event] = ...,

@@ -78,15 +78,15 @@ class Rounding(Enum):
 
 
 class Loc(Word, mlir="address_space", cpp_type="TileType"):
-    """Where a tile lives: its memory space (TileType in C++)."""
+    """Where a tile lives: its memory space (TileType in C++). Other text says ub, l1, l0a, ..."""
 
-    VEC = "vec", "Vec"
-    MAT = "mat", "Mat"
-    LEFT = "left", "Left"
-    RIGHT = "right", "Right"
-    ACC = "acc", "Acc"
-    BIAS = "bias", "Bias"
-    SCALING = "scaling", "Scaling"
+    VEC = "vec", "Vec", "vec", "ub"
+    MAT = "mat", "Mat", "mat", "l1"
+    LEFT = "left", "Left", "left", "l0a"
+    RIGHT = "right", "Right", "right", "l0b"
+    ACC = "acc", "Acc", "acc", "l0c"
+    BIAS = "bias", "Bias", "bias", "bt"
+    SCALING = "scaling", "Scaling", "scaling", "fb"
     SCALE_LEFT = "scaleleft", "ScaleLeft", "scale_left"
     SCALE_RIGHT = "scaleright", "ScaleRight", "scale_right"
 

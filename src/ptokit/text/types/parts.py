@@ -61,10 +61,12 @@ class Parts:
             found.append((piece.strip(), self.at + match.start() + lead))
         return found
 
-    def keyed(self, keys: Iterable[str], after: int = 0) -> Iterator[tuple[str, str, int]]:
-        """The fields `key = value` from field `after` on: key, value and the value's offset."""
+    def keyed(
+        self, keys: Iterable[str], after: int = 0, end: int | None = None
+    ) -> Iterator[tuple[str, str, int]]:
+        """The fields `key = value` from `after` to `end`: key, value and the value's offset."""
         seen: set[str] = set()
-        for text, at in self.fields[after:]:
+        for text, at in self.fields[after:end]:
             key, equals, value = text.partition("=")
             bare = key.strip()
             if not equals or bare not in keys:

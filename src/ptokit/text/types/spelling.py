@@ -107,6 +107,6 @@ def _view(kind: GlobalType, form: str) -> str:
     if kind.stride is not None:
         steps = "x".join("?" if n is None else str(n) for n in kind.stride)
         stride = f", stride={steps}"
-    layout = f", layout={kind.stated.text}" if kind.stated else ""
+    layout = f", #pto.layout<{kind.stated.text}>" if kind.stated else ""
     name = "partition_tensor_view" if kind.partition else "tensor_view"
     return f"!pto.{name}<{dims}{_element(kind.dtype, form)}{stride}{layout}>"

@@ -211,6 +211,9 @@ def _event_ids(parts: Parts) -> Type:
     return ArrayType(INDEX, (number(text, at, "a number of event ids"),))
 
 
+LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
+
+
 def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
     def read(parts: Parts) -> Type:
         if SCHEMATIC.match(parts.body.strip()):
@@ -218,7 +221,10 @@ def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
         shape, dtype = extents(*parts.fields[0])
         stride: tuple[int | None, ...] | None = None
         stated: GlobalLayout | None = None
-        for key, value, at in parts.keyed(("stride", "layout"), after=1):
+        named = LAYOUT.fullmatch(parts.fields[-1][0])  # newer text has the word as an attribute
+        if named is not None:
+            stated = word_of(GlobalLayout, named[1], parts.fields[-1][1] + named.start(1))
+        for key, value, at in parts.keyed(("stride", "layout"), 1, -1 if named else None):
             if key == "layout":
                 stated = word_of(GlobalLayout, value, at)
             else:
@@ -268,11 +274,7 @@ def _real(text: str, at: int) -> float:
 
 
 # the memories that a pointer may point to
-SPACES = {
-    **{"gm": "gm", "ub": "vec", "l1": "mat", "l0a": "left", "l0b": "right", "l0c": "acc"},
-    **{"bt": "bias", "fb": "scaling"},
-    **{loc.text: loc.text for loc in Loc},
-}
+SPACES = {"gm": "gm", **{word: loc.text for loc in Loc for word in (loc.text, *loc.short)}}
 
 READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.tile": tile_of,

@@ -136,7 +136,8 @@ class MGatherToL1(FromTable, name="mgather", form="l1"):
     dst = Out(Tile, loc=MAT, doc="receives the elements")
     src = FromTable.src
     indices = In(Global, doc="one for each element of dst, or a line of one for each row")
-    tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
+    tmp = Scratch(Global, None, doc="room in global memory; ignored")
+    coalesce, outside = FromTable.coalesce, FromTable.outside
 
     example = f"""\
 func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
