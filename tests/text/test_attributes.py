@@ -68,3 +68,17 @@ def test_a_slip_is_an_error() -> None:
     with pytest.raises(PtoError, match="reluPreMod") as caught:
         loads(slip.replace("GIVEN", "{reluPreMod = #pto<relu_pre_mode no_relu>}"))
     assert "reluPreMode" in str(caught.value.diagnostics[0].help)
+
+
+@pytest.mark.parametrize("kept", range(1, 8))
+def test_a_word_may_be_its_number_in_cpp(kept: int) -> None:
+    """The patterns of a masked gather count from 1, the phases of a store leave out 1."""
+    words = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"]
+    given = f"{{maskPattern = {kept} : i32}}"
+    taken = f"pto.tgather ins(%t, {given} : {TILE}) outs(%t : {TILE})\n  return"
+    text = loads(WITH.replace(" GIVEN", "").replace("return", taken)).text()
+    assert f"#pto.mask_pattern<{words[kept - 1]}>" in text
+    to = "!pto.partition_tensor_view<8x8xf32>"
+    store = f"pto.tstore ins(%t : {TILE}) outs(%g : {to}) {{stPhase = 1}}"
+    with pytest.raises(PtoError, match="'1' is none of: unspecified, partial, final"):
+        loads(store)

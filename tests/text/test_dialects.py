@@ -215,5 +215,10 @@ def test_memrefs_stay_memrefs() -> None:
     program = loads(MEMREFS)
     assert program.text() == MEMREFS
     assert "memref<" not in program.text("ssa").replace("memref.alloc", "")
+    # where a pointer is wanted they are not judged, and kept in every form
+    head = MEMREFS.partition("    pto.tload")[0]
+    session = f"%s = pto.build_async_session(%0, %a : {VEC}, {GM}) -> !pto.async_session"
+    ssa = loads(f"{head}    {session}\n    return\n  }}\n}}\n").text("ssa")
+    assert loads(ssa).text("ssa") == ssa
     given = np.arange(256, dtype=np.float32).reshape(16, 16)
     assert (program.run(a=given, b=np.zeros_like(given))["b"].ravel() == 2 * given.ravel()).all()

@@ -73,6 +73,9 @@ module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { 
     assert same(read(text), module)
 
 
+LOADED = "pto.tload ins(%g : !pto.tensor_view<16x16xf16>) outs(%d : {B})"
+
+
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
@@ -93,6 +96,26 @@ module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { 
             '"pto.tmov"(%s, %q, %d) <{operandSegmentSizes = array<i32: 1, 0, 1, 1>}> '
             ": ({B}, i64, {B}) -> ()",
             "pto.tmov ins(%s : {B} pre_quant %q : i64) outs(%d : {B})",
+        ),
+        *(  # and of other versions: a load had paddings, or none of its hints
+            (f'"pto.tload"(%g, %d) {given} : (!pto.tensor_view<16x16xf16>, {{B}}) -> ()', LOADED)
+            for given in (
+                "{operand_segment_sizes = array<i32: 1, 1, 0, 0, 0, 0>}",
+                "<{operandSegmentSizes = array<i32: 1, 0, 1, 0>}>",
+                "{operand_segment_sizes = dense<[1, 1, 0]> : vector<3xi32>}",
+            )
+        ),
+        (  # where the order of operands is the assembler's, their types tell which is which
+            '"pto.store_scalar"(%p, %c1, %v) : (!pto.ptr<f32>, index, f32) -> ()',
+            "pto.store_scalar %v, %p[%c1] : !pto.ptr<f32>, f32",
+        ),
+        (
+            "%t = scf.for %i = %l to %h step %s iter_args(%a = %b) -> (i32) {\n"
+            "  scf.if %y {\n  } else {\n  } {likely}\n  scf.yield %a : i32\n"
+            '} {pto.unroll = 4 : i64, mark = "x"} loc(#loc3)',
+            "%t = scf.for %i = %l to %h step %s iter_args(%a = %b) -> (i32) {\n"
+            "  scf.if %y {\n  } else {\n  } {likely}\n  scf.yield %a : i32\n"
+            '} {pto.unroll = 4 : i64, mark = "x"}',
         ),
         (
             '%c = "arith.constant"() <{value = 7 : index}> : () -> index',

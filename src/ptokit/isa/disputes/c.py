@@ -86,9 +86,10 @@ C: dict[str, Dispute] = {
     ),
     "C14": Dispute(
         "must a transposed tile be square?",
-        "layout page: 'square, or a transposed declared shape'",
-        "any rectangle; dst's valid region is src's transposed",
-        "the second half of the sentence allows all",
+        "layout page: 'square, or a transposed declared shape'. CPU simulator: dst's valid region "
+        "is src's transposed, statically. Headers of A2/A3 and A5, assembler: say nothing of it.",
+        "any rectangle; on cpu dst's valid region is src's transposed, on a2a3 and a5 dst has room",
+        "the second half of the sentence allows all; without room other tiles are overwritten",
     ),
     "C15": Dispute(
         "what does a fill-pad write?",

@@ -53,6 +53,8 @@ class Asm:
 
     def over(self, base: Asm) -> Asm:
         """These parts, and those of `base` that are not said here."""
+        if self is base:
+            return self
         said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
         return replace(base, **said)
 

@@ -5,9 +5,9 @@ Their parameters are a page's operands and attributes by name; those of `run` al
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import MethodType
 from typing import Any, TypeAlias
 
 from ptokit.isa.lang.traits import Resource
@@ -18,7 +18,9 @@ Hook: TypeAlias = "Callable[..., Any]"  # Any: operands, attributes and resource
 @cache
 def parameters(function: Hook) -> tuple[str, ...]:
     """The names of a function's parameters; of a method without the class."""
-    return tuple(inspect.signature(function).parameters)
+    bound = isinstance(function, MethodType)
+    code = (function.__func__ if bound else function).__code__
+    return code.co_varnames[bound : code.co_argcount + code.co_kwonlyargcount]
 
 
 def check_body(page: str, run: Hook | None, unexecuted: str) -> None:

@@ -195,14 +195,13 @@ class Instr:
         cls.asm = cls.asm.over(family)
         declared: dict[str, Operand | Attr] = {}
         for base in reversed(cls.__mro__):
-            own = {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
+            own = _own(base)
             # a class that names inherited operands again gives their order; new ones replace them
             again = any(declared.get(k) is v for k, v in own.items())
             declared = own | declared | own if again else declared | own
         cls.operands = tuple(v for v in declared.values() if isinstance(v, Operand))
         cls.attrs = tuple(v for v in declared.values() if isinstance(v, Attr))
-        ancestors = (vars(b).items() for b in reversed(cls.__mro__))
-        cls.types = {k: v.of for own in ancestors for k, v in own if isinstance(v, TypeOf)}
+        cls.types = {k: of for base in reversed(cls.__mro__) for k, of in _types(base).items()}
         cls._sort()
         if not abstract:
             fields = {f.name for f in (*cls.operands, *cls.attrs)} | cls.types.keys()
@@ -304,6 +303,18 @@ class Instr:
             return cls.pipe.get(source)
         target = Field(second).loc.eval(env)
         return next((p.pipe for p in cls.paths if (p.source, p.target) == (source, target)), None)
+
+
+@cache
+def _own(base: type) -> dict[str, Operand | Attr]:
+    """The operands and attributes that a class itself names."""
+    return {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
+
+
+@cache
+def _types(base: type) -> dict[str, Operand]:
+    """What a class itself names the types of its operands."""
+    return {k: v.of for k, v in vars(base).items() if isinstance(v, TypeOf)}
 
 
 PAGES: list[type[Instr]] = []

@@ -5,6 +5,7 @@ Each member carries every spelling that exists: in text, in C++, and short for P
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 from typing import Self, TypeVar
@@ -16,15 +17,23 @@ class Word(Enum):
     """A member is (text spelling, C++ spelling, further spellings...).
 
     `mlir` is the name of an enumeration inside `#pto.NAME<...>`; if `bare`, `#pto<NAME word>`.
+    `numbers` are those of the members in C++, where they are not 0, 1, 2, ... (spec 1.1).
     """
 
     mlir: str
     cpp_type: str
     bare: bool
+    numbers: Sequence[int]
 
-    def __init_subclass__(cls, mlir: str = "", cpp_type: str = "", bare: bool = False) -> None:
+    def __init_subclass__(
+        cls,
+        mlir: str = "",
+        cpp_type: str = "",
+        bare: bool = False,
+        numbers: Sequence[int] = range(16),
+    ) -> None:
         super().__init_subclass__()
-        cls.mlir, cls.cpp_type, cls.bare = mlir, cpp_type, bare
+        cls.mlir, cls.cpp_type, cls.bare, cls.numbers = mlir, cpp_type, bare, numbers
 
     def __init__(self, text: str, cpp: str, *short: str) -> None:
         self.text = text
@@ -48,6 +57,11 @@ class Word(Enum):
     def named(cls, word: str) -> Self | None:
         """The member that `word` spells in any form, case aside; None if none."""
         return _spelled(cls).get(word.lower())
+
+    @classmethod
+    def numbered(cls, number: int) -> Self | None:
+        """The member that has this number in C++; None if none."""
+        return next((m for n, m in zip(cls.numbers, cls, strict=False) if n == number), None)
 
     @classmethod
     def options(cls) -> tuple[str, ...]:
@@ -195,7 +209,7 @@ class AtomicType(Word, mlir="atomic_type", cpp_type="AtomicType", bare=True):
     ADD = "atomic_add", "AtomicAdd", "add"
 
 
-class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True):
+class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True, numbers=(0, 2, 3)):
     """Unit-flag hint of moves and stores out of the accumulator; no effect on data."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
@@ -240,14 +254,14 @@ class ConvLayout(Word, mlir="layout", cpp_type="Layout"):
     NCDHW = "ncdhw", "NCDHW"
 
 
-class TInsertMode(Word, mlir="tinsert_mode", cpp_type="TInsertMode"):
+class TInsertMode(Word, mlir="tinsert_mode", cpp_type="TInsertMode", numbers=(2, 3)):
     """In how many parts an insert into L1 is issued; no effect on data."""
 
     SPLIT2 = "split2", "SPLIT2"
     SPLIT4 = "split4", "SPLIT4"
 
 
-class MaskPattern(Word, mlir="mask_pattern", cpp_type="MaskPattern"):
+class MaskPattern(Word, mlir="mask_pattern", cpp_type="MaskPattern", numbers=range(1, 8)):
     """Which indices a masked gather selects; the digits count from the right."""
 
     P0101 = "P0101", "P0101"
@@ -319,7 +333,7 @@ class Symmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
     INT8 = "INT8_SYM", "INT8_SYM", "int8_sym"
 
 
-class Asymmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+class Asymmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True, numbers=(1,)):
     """A quantisation to u8 about an offset."""
 
     INT8 = "INT8_ASYM", "INT8_ASYM", "int8_asym"
@@ -373,7 +387,7 @@ class Order(Enum):
     A5 = "a5"
 
 
-class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB", bare=True):
+class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB", bare=True, numbers=(2, 1, 3, 0)):
     """What an index outside the source gives."""
 
     WRAP = "wrap", "Wrap"
@@ -382,7 +396,7 @@ class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB", bare=True):
     ERROR = "undefined", "Undefined", "error"
 
 
-class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB", bare=True):
+class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB", bare=True, numbers=(1, 2, 3, 0)):
     """What becomes of an element whose index lies outside the destination."""
 
     SKIP = "skip", "Skip"

@@ -98,6 +98,9 @@ def read_value(cursor: Cursor) -> object:
         return text == "true"
     if first in DIGITS or first == "-":
         return _number(cursor, text, at)
+    if text.startswith("dense<") and cursor.accept(":"):
+        cursor.i += 1
+        return Raw(f"{text} : {cursor.texts[cursor.i - 1]}")
     return Raw(text)
 
 
@@ -239,8 +242,8 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
 
 def member(kind: type[Word], value: object) -> Word | None:
     """The member that the value spells, in any family, quoted, bare or by number."""
-    if isinstance(value, int) and 0 <= value < len(kind):
-        return list(kind)[value]
+    if isinstance(value, int):
+        return kind.numbered(value)
     return kind.named(_spelling(value))
 
 

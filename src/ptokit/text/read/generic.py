@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
@@ -19,7 +19,8 @@ from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 
-OF_OTHER_FORMS = 2  # a parameter of the fix pipe for each column, one for all
+FEW = 4  # operands that may stand in any order
+LISTED = re.compile(r"(?:array<i32:|\[)([^>\]]*)[>\]]")
 SHAPES_OF_CALLS = {"op", "called", "configured", "worded"}
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 
@@ -61,9 +62,9 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
 
 
 def _sizes(text: str) -> list[int]:
-    """The numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]>`."""
-    listed = text.split(":", 1)[-1] if ":" in text else text
-    return [int(n) for n in re.findall(r"[0-9]{1,9}", listed)]
+    """The numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]> : vector<3xi32>`."""
+    listed = LISTED.search(text)
+    return [int(n) for n in re.findall(r"[0-9]{1,9}", listed[1])] if listed else []
 
 
 def _segmented(
@@ -88,9 +89,13 @@ def _segmented(
 
 
 def _counts(operands: int, sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """The sizes without as many zeros as there are operands of other forms among them."""
-    if 0 <= len(sizes) - operands <= OF_OTHER_FORMS:
-        yield from (c for c in combinations(sizes, operands) if sum(c) == sum(sizes))
+    """The sizes as they are, or with zeros elsewhere: other versions have other operands."""
+    if len(sizes) == operands:
+        yield tuple(sizes)
+    given = [size for size in sizes if size]
+    for places in combinations(range(operands), len(given)):
+        at = dict(zip(places, given, strict=True))
+        yield tuple(at.get(place, 0) for place in range(operands))
 
 
 def _groups(
@@ -131,8 +136,15 @@ def _of_groups(
 
 
 def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
-    """An op of an irregular shape: operands in the page's order."""
+    """An op of an irregular shape: operands in the order of the page, or what their types allow."""
     slots = signature(page).ins
+    written = signature(page).outs
+    if written and len(call.items) == len(slots) + len(written) <= FEW:
+        _agree(p, call)
+        for order in permutations((*slots, *written)):
+            groups = _groups(order, call.items, [1] * len(order))
+            if _fit(groups):
+                return _of_groups(p, page, call, results, groups)
     items = [i for i in call.items if i.value is not None]
     values = [i.value for i in items if i.value is not None]
     fixed = [s for s in slots if not s.many]

@@ -236,6 +236,11 @@ def _check_end(p: Parser, block: Block, kinds: list[Type], at: int, conditional:
 
 
 def _defined(p: Parser, op: Op, kinds: list[Type], results: list[Named]) -> Op:
+    """The op with its results, and with attributes behind the last region."""
+    if p.texts[p.i] == "{":
+        before = op.attrs
+        bind_attributes(p, op, dictionary(p))
+        op.attrs = before | op.attrs
     if results or kinds:
         if results:
             expect_results(p, op.page, len(kinds), results)

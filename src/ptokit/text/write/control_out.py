@@ -8,7 +8,7 @@ from typing import cast
 from ptokit.ir.module import Op, Value
 from ptokit.text.read.attributes import quoted
 from ptokit.text.read.signature import signature
-from ptokit.text.write.attributes_out import attributes
+from ptokit.text.write.attributes_out import attributes, entry
 from ptokit.text.write.writer import Writer
 
 
@@ -27,6 +27,13 @@ def _listed(w: Writer, values: Sequence[Value]) -> str:
     return f"{', '.join(map(w.use, values))} : {', '.join(w.type(v.type) for v in values)}"
 
 
+def _others(op: Op) -> str:
+    """` {key = value}` behind the last region: what the page does not have."""
+    known = {attr.name for attr in op.page.attrs}
+    parts = [entry(k, v) for k, v in op.attrs.items() if k not in known]
+    return f" {{{', '.join(parts)}}}" if parts else ""
+
+
 def write_for(w: Writer, op: Op) -> None:
     """A loop with its region."""
     *bounds, carried = signature(op.page).ins
@@ -43,7 +50,7 @@ def write_for(w: Writer, op: Op) -> None:
         text += f" : {w.type(induction.type)}"
     w.open(op, f"{text} {{")
     w.block(body)
-    w.close("}")
+    w.close(f"}}{_others(op)}")
 
 
 def write_if(w: Writer, op: Op) -> None:
@@ -57,7 +64,7 @@ def write_if(w: Writer, op: Op) -> None:
         w.close("} else {")
         w.indent += 1
         w.block(region)
-    w.close("}")
+    w.close(f"}}{_others(op)}")
 
 
 def write_section(w: Writer, op: Op) -> None:
@@ -84,7 +91,7 @@ def write_while(w: Writer, op: Op) -> None:
         w.put(f"^bb0({', '.join(f'%{a.name}: {w.type(a.type)}' for a in after.args)}):")
     w.indent += 1
     w.block(after)
-    w.close("}")
+    w.close(f"}}{_others(op)}")
 
 
 def write_condition(w: Writer, op: Op) -> None:
@@ -143,4 +150,4 @@ def write_executed(w: Writer, op: Op) -> None:
     arrow = f" -> ({types})" if types else ""
     w.open(op, f"{w.results(op)}{w.mnemonic(op)}{arrow}{words} {{")
     w.block(op.regions[0])
-    w.close("}")
+    w.close(f"}}{_others(op)}")

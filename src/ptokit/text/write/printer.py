@@ -25,8 +25,10 @@ def print_module(module: Module, form: str = "dps", dialect: str | None = None) 
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     w = Writer(form, WRITERS)
-    ops = (op for func in module.funcs for op in func.walk() if isinstance(op, Op))
-    w.dialect = dialect or next((op.dialect for op in ops if op.dialect), CLAUSES_SINCE)
+    ops = [op for func in module.funcs for op in func.walk()]
+    told = (op.dialect for op in ops if isinstance(op, Op) and op.dialect)
+    w.dialect = dialect or next(told, CLAUSES_SINCE)
+    w.opaque_ops = any(isinstance(op, OpaqueOp) for op in ops)
     w.forced = dialect is not None
     if not module.wrapped and not module.aliases:  # sections, whose names are their own
         for part in module.parts:

@@ -27,12 +27,14 @@ class Writer:
         self.constants: dict[Value, int | float] = {}  # all of the function
         self.renamed: dict[Value, str] = {}  # results that take over the name of a handle
         self.dialect, self.forced = DIALECTS[-1], False
+        self.opaque_ops = False  # their text, with the types in it, is printed as it was
 
     # pieces
 
     def type(self, kind: Type) -> str:
         """The spelling of a type, its alias if it has one; in DPS of a memref that which it had."""
-        written = getattr(kind, "written", "") if self.form == "dps" else ""
+        kept = self.form == "dps" or self.opaque_ops
+        written = getattr(kind, "written", "") if kept else ""
         if written and type_named(written) == kind:
             return written
         return self.aliases.get(kind) or spell(kind, self.form)
