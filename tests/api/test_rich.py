@@ -156,8 +156,11 @@ def test_the_text_of_a_program_is_folded() -> None:
 def pages(objects: dict[str, object], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of all views in the theme of each notebook, and without one."""
     folder = tmp_path_factory.mktemp("rich")
-    inside = "".join(f"<section>{drawn(shown)}</section>" for shown in objects.values())
+    inside = "".join(f"<section class=o>{drawn(shown)}</section>" for shown in objects.values())
     inside += "<p id=outside>outside</p><table id=other><tr><td>1</td></tr></table>"
+    # what JupyterLab says of lists and tables in an output
+    host = "<style>tbody tr:nth-child(odd) { background: red } .o dt { float: left; width: 20% }"
+    inside += f"{host} .o dd {{ margin-left: 20% }} .o pre {{ background: red }}</style>"
     themes = {"jupyter-light": 'data-jp-theme-light="true"', "code-light": "class=vscode-light"}
     themes |= {"jupyter-dark": 'data-jp-theme-light="false"', "code-dark": "class=vscode-dark"}
     for name, theme in {**themes, "none": ""}.items():
@@ -180,6 +183,10 @@ COLOURS = """(of => [getComputedStyle(of).backgroundColor, getComputedStyle(of).
 SIZES = """[...document.querySelectorAll('.ptokit, .ptokit svg, .ptokit img, .ptokit pre')]
   .filter(e => e.getBoundingClientRect().width < 10 || e.getBoundingClientRect().height < 10
     || (e.tagName === 'IMG' && !e.naturalWidth)).map(e => e.outerHTML.slice(0, 80))"""
+RED = """[...document.querySelectorAll('.ptokit *')]
+  .filter(e => getComputedStyle(e).backgroundColor === 'rgb(255, 0, 0)').length"""
+FIGURES = """new Set([...document.querySelectorAll('.ptokit dt')]
+  .map(e => e.getBoundingClientRect().top)).size"""
 WIDE = "[...document.querySelectorAll('.ptokit')].filter(e => e.scrollWidth > e.clientWidth).length"
 
 
@@ -192,8 +199,19 @@ def colours(browser: BrowserPage, page: Path, dark: bool) -> list[str]:
     return found
 
 
+def theme_decides(browser: BrowserPage, pages: Path) -> None:
+    """The theme of a notebook decides, else what the reader prefers."""
+    light = colours(browser, pages / "none.html", dark=False)
+    dark = colours(browser, pages / "none.html", dark=True)
+    assert all(a != b for a, b in zip(light, dark, strict=True))
+    assert colours(browser, pages / "jupyter-light.html", dark=True) == light
+    assert colours(browser, pages / "code-light.html", dark=True) == light
+    assert colours(browser, pages / "jupyter-dark.html", dark=False) == dark
+    assert colours(browser, pages / "code-dark.html", dark=False) == dark
+
+
 @needs_browser
-def test_a_browser_draws_everything_without_errors(
+def test_a_browser_draws_everything_without_errors_light_and_dark(
     browser: BrowserPage, pages: Path, objects: dict[str, object]
 ) -> None:
     browser.open(pages / "none.html")
@@ -203,19 +221,9 @@ def test_a_browser_draws_everything_without_errors(
     assert browser.problems == []
     kinds = {url.partition(":")[0] for url in browser.requests}
     assert kinds == {"file", "data"}
+    assert browser.value(RED) == 0
+    assert browser.value(FIGURES) == 1, "each name in one line, all figures in one row"
     plain = "getComputedStyle(document.getElementById('{}')).{}"
     assert browser.value(plain.format("outside", "color")) == "rgb(0, 0, 0)"
     assert browser.value(plain.format("other", "borderCollapse")) == "separate"
-
-
-@needs_browser
-def test_the_theme_of_a_notebook_decides_else_what_the_reader_prefers(
-    browser: BrowserPage, pages: Path
-) -> None:
-    light = colours(browser, pages / "none.html", dark=False)
-    dark = colours(browser, pages / "none.html", dark=True)
-    assert all(a != b for a, b in zip(light, dark, strict=True))
-    assert colours(browser, pages / "jupyter-light.html", dark=True) == light
-    assert colours(browser, pages / "code-light.html", dark=True) == light
-    assert colours(browser, pages / "jupyter-dark.html", dark=False) == dark
-    assert colours(browser, pages / "code-dark.html", dark=False) == dark
+    theme_decides(browser, pages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class Source:
     """A named text."""
 
     name: str
-    text: str
+    text: str = field(repr=False)
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -113,7 +113,7 @@ def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:
         yield f'<text x="{WIDTH - 4}" y="14" text-anchor="end" fill="#c00">{above}</text>'
         return
     yield from _level(scale.y(each.capacity), f"{each.capacity:,}", "#c00")
-    if each.usable < each.capacity:
+    if scale.y(each.usable) - scale.y(each.capacity) > 10:  # room for its number
         yield from _level(scale.y(each.usable), f"{each.usable:,}", "#888")
 
 

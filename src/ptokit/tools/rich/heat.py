@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import zlib
 from base64 import b64encode
-from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,9 +33,9 @@ def heat(values: AnyArray, written: NDArray[np.bool_]) -> str:
     rows, cols = pixels.shape
     size = max(1, min(LARGE, SMALL // max(rows, cols)))
     every = f", one of {step} rows and columns" if step > 1 else ""
-    told = f"{escape(f'{low:.4g}')}<span class=ramp></span>{escape(f'{high:.4g}')}{every}"
+    ends = f"{low:.4g}<span class=ramp></span>{high:.4g}" if known.any() else "no value"
     return (
-        f'<figure><figcaption>{told}</figcaption><img class=heat alt="values as colours" '
+        f'<figure><figcaption>{ends}{every}</figcaption><img class=heat alt="values as colours" '
         f'width="{cols * size}" height="{rows * size}" src="{_png(pixels)}"></figure>'
     )
 
