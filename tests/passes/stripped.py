@@ -15,7 +15,6 @@ from ptokit.api.program import Program
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
-from ptokit.passes.percore import launched_cores
 from ptokit.passes.pipeline import run_passes
 from ptokit.sim.pipes.hazards import Findings, find
 
@@ -59,6 +58,17 @@ def bare(module: Module) -> Module:
     return module.mapped(func)
 
 
+def runs(program: Program, chip: str) -> bool:
+    """Whether every function runs on samples: no other rank, and no number to guess, is needed."""
+    try:
+        for func in program.module.funcs:
+            if not func.declared:
+                next(issued(program, TARGETS[chip], func.name))
+    except pto.PtoError:
+        return False
+    return True
+
+
 @cache
 def synchronised(path: Path, chip: str) -> Program | str:
     """The program with flags that the pass found, or why it is refused."""
@@ -66,8 +76,8 @@ def synchronised(path: Path, chip: str) -> Program | str:
     for problem in program.check(chip):
         if problem.is_error:
             return "illegal"
-    if any(launched_cores(program.module, f) for f in program.module.funcs if not f.declared):
-        return "cores"  # what they wait for, no sample has
+    if not runs(program, chip):
+        return "no run"
     try:
         return Program(run_passes(program.module, ["synchronise"], TARGETS[chip]))
     except pto.PtoError as problem:

@@ -19,7 +19,7 @@ from ptokit.api.program import Program, load, loads
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import TARGETS
-from ptokit.passes.pipeline import PASSES, Pass, run_passes
+from ptokit.passes.pipeline import PASSES, Pass, each, run_passes
 from ptokit.text.read.reader import read
 from ptokit.tools.cli import main
 
@@ -75,10 +75,10 @@ def without_its_first_op(func: Func, _: object) -> Func:
 
 def test_what_a_pass_breaks_is_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "%a = arith.constant 1 : index\n%b = arith.addi %a, %a : index\n"
-    monkeypatch.setitem(PASSES, "break", Pass("break", "", without_its_first_op))
+    monkeypatch.setitem(PASSES, "break", Pass("break", "", each(without_its_first_op)))
     with pytest.raises(AssertionError, match="used where it is not defined"):
         run_passes(read(text), ["break"], TARGETS["cpu"])
-    monkeypatch.setitem(PASSES, "lie", Pass("lie", "", lambda f, _: f, (), lambda f: False))
+    monkeypatch.setitem(PASSES, "lie", Pass("lie", "", lambda m, _: m, (), lambda f: False))
     with pytest.raises(AssertionError, match="after lie"):
         run_passes(read(text), ["lie"], TARGETS["cpu"])
 

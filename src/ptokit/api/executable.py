@@ -180,7 +180,7 @@ class Executable:
         return ranks.named((arg.name for arg in self.every_argument()), arrays, self.options.ranks)
 
     def every_argument(self) -> Sequence[Value]:
-        return arguments_of_all(self.cores) if self.cores else self.func.args
+        return arguments_of_all(self.cores.values()) if self.cores else self.func.args
 
     def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:  # Any: as above
         return filled(self.func, arrays, self._viewed)
@@ -244,7 +244,7 @@ class Executable:
     def _bound_rank(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
         if not self.cores:
             return self._legal(self.func, given, self.options.blocks > 1)
-        names = {arg.name for arg in arguments_of_all(self.cores)}
+        names = {arg.name for arg in arguments_of_all(self.cores.values())}
         every = {n: a for n, a in given.items() if n not in names}  # `bind` says what is wrong
         cores: dict[KernelKind, Bound] = {}
         for kind, func in self.cores.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ptokit.analysis.checker import check_func
 from ptokit.api.bind import bind
@@ -16,8 +16,8 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
-from ptokit.sim.arguments import Bound
-from ptokit.sim.pipes.dryrun import MOST_ISSUED, decided, depends, dry_run, dry_runs, samples
+from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.pipes.dryrun import MOST_ISSUED, DryLaunch, decided, depends, dry_runs, samples
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.runissue import RunIssue
 
@@ -53,7 +53,7 @@ def issued(
         return
     bound = executable.bound(arrays)
     if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
-        yield dry_run(bound, target, blocks)
+        yield DryLaunch(bound, target, blocks).issue()
         return
     issue = RunIssue(target)
     executable.execute(arrays, observers=(issue,))
@@ -61,35 +61,46 @@ def issued(
 
 
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
-    """The launches on the first sample of the arguments that is a legal run."""
+    """The launches on the first sample of the arguments that is a legal run.
+
+    Cores that wait for what others write to memory do so in a run on whole arrays alone.
+    """
     refused: PtoError | None = None
     every = executable.every_argument()
     asked = [arg for arg in every if launch_query(arg.name) is None]  # the launch gives the others
-    for sample in samples(asked, whole=bool(executable.cores)):
-        try:
-            found = [*_on_sample(executable, sample, target, blocks)]
-        except PtoError as problem:
-            refused = refused or problem
-            continue
-        if found:
-            yield from found
-            return
+    for how, whole in ((_dry, False), (_executed, True))[: 1 + bool(executable.cores)]:
+        for sample in samples(asked, whole=whole):
+            try:
+                found = [*how(executable, sample, target, blocks)]
+            except PtoError as problem:
+                refused = refused or problem
+                continue
+            if found:
+                yield from found
+                return
     raise refused or error("no-sample-run", CATALOGUE["no-sample-run"].title)
 
 
-def _on_sample(
-    executable: Executable,
-    sample: Mapping[str, Any],  # Any: arrays and numbers
-    target: Target,
-    blocks: int,
-) -> Iterator[Issue]:
-    if not executable.cores:
+Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
+
+
+def _dry(executable: Executable, sample: Sample, target: Target, blocks: int) -> Iterator[Issue]:
+    """What is issued where no instruction is executed."""
+    if executable.cores:
+        bound = executable.bound(sample)
+        assert isinstance(bound, BoundKernel)
+    else:
         bound = bind(executable.func, sample, target, {})
         problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)
-        yield from dry_runs(bound, target, blocks)
-        return
+    yield from dry_runs(bound, target, blocks)
+
+
+def _executed(
+    executable: Executable, sample: Sample, target: Target, blocks: int
+) -> Iterator[Issue]:
+    """What a run on arrays issues that are as large as what the program views of them."""
     issue = RunIssue(target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))

@@ -6,7 +6,7 @@ pair of functions, one for each kind, that name one another as peers of a buffer
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ptokit.analysis.cores import core_of, kind_of
@@ -28,7 +28,7 @@ def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
         peer = peer_of(module, func)
         if peer is None:
             return {}
-        mine, other = inlined(module, func), _with_arguments(inlined(module, peer), func)
+        mine, other = inlined(module, func), with_arguments(inlined(module, peer), func)
         return {CUBE: mine, VECTOR: other} if kind is CUBE else {CUBE: other, VECTOR: mine}
     if {*_kinds(module, func, (func.name,))} != {CUBE, VECTOR}:
         return {}
@@ -81,7 +81,7 @@ def _peers(func: Func) -> set[str]:
     return {str(fact(op, "peer")).strip('@"') for op in ops if op.page.exchange is Exchange.IMPORTS}
 
 
-def _with_arguments(func: Func, entry: Func) -> Func:
+def with_arguments(func: Func, entry: Func) -> Func:
     """The peer with the entry's names where its arguments are of the same types."""
     if [a.type for a in func.args] == [a.type for a in entry.args]:
         for mine, theirs in zip(func.args, entry.args, strict=True):
@@ -147,7 +147,7 @@ def whole_kernel(module: Module, func: Func) -> Func:
     """
     if kind_of(module, func) is None or not (cores := per_core(module, func)):
         return inlined(module, func)
-    args, ops = arguments_of_all(cores), list[AnyOp]()
+    args, ops = arguments_of_all(cores.values()), list[AnyOp]()
     named = {arg.name: arg for arg in args}
     for one in cores.values():
         now = {arg: named[arg.name] for arg in one.args}
@@ -155,10 +155,10 @@ def whole_kernel(module: Module, func: Func) -> Func:
     return replace(inlined(module, func), body=Block(args, ops))
 
 
-def arguments_of_all(cores: Mapping[KernelKind, Func]) -> list[Value]:
+def arguments_of_all(cores: Iterable[Func]) -> list[Value]:
     """The arguments of all cores, by name."""
     found: dict[str, Value] = {}
-    for func in cores.values():
+    for func in cores:
         for arg in func.args:
             found.setdefault(arg.name, arg)
     return list(found.values())

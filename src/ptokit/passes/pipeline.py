@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Func, Module
@@ -22,18 +22,24 @@ from ptokit.passes.synchronise import synchronise
 
 @dataclass(frozen=True)
 class Pass:
-    """One transformation of a function for a target.
+    """One transformation of a module for a target.
 
-    `run` makes a new function, or raises PtoError where the program has no such form. The passes
-    that it `requires` run before it. Afterwards `ensures` holds: if not, the pass is at fault.
+    `run` makes a new module, or raises PtoError where the program has no such form. The passes
+    that it `requires` run before it. Afterwards `ensures` holds of each function: if not, the pass
+    is at fault.
     """
 
     name: str
     summary: str
-    run: Callable[[Func, Target], Func]
+    run: Callable[[Module, Target], Module]
     requires: tuple[str, ...] = ()
     ensures: Callable[[Func], bool] = lambda func: True
     whole: bool = False  # calls are replaced before
+
+
+def each(made: Callable[[Func, Target], Func]) -> Callable[[Module, Target], Module]:
+    """The pass that makes a new function of each function."""
+    return lambda module, target: module.mapped(lambda func: made(func, target))
 
 
 def _completed(func: Func, target: Target) -> Func:
@@ -51,32 +57,32 @@ PASSES = {
         Pass(
             "structure",
             "blocks of a function become loops and branches with regions",
-            lambda func, _: structured(func),
+            each(lambda func, _: structured(func)),
             ensures=lambda func: not func.blocks,
         ),
         Pass(
             "complete",
             "give elided types what each instruction says of its output",
-            _completed,
+            each(_completed),
             ("structure",),
         ),
         Pass(
             "to_dps",
             "outputs become operands: each value a tile, shared where it flows",
-            lambda func, _: func_to_dps(func),
+            each(lambda func, _: func_to_dps(func)),
             ("complete",),
             is_dps,
         ),
         Pass(
             "scratch",
             "name the scratch tiles that a program of level 3 has to name",
-            name_scratch,
+            each(name_scratch),
             ("to_dps",),
         ),
         Pass(
             "place",
             "write out the address of each tile that the program leaves to ptokit",
-            place,
+            each(place),
             ("to_dps",),
             placed,
             whole=True,
@@ -91,7 +97,7 @@ PASSES = {
         Pass(
             "to_ssa",
             "outputs become results: each write of a tile a new value",
-            lambda func, _: func_to_ssa(func),
+            each(lambda func, _: func_to_ssa(func)),
             ("to_dps",),
             is_ssa,
         ),
@@ -110,9 +116,10 @@ def pass_named(name: str) -> Pass:
 
 def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
     """A function of the module as the pass takes it: after those that the pass requires."""
-    each = pass_named(name)
-    before = _ordered([PASSES[n] for n in each.requires], set())
-    return _run(inlined(module, func) if each.whole else func, list(before), target)
+    wanted = pass_named(name)
+    before = _ordered([PASSES[n] for n in wanted.requires], set())
+    alone = replace(module.owner(func), parts=[inlined(module, func) if wanted.whole else func])
+    return _run(alone, list(before), target).funcs[0]
 
 
 def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
@@ -121,22 +128,23 @@ def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
     ValueError where a name is no pass; PtoError where the program has no such form.
     """
     order = list(_ordered([pass_named(name) for name in names], set()))
-    if any(each.whole for each in order):
+    if any(one.whole for one in order):
         whole, chosen = module, entries(module)
         module = whole.mapped(lambda func: inlined(whole, func) if func in chosen else None)
-    return module.mapped(lambda func: _run(func, order, target))
+    return _run(module, order, target)
 
 
 def _ordered(passes: Sequence[Pass], done: set[str]) -> Iterator[Pass]:
-    for each in passes:
-        yield from _ordered([PASSES[n] for n in each.requires if n not in done], done)
-        done.add(each.name)
-        yield each
+    for one in passes:
+        yield from _ordered([PASSES[n] for n in one.requires if n not in done], done)
+        done.add(one.name)
+        yield one
 
 
-def _run(func: Func, order: Sequence[Pass], target: Target) -> Func:
-    for each in order:
-        func = each.run(func, target)
-        verify(func)
-        assert each.ensures(func), f"after {each.name} {func.name} is not as it should be"
-    return func
+def _run(module: Module, order: Sequence[Pass], target: Target) -> Module:
+    for one in order:
+        module = one.run(module, target)
+        for func in module.funcs:
+            verify(func)
+            assert one.ensures(func), f"after {one.name} {func.name} is not as it should be"
+    return module

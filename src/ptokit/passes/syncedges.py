@@ -7,7 +7,7 @@ and waited for after it. An edge from a pipe to itself is a barrier.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FLAGS, THREADS
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import Pipe, Word
+from ptokit.isa.model.words import KernelKind, Pipe, Word
 
 
 class FlagPages(NamedTuple):
@@ -52,7 +52,8 @@ class SyncEdge:
     gap `set_at`; a gap has the number of the op that it is before.
 
     `carried`: in the turn before. `outer`: at gaps shared with another edge it waits first and sets
-    last, so that it orders the set of that one after the wait before.
+    last, so that it orders the set of that one after the wait before. `core`: whose pipes they are
+    where the cores of both kinds run the block.
     """
 
     source: Pipe
@@ -62,14 +63,20 @@ class SyncEdge:
     wait_at: int
     carried: bool = False
     outer: bool = False
+    core: KernelKind | None = None
 
     @property
     def barrier(self) -> bool:
         return self.source is self.target
 
+    @property
+    def pipes(self) -> tuple[KernelKind | None, Pipe, Pipe]:
+        """What its ids are of."""
+        return self.core, self.source, self.target
+
     def covers(self, other: SyncEdge) -> bool:
         """Whether it orders all that the other one does."""
-        if (self.block, self.source, self.target) != (other.block, other.source, other.target):
+        if (self.block, *self.pipes) != (other.block, *other.pipes):
             return False
         if self.carried == other.carried:
             return self.set_at >= other.set_at and self.wait_at <= other.wait_at
@@ -78,16 +85,29 @@ class SyncEdge:
     def back(self) -> SyncEdge:
         """The edge that lets this one's flag be set again only after the wait."""
         ends = self.target, self.source, self.block, self.wait_at, self.set_at
-        return SyncEdge(*ends, carried=not self.carried, outer=True)
+        return SyncEdge(*ends, carried=not self.carried, outer=True, core=self.core)
+
+    def widened(self, other: SyncEdge) -> SyncEdge | None:
+        """The edge that stands for both: it sets where the later one does, and waits where the
+        earlier one does; None where that is no order."""
+        alike = (self.block, self.carried, *self.pipes)
+        if self.barrier or alike != (other.block, other.carried, *other.pipes):
+            return None
+        last, first = max(self.set_at, other.set_at), min(self.wait_at, other.wait_at)
+        if last < first if self.carried else first < last:
+            return None
+        return replace(self, set_at=last, wait_at=first, outer=self.outer or other.outer)
 
 
-def barrier_at(pipe: Pipe, block: Block, gap: int, target: Target) -> SyncEdge:
+def barrier_at(
+    pipe: Pipe, block: Block, gap: int, target: Target, core: KernelKind | None
+) -> SyncEdge:
     """A barrier of the pipe; of all pipes where the target may have no such one."""
     op = barrier(pipe)
     env = Facts(target).environment(op)
     if any(rule.holds(env) is False for rule in op.page.rules_on(target)):
         pipe = Pipe.ALL
-    return SyncEdge(pipe, pipe, block, gap, gap)
+    return SyncEdge(pipe, pipe, block, gap, gap, core=core)
 
 
 def barrier(pipe: Pipe) -> Op:
@@ -119,18 +139,19 @@ class Step(NamedTuple):
 
 @dataclass
 class Places:
-    """The way from the body of a function to each op.
+    """The way from the body of each of these functions to each op.
 
-    `section`: what is put in beside sections is for the cores of one kind, so in sections like it.
+    `sections`: what is put in beside sections is for the cores of one kind, so in one for them.
     """
 
-    func: Func
-    section: type[Instr] | None = None
+    funcs: Sequence[Func]
+    sections: Mapping[KernelKind, type[Instr]]
     ways: dict[int, tuple[Step, ...]] = field(default_factory=dict[int, tuple[Step, ...]])
     around: dict[Block, tuple[Step, ...]] = field(default_factory=dict[Block, tuple[Step, ...]])
 
     def __post_init__(self) -> None:
-        self._block(self.func.body, ())
+        for func in self.funcs:
+            self._block(func.body, ())
 
     def _block(self, block: Block, way: tuple[Step, ...]) -> None:
         self.around[block] = way
@@ -167,21 +188,21 @@ class Insertion(NamedTuple):
 
 @dataclass
 class Woven:
-    """A function with edges, and the edge of each op that was put in."""
+    """Functions with edges, and the edge of each op that was put in."""
 
-    func: Func
+    funcs: Sequence[Func]
     edges: dict[int, SyncEdge]
 
 
 def woven(places: Places, numbers: Mapping[SyncEdge, int]) -> Woven:
-    """The function with these edges, whose flags have these ids."""
+    """The functions with these edges, whose flags have these ids."""
     gaps: dict[tuple[Block, int], list[Insertion]] = {}
     for edge, number in numbers.items():
         for block, gap, found in _insertions(edge, number, places):
             gaps.setdefault((block, gap), []).append(found)
     made = {id(one.op): one.edge for some in gaps.values() for one in some}
-    ops = {gap: _at_gap(some, gap[0], places) for gap, some in gaps.items()}
-    return Woven(replace(places.func, body=_rebuilt(places.func.body, ops)), made)
+    ops = {gap: [*_at_gap(some, gap[0], places)] for gap, some in gaps.items()}
+    return Woven([replace(f, body=_rebuilt(f.body, ops)) for f in places.funcs], made)
 
 
 def _insertions(
@@ -204,12 +225,15 @@ def _insertions(
         yield loop.block, loop.number + 1, Insertion(WAIT, edge, new(up=False))
 
 
-def _at_gap(some: list[Insertion], block: Block, places: Places) -> list[Op]:
-    """The ops of a gap in order; beside sections in one of their own."""
-    ops = [one.op for one in sorted(some, key=lambda one: one.rank)]
-    if places.section is None or not places.outside(block):
-        return ops
-    return [Op(places.section, regions=[Block(ops=[*ops])])]
+def _at_gap(some: list[Insertion], block: Block, places: Places) -> Iterator[Op]:
+    """The ops of a gap in order; beside sections in one for their kind of core."""
+    ordered = sorted(some, key=lambda one: one.rank)
+    if not places.sections or not places.outside(block):
+        yield from (one.op for one in ordered)
+        return
+    for kind, section in places.sections.items():
+        if own := [one.op for one in ordered if one.edge.core is kind]:
+            yield Op(section, regions=[Block(ops=[*own])])
 
 
 def _rebuilt(block: Block, gaps: Mapping[tuple[Block, int], list[Op]]) -> Block:

@@ -1,5 +1,6 @@
 """A dry run: the scalar part of a program runs, and its instructions are only issued.
 
+The cores of a kernel run at once and wait for one another as they do in any run.
 Numbers that nobody has given, and those that come out of memory, are samples; a loop whose extent
 depends on one takes a number of turns that is chosen, a branch the way that is chosen.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
@@ -19,15 +21,18 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, PRINTS, RESIZES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.arguments import Bound, Env
+from ptokit.sim.arguments import Bound, BoundKernel, Env
+from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
     InterpretedFlow,
     InterpretedMachine,
@@ -37,6 +42,7 @@ from ptokit.sim.reference.interpreter import (
     execution,
 )
 from ptokit.sim.reference.launch import placed
+from ptokit.sim.tile import Tile
 
 TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 MOST_ISSUED = 200_000  # instructions of one dry run
@@ -109,6 +115,8 @@ class DryRun(Interpreter):
     def _step(self, op: AnyOp) -> Step:
         if not isinstance(op, Op):
             return execution(op, self)
+        if isinstance(self.core, GroupedCore) and not CORES.isdisjoint(op.page.uses):
+            return self._exchanged(op, execution(op, self))
         if FLAGS in op.page.uses:
             return self._noted(op, execution(op, self))
         if PRINTS in op.page.uses and not moves(op):
@@ -123,6 +131,20 @@ class DryRun(Interpreter):
             step(env)
 
         return noted
+
+    def _exchanged(self, op: Op, step: Step) -> Step:
+        """What waits for other cores, or lets them go on, does so; entries have any content."""
+        handed_on = [value for _, value in op.values()]
+
+        def exchanged(env: Env) -> None:
+            for value in handed_on:
+                if isinstance(handle := env.get(value), Tile):
+                    handle.memory.initialise()
+            self.issue.before(op, env, self.core)
+            step(env)
+            self.issue.after(op, env, self.core)
+
+        return exchanged
 
     def _issued(self, op: Op) -> Step:
         samples = {value: _sample(value, self.choice.found) for value in op.results}
@@ -151,70 +173,90 @@ def _sample(value: Value, found: int) -> int | float:
     return 1.0 if getattr(value.type, "is_float", False) else found
 
 
-def dry_run(
-    bound: Bound,
-    target: Target,
-    blocks: int,
-    choice: TurnChoice = ALONE,
-    unknown: frozenset[Value] = frozenset(),
-    planned: Planned | None = None,
-    *,
-    checks: bool = False,
-) -> Issue:
-    """The entries of a function of one core, block after block.
+@dataclass
+class DryLaunch:
+    """A function of one core, block after block, or those of a kernel's cores, to be issued."""
 
-    `checks`: the run may be no legal one. PtoError where a rule does not hold then, or too many
-    instructions are issued.
-    """
-    issue, planned, shared = Issue(target), planned or placed(bound, target), bound.shared()
-    limits = DryRunLimits(MOST_ISSUED)
-    for index in range(blocks):
-        core = Core(target, CPU_READING, index, blocks)
-        issue.prepared(core, bound.func.body)
-        facts = Facts(core.target, bound.every_number)
-        run = DryRun(issue, choice, unknown, checks, core, facts, planned, limits)
-        local = bound.local(InterpretedMachine(core), planned.addresses)
-        run.block(bound.func.body)(shared | local)
-    return issue
+    bound: Bound | BoundKernel
+    target: Target
+    blocks: int = 1
+
+    @cached_property
+    def funcs(self) -> list[Func]:
+        cores = self.bound.cores.values() if isinstance(self.bound, BoundKernel) else [self.bound]
+        return [bound.func for bound in cores]
+
+    def issue(
+        self,
+        choice: TurnChoice = ALONE,
+        unknown: frozenset[Value] = frozenset(),
+        *,
+        checks: bool = False,
+    ) -> Issue:
+        """The entries of one run.
+
+        `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
+        ever, or too many instructions are issued.
+        """
+        issue, limits = Issue(self.target), DryRunLimits(MOST_ISSUED)
+        made = partial(DryRun, issue, choice, unknown, checks)
+        if isinstance(self.bound, BoundKernel):
+            self._kernel.interpreter = made
+            self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))
+            return issue
+        shared = self.bound.shared()
+        for index in range(self.blocks):
+            core = Core(self.target, CPU_READING, index, self.blocks)
+            issue.prepared(core, self.bound.func.body)
+            run = made(core, Facts(core.target, self.bound.every_number), self._planned, limits)
+            local = self.bound.local(InterpretedMachine(core), self._planned.addresses)
+            run.block(self.bound.func.body)(shared | local)
+        return issue
+
+    @cached_property
+    def _planned(self) -> Planned:
+        assert isinstance(self.bound, Bound)
+        return placed(self.bound, self.target)
+
+    @cached_property
+    def _kernel(self) -> InterpretedKernel:
+        assert isinstance(self.bound, BoundKernel)
+        return InterpretedKernel(self.bound, self.target, CPU_READING, self.blocks)
+
+    def first_legal(self, choice: TurnChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
+        """The run with the first number in memory with which it breaks no rule, if there is one."""
+        ops = (op for func in self.funcs for op in func.body.walk() if isinstance(op, Op))
+        for found in HELD if any(map(_from_memory, ops)) else HELD[:1]:
+            with suppress(PtoError):
+                yield self.issue(replace(choice, found=found), unknown, checks=True)
+                return
 
 
-def dry_runs(bound: Bound, target: Target, blocks: int) -> Iterator[Issue]:
-    """What the function issues on samples: unknown loops turn 0 to 5 times, branches go either way.
+def dry_runs(bound: Bound | BoundKernel, target: Target, blocks: int) -> Iterator[Issue]:
+    """What is issued on samples: unknown loops turn 0 to 5 times, branches go either way.
 
     What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
-    run that breaks a rule is left out; where none is left the samples decide.
+    run that breaks a rule is left out; where none is left with several turns the samples decide.
     """
-    scalars = {arg for arg in bound.func.args if isinstance(arg.type, ScalarType)}
-    unknown, planned = depends(bound.func, frozenset(scalars)), placed(bound, target)
-    legal = False
-    for choice in _choices(bound.func, unknown):
-        held = (replace(choice, found=found) for found in HELD)
-        for issue in _first_legal(bound, target, blocks, held, unknown, planned):
-            legal = True
+    launch = DryLaunch(bound, target, blocks)
+    unknown = frozenset(value for func in launch.funcs for value in _depending(func))
+    told = False
+    for choice in _choices(launch.funcs, unknown):
+        for issue in launch.first_legal(choice, unknown):
+            told |= choice.turns > 1
             yield issue
-    if not legal:
-        held = (TurnChoice(found=found) for found in HELD)
-        yield from _first_legal(bound, target, blocks, held, frozenset(), planned)
+    if not told:
+        yield from launch.first_legal(ALONE, frozenset())
 
 
-def _first_legal(
-    bound: Bound,
-    target: Target,
-    blocks: int,
-    choices: Iterable[TurnChoice],
-    unknown: frozenset[Value],
-    planned: Planned,
-) -> Iterator[Issue]:
-    """The first of these runs that breaks no rule, if there is one."""
-    for choice in choices:
-        with suppress(PtoError):
-            yield dry_run(bound, target, blocks, choice, unknown, planned, checks=True)
-            return
+def _depending(func: Func) -> frozenset[Value]:
+    """The values that depend on arguments, or on what is in memory."""
+    return depends(func, frozenset(a for a in func.args if isinstance(a.type, ScalarType)))
 
 
-def _choices(func: Func, unknown: frozenset[Value]) -> list[TurnChoice]:
+def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[TurnChoice]:
     """All turns and ways, as far as there are loops and branches that depend on these values."""
-    flows = [*_open(func, unknown)]
+    flows = [op for func in funcs for op in _open(func, unknown)]
     loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
     ways = (True, False) if len(loops) < len(flows) else (True,)
     turns = TURNS if loops else TURNS[:1]

@@ -34,6 +34,7 @@ class InterpretedKernel:
         rank: int | None = None,
     ) -> None:
         self.target, self.fixpipe = target, fixpipe
+        self.interpreter: Callable[..., Interpreter] = Interpreter
         self.planned = {kind: placed(one, target) for kind, one in bound.cores.items()}
         self.grid = Grid.of(bound, blocks, rank)
 
@@ -41,8 +42,19 @@ class InterpretedKernel:
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
     ) -> Outcome:
         """Run the cores of each block at once, block after block."""
-        envs, count = bound.shared(), Counter[str]()
-        places = tuple(self.grid)
+        envs = bound.shared()
+        count = self.launch(bound, envs, limits, observers)
+        return bound.outputs(envs), count
+
+    def launch(
+        self,
+        bound: BoundKernel,
+        envs: Mapping[KernelKind, Env],
+        limits: RunLimits,
+        observers: Sequence[Observer],
+    ) -> Counter[str]:
+        """Run the cores on these handles; how often they executed each instruction."""
+        count, places = Counter[str](), tuple(self.grid)
         schedule, clocks = _watched(memories_of(envs), places, observers)
         board = SignalBoard(places, schedule, clocks)
         done = list[int]()
@@ -53,7 +65,7 @@ class InterpretedKernel:
             for interpreter in ran:
                 count.update(interpreter.count)
             done.append(1)
-        return bound.outputs(envs), count
+        return count
 
     def programs(
         self,
@@ -90,7 +102,7 @@ class InterpretedKernel:
         for observer in observers:
             observer.prepared(core, one.func.body)
         facts = Facts(core.target, dict(one.numbers))
-        run = Interpreter(core, facts, self.planned[core.kind], limits, observers)
+        run = self.interpreter(core, facts, self.planned[core.kind], limits, observers)
         run.block(one.func.body)(dict(envs[core.kind]))
         return run
 

@@ -1,0 +1,117 @@
+"""Event ids of edges: few for each pair of pipes, so edges that take turns share one.
+
+Where there are still too few, two edges become one that does what both do, and waits for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain, combinations
+from typing import TypeAlias
+
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
+from ptokit.passes.sampleruns import SampleRun
+from ptokit.passes.syncedges import SyncEdge, flag_pages
+from ptokit.sim.pipes.byteregions import ByteRegions
+from ptokit.sim.pipes.entries import Await, FlagChannel, Post
+from ptokit.sim.pipes.hazards import HazardDetector, lane_of
+from ptokit.sim.pipes.pipequeues import PipeQueues
+
+Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"  # by id: place, set, wait known
+
+
+class _FlagOrder(HazardDetector):
+    """When the flags of each core are set and waited for, and how far the pipe that sets one knows
+    the other."""
+
+    def __init__(self, target: Target, cores: int, regions: ByteRegions) -> None:
+        super().__init__(target, cores, regions)
+        self.events: list[Events] = [{} for _ in range(cores)]
+
+    def _post(self, entry: Post, lane: int, clock: list[int]) -> None:
+        super()._post(entry, lane, clock)
+        channel = entry.ticket.channel
+        if isinstance(channel, FlagChannel) and isinstance(channel.target, Pipe):
+            known = clock[lane_of(entry.queue._replace(pipe=channel.target))]
+            self._event(channel, (entry.number, True, known))
+
+    def _await(self, entry: Await, lane: int, clock: list[int]) -> None:
+        super()._await(entry, lane, clock)
+        for channel in (ticket.channel for ticket in entry.tickets):
+            if isinstance(channel, FlagChannel):
+                self._event(channel, (entry.number, False, self.done[lane]))
+
+    def _event(self, channel: FlagChannel, event: tuple[int, bool, int]) -> None:
+        self.events[channel.core].setdefault(channel.event, []).append(event)
+
+
+def numbered(
+    distinct: Mapping[SyncEdge, int],
+    runs: Iterable[SampleRun],
+    target: Target,
+    taken: Container[tuple[Pipe, Pipe]],
+) -> dict[SyncEdge, int | None]:
+    """The edges with their ids; None where none is left.
+
+    `taken`: pairs of pipes whose id 0 is not to be had.
+    """
+    ids = range(len(flag_pages().ids))
+    orders = [events for run in runs for events in _orders(run, distinct, target)]
+    shared: dict[object, dict[int, list[int]]] = {}
+    numbers: dict[SyncEdge, int | None] = {}
+    for edge, own in distinct.items():
+        free = ids[(edge.source, edge.target) in taken :]
+        users = shared.setdefault(edge.pipes, {number: [] for number in free})
+        numbers[edge] = number = 0 if edge.barrier else _free(users, own, orders)
+        if not edge.barrier and number is not None:
+            users[number].append(own)
+    return numbers
+
+
+def _orders(run: SampleRun, numbers: Mapping[SyncEdge, int], target: Target) -> list[Events]:
+    order = _FlagOrder(target, len(run.cores), run.regions)
+    PipeQueues(run.entries(numbers), order).run()
+    return order.events
+
+
+def _free(users: Mapping[int, list[int]], own: int, orders: Iterable[Events]) -> int | None:
+    """An id that no edge of the pipes has, or else one of edges that take turns with this one."""
+    shared = (n for n, some in users.items() if all(_take_turns([*some, own], o) for o in orders))
+    unused = (number for number, some in users.items() if not some)
+    return next(chain(unused, shared), None)
+
+
+def _take_turns(some: Sequence[int], events: Events) -> bool:
+    """Whether of these edges each set comes after the wait for the one before."""
+    merged = sorted(event for one in some for event in events.get(one, ()))
+    lowered = 0
+    for number, (_, up, known) in enumerate(merged):
+        if up is bool(number % 2) or (up and known < lowered):
+            return False
+        lowered = lowered if up else known
+    return True
+
+
+def widened(numbers: Mapping[SyncEdge, int | None], tried: set[SyncEdge]) -> list[SyncEdge] | None:
+    """The edges, two of them as one for each that has no id; None where no two can be one.
+
+    `tried`: what edges became before; that is added to.
+    """
+    edges, found = [*numbers], False
+    for lost in [edge for edge, number in numbers.items() if number is None]:
+        alike = [edge for edge in edges if edge.pipes == lost.pipes]
+        pairs = ((a, b, a.widened(b)) for a, b in combinations(alike, 2))
+        made = [(a, b, both) for a, b, both in pairs if both is not None and both not in tried]
+        if made:
+            a, b, both = min(made, key=lambda one: _delay(*one))
+            edges = [both if edge == a else edge for edge in edges if edge != b]
+            tried.add(both)
+            found = True
+    return list(dict.fromkeys(edges)) if found else None
+
+
+def _delay(a: SyncEdge, b: SyncEdge, both: SyncEdge) -> int:
+    """By how many ops of the block one flag for both is set later, or waited for earlier."""
+    later = both.set_at - min(a.set_at, b.set_at)
+    return later + max(a.wait_at, b.wait_at) - both.wait_at

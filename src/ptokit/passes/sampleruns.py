@@ -1,0 +1,173 @@
+"""Sample runs of what is synchronised: what a function issues, or the cores of a kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from ptokit.analysis.aliases import written_args
+from ptokit.analysis.cores import kind_of
+from ptokit.ir.module import Block, Func, Module, Op
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import THREADS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.words import KernelKind
+from ptokit.isa.pages.grid import launch_query
+from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
+from ptokit.passes.syncedges import SyncEdge, Woven
+from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.pipes.byteregions import ByteRegions
+from ptokit.sim.pipes.dryrun import dry_runs, samples
+from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.issuing import Issue
+
+
+@dataclass(frozen=True)
+class SyncKernel:
+    """What is synchronised together: a function, with sections for both kinds perhaps, or a pair.
+
+    `kinds` are those of the pair, or of the sections; none where one core runs it all.
+    """
+
+    funcs: Sequence[Func]
+    kinds: Sequence[KernelKind]
+    sections: Mapping[KernelKind, type[Instr]]
+
+    @classmethod
+    def of(cls, module: Module, func: Func) -> SyncKernel:
+        """The kernel that a function is, or is a part of."""
+        kind, peer = kind_of(module, func), peer_of(module, func)
+        if kind is not None and peer is not None:
+            return cls((func, peer), (kind, OTHER[kind]), {})
+        ops = (op for op in func.body.walk() if isinstance(op, Op) and op.regions)
+        pages = (op.page for op in ops if THREADS not in op.page.traits)
+        sections = {page.core: page for page in pages if page.core is not None}
+        both = sections if kind is None and len(sections) == len(OTHER) else {}
+        return cls((func,), (*both,), both)
+
+    @contextmanager
+    def named_alike(self) -> Generator[None]:
+        """The arguments of a pair have the same names: those of one name are one array."""
+        names = [(arg, arg.name) for func in self.funcs for arg in func.args]
+        for func in self.funcs[1:]:
+            with_arguments(func, self.funcs[0])
+        try:
+            yield
+        finally:
+            for arg, name in names:
+                arg.name = name
+
+    def cores(self, funcs: Sequence[Func]) -> dict[KernelKind, Func]:
+        """What each kind of core runs of these functions; nothing where there is one core."""
+        if len(funcs) == len(self.kinds):
+            return {kind: func for kind, func in zip(self.kinds, funcs, strict=True)}
+        return {kind: part_of(funcs[0], kind) for kind in self.kinds}
+
+
+@dataclass
+class SampleRun:
+    """What the cores of functions with edges issue in one run."""
+
+    cores: Sequence[Sequence[QueueEntry]]
+    kinds: Sequence[KernelKind | None]  # of each core; None: the only one
+    edges: Mapping[int, SyncEdge]  # by the ops that were put in
+    regions: ByteRegions
+
+    @classmethod
+    def of(
+        cls, issue: Issue, kinds: Sequence[KernelKind | None], edges: Mapping[int, SyncEdge]
+    ) -> SampleRun:
+        return cls(issue.cores, kinds, edges, issue.footprints.regions)
+
+    def numbered(
+        self, numbers: Mapping[SyncEdge, int]
+    ) -> list[list[tuple[QueueEntry, SyncEdge | None]]]:
+        """The entries of each core with these edges only, each with the edge it comes from."""
+        return [[*self._numbered(entries, numbers)] for entries in self.cores]
+
+    def _numbered(
+        self, entries: Sequence[QueueEntry], numbers: Mapping[SyncEdge, int]
+    ) -> Iterator[tuple[QueueEntry, SyncEdge | None]]:
+        tickets = Counter[tuple[type[QueueEntry], FlagChannel]]()
+        for entry in entries:
+            edge = self.edges.get(id(entry.op))
+            if edge is not None and edge not in numbers:
+                continue
+            if edge is not None and isinstance(entry, Post | Await):
+                channel = FlagChannel(entry.queue.core, edge.source, edge.target, numbers[edge])
+                tickets[type(entry), channel] += 1
+                ticket = Ticket(channel, tickets[type(entry), channel])
+                at = entry.number, entry.op, entry.queue, entry.turn
+                post = isinstance(entry, Post)
+                entry = Post(*at, ticket=ticket) if post else Await(*at, (ticket,))
+            yield entry, edge
+
+    def entries(self, numbers: Mapping[SyncEdge, int]) -> list[list[QueueEntry]]:
+        """The same without the edges."""
+        return [[entry for entry, _ in some] for some in self.numbered(numbers)]
+
+    def kind(self, entry: QueueEntry) -> KernelKind | None:
+        """The kind of core that issued it."""
+        return self.kinds[entry.queue.core]
+
+    def signalled(
+        self, first: QueueEntry, then: QueueEntry
+    ) -> Iterator[tuple[QueueEntry, QueueEntry]]:
+        """What is left to order in either core where one signals the other between two entries."""
+        posts = {
+            entry.ticket: entry
+            for entry in self.cores[first.queue.core][first.number + 1 :]
+            if isinstance(entry, Post)
+        }
+        awaits = (e for e in self.cores[then.queue.core][: then.number] if isinstance(e, Await))
+        met = [(posts[t], one) for one in awaits for t in one.tickets if t in posts]
+        if not met:
+            return
+        post, one = min(met, key=lambda pair: pair[0].number)
+        ends = (first, post), (one, then)
+        yield from ((a, b) for a, b in ends if a.queue != b.queue and a.op is not b.op)
+
+
+def sample_runs(kernel: SyncKernel, of: Woven, target: Target) -> list[SampleRun]:
+    """The runs on the first sample of the arguments with which there is a legal one.
+
+    Where the cores of a kernel wait for ever on each, those of one kind run alone: then signals
+    give no order. None where they do not run, either.
+    """
+    funcs = [_asking(func) for func in of.funcs]
+    cores = kernel.cores(funcs)
+    if not cores:
+        return [SampleRun.of(issue, [None], of.edges) for issue in _on_samples(funcs, (), target)]
+    if together := _on_samples([*cores.values()], [*cores], target):
+        kinds = [place.kind for place in together[0].places]
+        return [SampleRun.of(issue, kinds, of.edges) for issue in together]
+    alone = {kind: _on_samples([func], (), target) for kind, func in cores.items()}
+    every = [(kind, issue) for kind, issues in alone.items() for issue in issues]
+    return [SampleRun.of(issue, [k], of.edges) for k, issue in every] if all(alone.values()) else []
+
+
+def _on_samples(funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target) -> list[Issue]:
+    """What these functions issue at once, of cores of these kinds; without kinds of one core."""
+    for sample in samples(arguments_of_all(funcs), whole=False):
+        every = [_bound(func, sample) for func in funcs]
+        bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
+        if issues := [*dry_runs(bound, target, 1)]:
+            return issues
+    return []
+
+
+def _asking(func: Func) -> Func:
+    """The function that asks for its place in the launch, where front ends pass it."""
+    queries = {a: page for a in func.args if (page := launch_query(a.name)) is not None}
+    asked = [Op(page, results=[arg]) for arg, page in queries.items()]
+    args = [arg for arg in func.args if arg not in queries]
+    return replace(func, body=Block(args, [*asked, *func.body.ops])) if asked else func
+
+
+def _bound(func: Func, sample: Mapping[str, object]) -> Bound:
+    own = {arg.name: sample[arg.name] for arg in func.args}
+    numbers = {a: own[a.name] for a in func.args if isinstance(a.type, ScalarType)}
+    return Bound(func, own, numbers, written_args(func))
