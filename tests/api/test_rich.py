@@ -16,6 +16,7 @@ import ptokit as pto
 from account.files import ROOT
 from examples.kernels.attention import flash
 from ptokit.diagnostics.rich import Rich
+from ptokit.isa.model.dtypes import DTYPES
 
 EVIL = "<img src=x onerror=alert(1)>"
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
@@ -136,6 +137,43 @@ def test_a_tile_shows_its_text_and_the_range_of_its_values() -> None:
     assert said.startswith("Tile vec f32 8x8 nd at 0x0 of its own memory")
     assert "18.5" in said, "lowest and highest, the ramp between them"
     assert all(line in said for line in repr(tile).removesuffix(">").splitlines()[1:])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_tiles_of_every_element_type_are_drawn(dtype: pto.DType) -> None:
+    tile = pto.tile("vec", dtype, 32, 64)
+    assert "no value" in words(drawn(tile))
+    tile[2:5, 2:6] = 1
+    assert "11values" in words(drawn(tile)), "lowest and highest"
+    assert f"vec {dtype} 32x64 nd" in words(drawn(tile.type))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_has_a_colour(value: float) -> None:
+    data = np.zeros((4, 8), np.float32)
+    others = drawn(pto.tile_vec(pto.f32, 4, 8, data=data))
+    data[1, 2] = value
+    assert drawn(pto.tile_vec(pto.f32, 4, 8, data=data)) != others
+
+
+def test_what_has_no_element() -> None:
+    assert words(drawn(pto.tensor(np.zeros((3, 0), np.float32)))) == "Tensor global f32 3x0"
+    assert "valid 0x8" in words(drawn(pto.tile_vec(pto.f32, 8, 8, valid=(0, 8))))
+
+
+def test_a_tile_that_is_recorded_has_no_values() -> None:
+    seen: list[str] = []
+
+    @pto.kernel
+    def looked_at(x: pto.In, y: pto.Out) -> None:
+        tile = pto.load(pto.block(x, 0, 0, 8, 8))
+        seen.extend(words(drawn(shown)) for shown in (x, tile))
+        pto.store(pto.block(y, 0, 0, 8, 8), tile)
+
+    array = pto.spec("f32", (8, 8))
+    looked_at.program(array, array)
+    assert "<tile %tile vec f32 8x8 nd, recording>" in seen[1]
+    assert len(seen) == 2
 
 
 def test_a_list_of_findings_is_a_list() -> None:

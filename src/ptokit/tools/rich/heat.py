@@ -23,8 +23,6 @@ def heat(values: AnyArray, written: NDArray[np.bool_]) -> str:
     step = max(1, -(-max(values.shape) // MOST))
     real = np.asarray(values[::step, ::step], np.float64)
     known = np.isfinite(real) & written[::step, ::step]
-    if not known.size:
-        return ""
     low, high = (float(f(real[known])) if known.any() else 0.0 for f in (np.min, np.max))
     with np.errstate(all="ignore"):  # infinities are drawn as the ends of the range
         share = np.clip((real - low) / ((high - low) or 1.0), 0, 1)

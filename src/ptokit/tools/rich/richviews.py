@@ -17,6 +17,7 @@ from ptokit.api.compare import Comparison
 from ptokit.api.executable import Run
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.kernel import Kernel
+from ptokit.api.kernel.recorded import RecordedTile, RecordedView
 from ptokit.api.kernel.tuning import Tuning
 from ptokit.api.profiling import Profile
 from ptokit.api.program import Program
@@ -75,11 +76,19 @@ def _array(shown: HostArray[Any]) -> str:  # Any: of any handle
     """A tile or tensor: its values as colours and as text."""
     head, _, values = repr(shown).removesuffix(">").partition("\n")
     found = array_of(shown.handle)
-    wide = found.shape[-1] if found.ndim else 1
-    written = ~np.ma.getmaskarray(found).reshape(-1, wide)
-    picture = heat(np.ma.getdata(found).reshape(-1, wide), written)
+    if not found.size:
+        return _head(head[1:])
+    found = found.reshape(-1, found.shape[-1])
+    picture = heat(np.ma.getdata(found), ~np.ma.getmaskarray(found))
     text = f"<figure><figcaption>values</figcaption><pre>{escape(values)}</pre></figure>"
     return _head(head[1:]) + f"<div class=side>{picture}{text if values else ''}</div>"
+
+
+@body.register(RecordedTile)
+@body.register(RecordedView)
+def _recorded(shown: object) -> str:
+    """While a kernel is recorded there are no values."""
+    return f"<pre>{escape(repr(shown))}</pre>"
 
 
 @body.register
