@@ -12,10 +12,14 @@ import pytest
 
 from account.cpp_header import header
 from account.files import ROOT
-from ptokit.api.program import loads
+from fuzz.scale import sampled
+from ptokit.api.program import Program, load, loads
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Op
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.text.write.cpp import identifier
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -96,6 +100,42 @@ def test_a_compiler_takes_every_program(tmp_path: Path) -> None:
         n: t for n, t in bodies.items() if "a tile whose type the program leaves out" not in t
     }
     assert len(bodies) > 300
+    assert compiled(bodies, tmp_path) == {}
+
+
+PATHS = sorted([*ROOT.glob("examples/**/*.pto"), *ROOT.glob("tests/pto/*.pto")])
+LEVEL3 = sampled([(path, chip) for path in PATHS for chip in ("a2a3", "a5")], 31)
+WRITTEN = {"set_flag": "set_flag(", "wait_flag": "wait_flag(", "barrier <": "pipe_barrier("}
+
+
+def level3(path: Path, chip: str) -> Program | None:
+    """The program with every address, flag and barrier, read back; None: it has no such form."""
+    program = load(path)
+    if any(problem.is_error for problem in program.check(chip)):
+        return None
+    try:
+        text = program.text(level=3, target=chip)
+    except PtoError:
+        return None
+    again = loads(text)
+    assert again.text() == text
+    return again
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
+def test_a_compiler_takes_programs_with_all_addresses_and_flags(tmp_path: Path) -> None:
+    bodies: dict[str, str] = {}
+    for path, chip in LEVEL3:
+        if (program := level3(path, chip)) is None:
+            continue
+        ops = [op for func in program.module.funcs for op in func.body.walk()]
+        tiles = [o for o in ops if isinstance(o, Op) and ALLOCATES in o.page.traits]
+        assert all(op.bound("addr") for op in tiles), path
+        text, cpp = program.text(), program.text("cpp")
+        for word, called in WRITTEN.items():
+            assert text.count(f"pto.{word}") == cpp.count(called), (path, chip, word)
+        bodies[f"{path.stem} {chip}"] = cpp.partition("using namespace pto;\n")[2]
+    assert bodies
     assert compiled(bodies, tmp_path) == {}
 
 
