@@ -77,7 +77,7 @@ def test_no_two_rectangles_overlap(tmp_path: Path) -> None:
         [
             [float(r.get(k, 0)) for k in ("x", "y", "width", "height")]
             for r in panel.iter(f"{SVG}rect")
-            if r.get("class")
+            if r.get("class") == "tile"
         ]
         for panel in panels
     ]
