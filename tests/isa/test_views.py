@@ -167,3 +167,52 @@ def test_blocks_are_gathered_into_rows_only() -> None:
     offsets = pto.tile("vec", "u32", 32, 8, data=np.zeros((32, 8), np.uint32))
     with pto.target("cpu"), pytest.raises(pto.PtoError, match="layout"):
         pto.tgatherb(dst, src, offsets)
+
+
+@pytest.mark.parametrize(
+    ("given", "valid", "legal"),
+    [("", "16x8", True), ("", "12x8", False), ("", "?x8", True), (" valid [12, 8]", "12x8", True)],
+)
+def test_a_window_says_what_is_valid_of_it(given: str, valid: str, legal: bool) -> None:
+    """Without `valid [..]` that is all of it, where its source is valid."""
+    part = PART.replace(">", f", valid={valid}>")
+    text = f"%part = pto.subview %src[8, 16] sizes [16, 8]{given} : {TILE} -> {part}\n"
+    assert [d.slug for d in pto.loads(text).check("all") if d.is_error] == (
+        [] if legal else ["shape"]
+    )
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("view", "part", "outer"), [("?x?", "1x1x1x16x8", 0), ("?x?x?x?x?", "16x8", 3)]
+)
+def test_a_partition_may_have_another_rank(view: str, part: str, outer: int, engine: str) -> None:
+    """Its extents are the sizes; what its type says is then not compared."""
+    shape, strides = ("".join(f"{n}, " for _ in range(outer)) for n in ("%one", "%all"))
+    zeros = ", ".join(["%zero"] * (outer + 2))
+    text = """\
+func.func @k(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %cols = arith.constant 8 : index
+  %rows = arith.constant 16 : index
+  %all = arith.constant 128 : index
+"""
+    for name in "pq":
+        text += f"""\
+  %{name}v = pto.make_tensor_view %{name}, shape = [{shape}%rows, %cols], \
+strides = [{strides}%cols, %one] : !pto.tensor_view<{view}xf32>
+  %{name}p = pto.partition_view %{name}v, offsets = [{zeros}], sizes = [{shape}%rows, %cols] : \
+!pto.tensor_view<{view}xf32> -> !pto.partition_tensor_view<{part}xf32>
+"""
+    text += f"""\
+  %t = pto.alloc_tile : {PART}
+  pto.tload ins(%pp : !pto.partition_tensor_view<{part}xf32>) outs(%t : {PART})
+  pto.tstore ins(%t : {PART}) outs(%qp : !pto.partition_tensor_view<{part}xf32>)
+  return
+}}
+"""
+    program = pto.loads(text)
+    assert program.check("all") == []
+    given = np.arange(128, dtype=np.float32)
+    assert (program.run(p=given, q=np.zeros_like(given), engine=engine)["q"] == given).all()

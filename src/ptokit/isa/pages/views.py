@@ -58,8 +58,10 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S):
     rules = (
         named("shape", result.dtype == view.dtype, help="a partition keeps the element type"),
         named("shape", view.rank == offsets.count, view.rank == sizes.count),
-        named("shape", result.rank == sizes.count),
-        named("shape", sizes == result.static_extents, help=STATED),
+        when(
+            result.rank == sizes.count,
+            named("shape", sizes == result.static_extents, help=STATED),
+        ),
         named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
         named(
             "window-out-of-bounds",
