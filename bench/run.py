@@ -11,8 +11,8 @@ no figure of this run is comparable with them.
 A second table has our own plain C (`plain.c`) as the opponent, compiled in the same run; it is
 missing where there is no compiler. Before anything is timed, results of both are compared.
 
-    python bench/run.py [PART OF A ROW'S NAME | grid | calls | start | programs | kernels]...
-        [--quick] [--json FILE]
+    python bench/run.py [PART OF A ROW'S NAME | grid | calls | races | start | programs
+        | kernels]... [--quick] [--json FILE]
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import kernels
 import numpy as np
+import races
 import texts
 import whole
 from clock import COPIES, Clock, copies
@@ -139,7 +140,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "rows",
         nargs="*",
-        help="only rows with this in their name; also: grid, calls, start, programs, kernels",
+        help="rows with this in their name; also: grid, calls, races, start, programs, kernels",
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
@@ -155,8 +156,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     clock = Clock(passes=1, runs=2, seconds=0.002) if chosen.quick else Clock()
     selected = [row for row in (*rows(), *families()) if wanted(row.name)]
     grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
-    text, several = wanted("programs"), wanted("kernels")
-    if not (selected or grid or calls or start or text or several):
+    text, several, raced = wanted("programs"), wanted("kernels"), wanted("races")
+    if not (selected or grid or calls or start or text or several or raced):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
     prepare(clock, selected)
     if grid:
@@ -166,6 +167,7 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     if several:
         for kernel in kernels.kernels():
             kernel.add(clock)
+    looked_at = races.add_races(clock) if raced else []
     clock.take_turns()
     record = recorded(RECORD)
     if calls:
@@ -173,6 +175,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     lines = [line_of(row, clock, record) for row in selected]
     print_tables(lines)
     limits = [*limits_of(lines), *plain_limits(lines), *(grid_limits(clock) if grid else ())]
+    ratios = races.race_ratios(clock, looked_at)
+    limits += [Limit(what, ratio, races.MOST_RATIO) for what, ratio in ratios]
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")

@@ -38,7 +38,7 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
-    "sim/pipes": 3_230,  # what is issued, samples; hazards, proofs in compiled code, times; lives
+    "sim/pipes": 3_250,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_200,  # blocks become regions; what each core runs; addresses; flags of all cores
     "api": 4_140,  # what is issued, profiles; raw files, arguments by position and rank; clusters
     "api/kernel": 3_590,  # spans, liveness, launches, messages, tuning: twice what was meant

@@ -36,13 +36,14 @@ def issued(
     func: str | Func | None = None,
     arrays: Mapping[str, Any] | None = None,  # Any: arrays and numbers
     blocks: int = 1,
+    between_blocks: bool = False,
 ) -> Iterator[Issue]:
     """What the cores of a function issue on a target.
 
     With `arrays` of one run on them. Without, of runs on the first sample of its numbers (1024 or
     less) that is legal: loops over them take 0, 1, 2, 3 and 5 turns, branches go either way, and a
     run that breaks a rule is left out. PtoError where the program is not legal, or the run on
-    arrays fails.
+    arrays fails. `between_blocks`: what one block does to another is all that is asked.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
@@ -55,7 +56,7 @@ def issued(
     if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
         yield DryLaunch(bound, target, blocks).issue()
         return
-    issue = RunIssue(target)
+    issue = RunIssue(target, between_blocks=between_blocks)
     executable.execute(arrays, observers=(issue,))
     yield issue
 

@@ -31,7 +31,8 @@ def races_of(
     if arrays is None and not synchronised(program):
         return [_unsynchronised(func, target)]
     if arrays is not None:
-        (issue,) = issued(program, target, func, arrays, blocks)
+        unordered = not synchronised(program)
+        (issue,) = issued(program, target, func, arrays, blocks, between_blocks=unordered)
         return races_of_run(program, func, issue)
     try:
         issues = [*issued(program, target, func, None, blocks)]

@@ -24,6 +24,7 @@ class Observer:
 
     stepwise: ClassVar[bool] = False
     logs: ClassVar[bool] = False  # `executed` will do where a program is compiled
+    between_blocks = False  # of cores that run at once `executed_apart` may do instead
     order: Random | None = None  # in which cores go on; None: the fixed one
 
     def begins(self, done: Callable[[], int]) -> None:
@@ -37,6 +38,13 @@ class Observer:
 
     def executed(self, log: Logged) -> None:
         """A compiled program has run: what one thread of it executed, if the observer `logs`."""
+
+    def executed_apart(self, logs: Sequence[Logged]) -> bool:
+        """Cores that run at once have executed this; whether that is all the observer asks for.
+
+        What the cores told one another is not in the logs. If not, they run by the reference.
+        """
+        return False
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
         """An op is about to run; `env` has the handles and numbers of values defined so far."""

@@ -70,6 +70,12 @@ class CompiledBody:
             raise NotNative(*made.args)
         return job.session(made, self.things, limits)
 
+    def log(self, worker: Worker) -> Logged:
+        """What one thread has executed; further runs write over the words."""
+        words = worker.core.log.data.view(np.int64)
+        about = worker.session.plan.points, worker.session.things, self.func.body, worker.core
+        return Logged(words[: words[0]].copy(), *about, worker.memories, worker.session.known)
+
     def _generate(self, compiler: Compiler, env: Env) -> None:
         compiler.function(self.func, env)
         for value in self.shown:
@@ -116,17 +122,11 @@ class CompiledFunction(CompiledBody):
                 self.grown[name] = memory.size, memory.shape
         logged = LOG in session.plan.spaces
         for worker in session.crew if logged else ():
-            log = self._log(session, worker)
+            log = self.log(worker)
             for observer in observers:
                 observer.executed(log)
         self.idle.setdefault((logged, variant_of(session.limits)), []).append(session)
         return outputs, count
-
-    def _log(self, session: Session, worker: Worker) -> Logged:
-        """What one thread has executed; further runs write over the words."""
-        words = worker.core.log.data.view(np.int64)
-        about = session.plan.points, session.things, self.func.body, worker.core
-        return Logged(words[: words[0]].copy(), *about, worker.memories, session.known)
 
     def _renewed(self, bound: Bound, limits: RunLimits, logged: bool) -> Session:
         """A session that ended, with these arguments, or a new one."""

@@ -22,6 +22,7 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.native.cache import Processor
 from ptokit.sim.native.compile import CompiledBody, variant_of
 from ptokit.sim.native.drive import drive
+from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import BLOCK, CELL, WAITING
 from ptokit.sim.native.session import Worker
 from ptokit.sim.observer import Observer
@@ -47,20 +48,26 @@ class CompiledKernel:
         self.grid = Grid.of(bound, blocks, rank)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         self.switches = rank is None and not self.grid.signals  # turns are given in compiled code
-        self.idle: dict[tuple[bool, Processor], list[_Launch]] = {}  # those that ended
+        self.idle: dict[tuple[bool, tuple[bool, Processor]], list[_Launch]] = {}  # that ended
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
     ) -> Outcome:
         """Run the cores of each block at once, block after block."""
+        logging = [o for o in observers if o.logs and o.between_blocks and self.switches]
         try:
-            require_unwatched(limits, observers)
-            return self._run(bound, limits, observers)
+            require_unwatched(limits, [o for o in observers if o not in logging])
+            outcome, logs = self._run(bound, limits, observers, logged=bool(logging))
+            if not all(observer.executed_apart(logs) for observer in logging):
+                raise NotNative("somebody asks what the cores tell one another")
+            return outcome
         except NotNative:
             return InterpretedKernel(bound, *self.how).run(bound, limits, observers)
 
-    def _run(self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
-        count, launch, done = Counter[str](), self._renewed(bound, limits), list[int]()
+    def _run(
+        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer], *, logged: bool
+    ) -> tuple[Outcome, list[Logged]]:
+        count, launch, done = Counter[str](), self._renewed(bound, limits, logged), list[int]()
         launched = launch.switched() if self.switches else self._launched(launch)
         for observer in observers:
             observer.begins(lambda: len(done))
@@ -69,18 +76,19 @@ class CompiledKernel:
                 count.update(worker.counts())
             done.append(1)
         outputs = bound.outputs(launch.envs)
-        self.idle.setdefault(variant_of(limits), []).append(launch)
-        return outputs, count
+        logs = launch.logs() if logged else []
+        self.idle.setdefault((logged, variant_of(limits)), []).append(launch)
+        return (outputs, count), logs
 
     def _launched(self, launch: _Launch) -> Iterable[Sequence[Worker]]:
         return launch_cores(self.grid, launch.board.schedule, launch.programs)
 
-    def _renewed(self, bound: BoundKernel, limits: RunLimits) -> _Launch:
+    def _renewed(self, bound: BoundKernel, limits: RunLimits, logged: bool) -> _Launch:
         """A launch that ended, with these arguments, or a new one."""
         try:
-            launch = self.idle[variant_of(limits)].pop()
+            launch = self.idle[logged, variant_of(limits)].pop()
         except LookupError:
-            return _Launch(self, bound.shared(), limits)
+            return _Launch(self, bound.shared(), limits, logged=logged)
         bound.renew(launch.envs)
         launch.renew(limits)
         return launch
@@ -109,10 +117,12 @@ class _Launch:
         envs: Mapping[KernelKind, Env],
         limits: RunLimits,
         schedule: Schedule | None = None,
+        *,
+        logged: bool = False,
     ) -> None:
         if any(_grows(env) for env in envs.values()):
             raise NotNative("an output is as large as its views")
-        self.kernel, self.envs, self.limits = kernel, envs, limits
+        self.kernel, self.envs, self.limits, self.logged = kernel, envs, limits, logged
         schedule = _Settled() if kernel.switches else schedule or Schedule()
         self.board = SignalBoard(tuple(kernel.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
@@ -153,13 +163,20 @@ class _Launch:
             raise deadlock([_waiting(worker) for worker in left])
         yield workers
 
+    def logs(self) -> list[Logged]:
+        """What each core has executed, of all blocks."""
+        places = self.kernel.grid.of_block(0)
+        pairs = zip(places, self.workers[0], strict=True)
+        return [self.kernel.bodies[place.kind].log(worker) for place, worker in pairs]
+
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
         target, fixpipe, blocks = self.kernel.how
         core = GroupedCore(target, fixpipe, place, self.kernel.grid, self.board)
         core.shared = memories
-        body, kind = self.kernel.bodies[place.kind], (place.lane, variant_of(self.limits))
+        body = self.kernel.bodies[place.kind]
+        kind = place.lane, self.logged, variant_of(self.limits)
         job = body.job_on(core, self.envs[place.kind])
-        job.suspends = self.kernel.switches
+        job.suspends, job.logged = self.kernel.switches, self.logged
         session = body.started(job, self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, blocks)
 

@@ -36,6 +36,7 @@ from ptokit.sim.pipes.orderscan import (
     Row,
     ScanStep,
     Stop,
+    Table,
     scan_code,
 )
 
@@ -103,28 +104,25 @@ class _Flags:
 def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) -> bool:
     """Whether nothing is wrong with the order in a run with these logs; if not, something may be.
 
-    `blocks_only`: whether no two blocks are in conflict.
+    `blocks_only`: whether no two blocks are in conflict. Each block is in one log, or is one of
+    several cores of which nothing else is asked.
     """
     first, key = logs[0], (OrderProof, target, blocks_only)
-    if any(log.points is not first.points for log in logs):
-        return False
     proof = first.known.pop(key, None)  # nobody else works with it meanwhile
     if proof is None or not proof.fits():
-        proof = OrderProof(target, replace(first, words=first.words[:0]), blocks_only)
+        proof = OrderProof(target, blocks_only)
     found = proof.holds(logs)
     first.known[key] = proof
     return found
 
 
-class OrderProof:
-    """What it takes to go through the logs of a function; runs may differ in content only."""
+class _Program:
+    """A program that writes logs, and what its instructions do, as far as they were met."""
 
-    def __init__(self, target: Target, log: Logged, blocks_only: bool) -> None:
-        self.target, self.log, self.blocks_only = target, log, blocks_only
-        self.reader, self.core = ExecutedLog(Issue(target), log), CoreIssue(0, log.core, {})
-        self.spaces: dict[int | str, _Space] = {}
-        self.channels: dict[Channel, int] = {}
-        self.flags = np.zeros(MOST_CHANNELS, bool)
+    def __init__(self, target: Target, log: Logged) -> None:
+        self.log = replace(log, words=log.words[:0])
+        self.reader = ExecutedLog(Issue(target), self.log)
+        self.core = CoreIssue(0, log.core, {})
         self.used = 0  # words of kinds
         points = log.points
         listed = np.cumsum([0, *(len(p.deciding) for p in points)])
@@ -137,13 +135,23 @@ class OrderProof:
         ).reshape(-1, POINT_WORDS)
         self.deciding = np.array([n for p in points for n in p.deciding] or [0], np.int64)
         self.kinds = np.zeros(MOST_WORDS, np.int64)
+
+
+class OrderProof:
+    """What it takes to go through the logs of a launch; runs may differ in content only."""
+
+    def __init__(self, target: Target, blocks_only: bool) -> None:
+        self.target, self.blocks_only = target, blocks_only
+        self.programs: dict[int, _Program] = {}
+        self.spaces: dict[int | str, _Space] = {}
+        self.channels: dict[Channel, int] = {}
+        self.flags = np.zeros(MOST_CHANNELS, bool)
         self.table = np.zeros((MOST_SPACES, SPACE_WORDS), np.int64)
         self.tickets = np.zeros((MOST_CHANNELS, CHANNEL_ROWS, LANES), np.int32)
         self.rows = np.zeros((Row.COUNT, LANES), np.int32)
         self.state = np.zeros(4, np.int64)
         self.shadows: list[NDArray[np.uint8]] = []
-        arrays = self.points, self.deciding, self.kinds, self.table, self.tickets, self.rows
-        self.tables = np.array([address_of(a) for a in arrays], np.int64)
+        self.tables = np.zeros(len(Table), np.int64)
 
     # the run
 
@@ -163,8 +171,7 @@ class OrderProof:
                 return False
 
     def _begin(self) -> None:
-        lanes = np.arange(LANES)
-        own, rows = -np.eye(LANES, dtype=np.int32), self.rows
+        own, rows, last = -np.eye(LANES, dtype=np.int32), self.rows, LANES - 1
         serial = [PIPES.index(pipe) for pipe in self.target.serial]
         rows[:] = 0
         rows[Row.OWN : Row.OWN + LANES] = own
@@ -172,29 +179,42 @@ class OrderProof:
         ordered = rows[Row.ORDERED : Row.ORDERED + LANES]
         ordered[serial, serial] = LATEST
         if self.blocks_only:
-            ordered[:, lanes[:-1]] = LATEST
-        ordered[:, LANES - 1] = 0
+            ordered[:, :last] = LATEST
+        ordered[:, last] = 0
+        rows[Row.ELSE : Row.ELSE + LANES] = ~own
+        rows[Row.ELSE : Row.ELSE + LANES, last] = 0
+        rows[Row.SEVERAL, last] = LATEST
         self.shadows.clear()
         for number, space in enumerate(self.spaces.values()):
             self._place(number, space)
-        self.blocks = LATEST - 1
-        self._clear()
+        self._clear(0)
 
-    def _clear(self) -> None:
+    def _clear(self, block: int) -> None:
         """A block begins: all that was before is complete, on this core."""
-        self.blocks -= 1
-        done = self.rows[Row.DONE]
-        self.rows[Row.BLOCK, LANES - 1] = self.blocks
-        self.rows[Row.CLOCKS : Row.CLOCKS + LANES] = done | self.rows[Row.BLOCK]
-        self.tickets[:] = 0
-        self.tickets[: len(self.channels), 2, 0] = ~self.flags[: len(self.channels)]
+        self.rows[Row.BLOCK, LANES - 1] = block + 1
+        self.rows[Row.CLOCKS : Row.CLOCKS + LANES] = self.rows[Row.DONE]
         self.state[2] = 0
+        if count := len(self.channels):
+            self.tickets[:count] = 0
+            self.tickets[:count, 2, 0] = ~self.flags[:count]
 
     def _block_ends(self) -> bool:
         """Whether no flag is left."""
-        return not self.tickets[self.flags, 2, 0].any()
+        count = len(self.channels)
+        return not (self.tickets[:count, 2, 0] * self.flags[:count]).any()
+
+    def _program(self, log: Logged) -> _Program:
+        """The program of a log: the code works on its tables from now on."""
+        if id(log.points) not in self.programs:
+            self.programs[id(log.points)] = _Program(self.target, log)
+        program = self.programs[id(log.points)]
+        own = program.points, program.deciding, program.kinds
+        arrays = *own, self.table, self.tickets, self.rows
+        self.tables[:] = [address_of(array) for array in arrays]
+        return program
 
     def _log_holds(self, log: Logged) -> bool:
+        program = self._program(log)
         at, end = FIRST_RECORD, int(log.words[0])
         launch = scan_code(codes.this_processor()).launch
         given = [address_of(a) for a in (log.words, self.tables, self.state)]
@@ -202,11 +222,11 @@ class OrderProof:
             why = launch(*given, 0, at, end)
             at = int(self.state[0])
             if why == Stop.NEW_KIND:
-                self._new_kind(log, at)
+                self._new_kind(program, log, at)
             elif why == Stop.BLOCK:
                 if not self._block_ends():
                     return False
-                self._clear()
+                self._clear(int(log.words[at + 1]))
                 at += 2
             elif why == Stop.FINER:
                 self._align([*self.spaces.values()][int(self.state[1])], int(self.state[3]))
@@ -215,26 +235,28 @@ class OrderProof:
 
     # what an instruction does
 
-    def _new_kind(self, log: Logged, at: int) -> None:
+    def _new_kind(self, program: _Program, log: Logged, at: int) -> None:
         number = int(log.words[at])
         point = log.points[number]
         numbers: list[int] = log.words[at + 1 : at + 1 + point.width].tolist()
         deciding = [numbers[n] for n in point.deciding]
-        steps = [*self._steps(number, numbers)]
+        steps = [*self._steps(program, number, numbers)]
         words = [0, len(steps), *deciding, *(n for s in steps for n in _filled(s))]
-        here, self.used = self.used, self.used + len(words)
-        if self.used > MOST_WORDS:
+        here = program.used
+        if here + len(words) > MOST_WORDS:
             raise _Unproven
-        self.kinds[here : self.used] = words
-        row, last = self.points[number], int(self.points[number, 1])
-        self.kinds[here] = here if last < 0 else self.kinds[last]  # into the ring
+        program.used += len(words)
+        kinds, row = program.kinds, program.points[number]
+        kinds[here : program.used] = words
+        last = int(row[1])
+        kinds[here] = here if last < 0 else kinds[last]  # into the ring
         if last >= 0:
-            self.kinds[last] = here
+            kinds[last] = here
         row[1] = here
 
-    def _steps(self, number: int, numbers: Sequence[int]) -> Iterator[list[int]]:
-        reader = self.reader
-        op, said = self.log.things[self.log.points[number].op], reader.said(number, numbers)
+    def _steps(self, program: _Program, number: int, numbers: Sequence[int]) -> Iterator[list[int]]:
+        reader = program.reader
+        said = reader.said(number, numbers)
         if said is not None:
             told = _Flags(self)
             flags = IssuedFlags(told)
@@ -242,14 +264,17 @@ class OrderProof:
                 getattr(flags, word)(*words)
             yield from told.steps
             return
-        kind = reader.kind_of(self.core, number, numbers)
+        kind = reader.kind_of(program.core, number, numbers)
         if kind.pipe is None or not (kind.reads or kind.writes):
             return
+        op = program.log.things[program.log.points[number].op]
         inner = kind.pipe is Pipe.V and not self.blocks_only and uses_inner(op, self.target)
         yield [ScanStep.WORK, PIPES.index(kind.pipe), inner]
+        of_block = program.log.core.shared.values()
         for what, some in ((ScanStep.WRITE, kind.writes), (ScanStep.READ, kind.reads)):
             for access in some:
-                yield from self._access(what, access)
+                own = access.space.core is not None or any(access.memory is m for m in of_block)
+                yield from self._access(what, access, own)
 
     def channel(self, channel: Channel) -> tuple[int, bool]:
         """Its number, and whether instructions may use the same flag inside."""
@@ -263,8 +288,8 @@ class OrderProof:
 
     # memory
 
-    def _access(self, what: ScanStep, access: LoggedAccess) -> Iterator[list[int]]:
-        number, space = self._space(access, writes=what is ScanStep.WRITE)
+    def _access(self, what: ScanStep, access: LoggedAccess, own: bool) -> Iterator[list[int]]:
+        number, space = self._space(access.memory, own, writes=what is ScanStep.WRITE)
         base, at, times = _term(access.address, 1)
         more, origin, bits = _term(0 if access.anywhere else access.origin, access.bits)
         base += more // 8
@@ -273,10 +298,9 @@ class OrderProof:
                 self._align(space, pitch)
             yield [what, 0, number, base + offset, at, times, origin, bits, width, pitch, count]
 
-    def _space(self, access: LoggedAccess, *, writes: bool) -> tuple[int, _Space]:
-        """The memory of an access, and its number."""
-        memory, shared = access.memory, access.space.core is None
-        key = id(memory) if shared else memory.name
+    def _space(self, memory: Memory, own: bool, *, writes: bool) -> tuple[int, _Space]:
+        """A memory and its number; `own`: each block has one of its own."""
+        shared, key = not own, memory.name if own else id(memory)
         space = self.spaces.get(key)
         if space is None:
             if len(self.spaces) == MOST_SPACES:

@@ -20,7 +20,6 @@ from ptokit.sim.record.code import Code, Int, Num, Truth, text
 ROW = "<8 x i32>"
 LANES, ROW_BYTES, GRANULE_BYTES = 8, 32, 64
 STEP_WORDS, CHANNEL_ROWS, SPACE_WORDS, POINT_WORDS = 12, 3, 6, 4
-EVERY_BIT = f"<{', '.join(['i32 -1'] * LANES)}>"
 ENTRY = "define i64 @launch(ptr %log, ptr %tables, ptr %state, ptr %none, i64 %first, i64 %end)"
 
 
@@ -64,13 +63,15 @@ class Row(IntEnum):
     OWN = 8  # all bits of the own lane
     ORDERED = 16  # the greatest number where nothing is to be compared
     SCALAR = 24  # as OWN, for the scalar unit: its entries are complete before the next is issued
-    DONE = 32  # the entries that each queue has taken
-    LIMIT = 33  # of the instruction that is looked at: what is complete
-    OTHER = 34  # its number in its lane, a number that never occurs in others
-    MINE = 35  # what it leaves in a memory of its core,
-    SHARED = 36  # and in one that all cores reach
-    BLOCK = 37  # the number of the block in the last lane
-    COUNT = 38
+    ELSE = 32  # all bits of the other lanes, but of the last
+    DONE = 40  # the entries that each queue has taken
+    LIMIT = 41  # of the instruction that is looked at: what is complete
+    OTHER = 42  # its own number and block, numbers that never occur in other lanes
+    MINE = 43  # what it leaves in a memory of its core,
+    SHARED = 44  # and in one that all cores reach
+    BLOCK = 45  # in the last lane the number of the block,
+    SEVERAL = 46  # and what stands for several blocks
+    COUNT = 47
 
 
 class _Words:
@@ -247,10 +248,11 @@ class _Scan:
         self._leave_if(inner > 0, Stop.CONFLICT)
         done, mine = self._next(lane)
         self.rows[int(Row.LIMIT)] = self._max(clock, self._own(lane, Row.ORDERED))
-        others = self.code.let(f"xor {ROW} {self._own(lane)}, {EVERY_BIT}")
+        block = self.rows[int(Row.BLOCK)]
+        others = self._or(self._own(lane, Row.ELSE), block)
         self.rows[int(Row.OTHER)] = self._or(mine, others)
         self.rows[int(Row.MINE)] = mine
-        self.rows[int(Row.SHARED)] = self._or(mine, self.rows[int(Row.BLOCK)])
+        self.rows[int(Row.SHARED)] = self._or(mine, block)
         self._keep(lane, clock, done)
 
     def _post(self, step: Num, lane: Num) -> None:
@@ -340,19 +342,21 @@ class _Scan:
     def _granule(self, rows: _Rows, limit: str, other: str, mine: str, *, writes: bool) -> None:
         """What was there, compared with what is complete; then what is there now."""
         code, wrote, read = self.code, rows[0], rows[1]
-        bad = self._open(wrote, limit, other)
-        if writes:
-            bad = code.let(f"or <8 x i1> {bad}, {self._open(read, limit, other)}")
-        found = code.let(f"sext <8 x i1> {bad} to {ROW}")
+        bad, earlier = (self._open(row, limit, other) for row in (wrote, read))
+        found = self._or(bad, earlier) if writes else bad
         code.do(f"store {ROW} {self._or(code.let(f'load {ROW}, ptr %bad'), found)}, ptr %bad")
-        rows[0 if writes else 1] = self._max(wrote if writes else read, mine)
+        if writes:
+            rows[0] = self._max(wrote, mine)
+        else:  # of several blocks that read none is the one
+            several = self._and(earlier, self.rows[int(Row.SEVERAL)])
+            rows[1] = self._max(self._max(read, mine), several)
 
     def _open(self, row: str, limit: str, other: str) -> str:
-        """Whether an access is not complete, and of another instruction."""
+        """All bits of lanes with an access that is not complete, and of another instruction."""
         late = self.code.let(f"icmp sgt {ROW} {row}, {limit}")
-        return self.code.let(
-            f"and <8 x i1> {late}, {self.code.let(f'icmp ne {ROW} {row}, {other}')}"
-        )
+        apart = self.code.let(f"icmp ne {ROW} {row}, {other}")
+        both = self.code.let(f"and <8 x i1> {late}, {apart}")
+        return self.code.let(f"sext <8 x i1> {both} to {ROW}")
 
 
 @cache

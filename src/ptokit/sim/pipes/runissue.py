@@ -19,9 +19,11 @@ class RunIssue(Issue):
 
     logs: ClassVar[bool] = True
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, *, between_blocks: bool = False) -> None:
         super().__init__(target)
         self.unread: list[Logged] = []
+        self.between_blocks = between_blocks
+        self.blocks_apart = False  # known of a run of which nothing else is
 
     def executed(self, log: Logged) -> None:
         """The log is read where somebody asks for entries."""
@@ -35,6 +37,14 @@ class RunIssue(Issue):
                 ExecutedLog(self, self.unread.pop(0)).read()
         return super().cores
 
+    def executed_apart(self, logs: Sequence[Logged]) -> bool:
+        """Enough if only blocks are compared, and are seen not to meet."""
+        full = any(log.full for log in logs)
+        self.blocks_apart = not full and order_holds(self.target, logs, blocks_only=True)
+        return self.blocks_apart
+
     def proven(self, *, blocks_only: bool) -> bool:
+        if self.blocks_apart:
+            return blocks_only
         known = self.unread and not self.issues
         return bool(known) and order_holds(self.target, self.unread, blocks_only=blocks_only)

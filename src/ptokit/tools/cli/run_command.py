@@ -155,7 +155,7 @@ class RunCall:
         start = time.perf_counter()
         limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
         with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
-            issue = self._issue()
+            issue = self._issue(program)
             every = [*observers, *filter(None, [issue])]
             how |= {"engine": self.engine, "observers": every, "cluster": cluster}
             how |= {"schedule": self.schedule, "ranks": self.ranks}
@@ -164,14 +164,16 @@ class RunCall:
             self._say_races(program, issue)
         self._finish(result, time.perf_counter() - start)
 
-    def _issue(self) -> RunIssue | None:
+    def _issue(self, program: Program) -> RunIssue | None:
         """What notes the order of the pipes, where that is asked for."""
         if not self.races:
             return None
+        from ptokit.api.pipechecks import synchronised
         from ptokit.api.settings import target_named
         from ptokit.sim.pipes.runissue import RunIssue
 
-        return RunIssue(target_named(self.target))
+        given = target_named(self.target)
+        return RunIssue(given, between_blocks=not synchronised(program))
 
     def _say_races(self, program: Program, issue: RunIssue) -> None:
         """What the order of the pipes leaves open; errors end the command."""
