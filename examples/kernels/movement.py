@@ -70,3 +70,41 @@ def sorted_rows(x: pto.In, ids: pto.In, values: pto.Out, places: pto.Out) -> Non
         pto.bitcast(at, bits)  # the same bytes: indices are whole numbers
         pto.store(pto.block(values, i * 32, 0, 32, 32), best)
         pto.store(pto.block(places, i * 32, 0, 32, 32), at)
+
+
+@pto.kernel(shapes="x[rows, D] ids[32, 32] values[rows, K] places[rows, K]")
+def top_k(x: pto.In, ids: pto.In, values: pto.Out, places: pto.Out) -> None:
+    """The K largest elements of each row of at most 32, and where they were."""
+    (rows, k), width = values.shape, x.shape[1]
+    for i in pto.grid(pto.cdiv(rows, 32)):
+        t = pto.load(pto.block(x, i * 32, 0, 32, width))
+        high: int = t.valid[0]
+        whole = pto.tile("vec", f32, 32, 32, valid=(high, 32), pad="min")
+        pto.tfillpad_expand(whole, t)  # what a row lacks comes last
+        records = pto.tile_vec(f32, 32, 64, valid=(high, 64))
+        pto.tsort32(records, whole, pto.load(pto.block(ids[:high], 0, 0, 32, 32)))
+        for out, pattern in ((values, "P0101"), (places, "P1010")):
+            found = pto.tile_vec(out.dtype, 32, 32, valid=(high, 32))
+            pto.tgather(found, records, pattern=pattern)
+            first = pto.tile_vec(out.dtype, 32, 32, valid=(high, k))
+            pto.subview(first, found)
+            pto.store(pto.block(out, i * 32, 0, 32, k), first)
+
+
+@pto.kernel(shapes="x[rows, D] ids[1, 128] values[rows, K] places[rows, K]")
+def top_k_merged(x: pto.In, ids: pto.In, values: pto.Out, places: pto.Out) -> None:
+    """The same for rows of at most 128: four sorted blocks of 32 are merged."""
+    (rows, k), width = values.shape, x.shape[1]
+    at = pto.load(pto.block(ids, 0, 0, 1, 128))
+    for i in pto.grid(rows):
+        whole = pto.tile("vec", f32, 1, 128, pad="min")
+        pto.tfillpad_expand(whole, pto.load(pto.block(x, i, 0, 1, width)))
+        blocks, records = (pto.tile_vec(f32, 1, 256) for _ in range(2))
+        pto.tsort32(blocks, whole, at)
+        pto.tmrgsort(records, blocks, 64)
+        for out, pattern in ((values, "P0101"), (places, "P1010")):
+            found = pto.tile_vec(out.dtype, 1, 128)
+            pto.tgather(found, records, pattern=pattern)
+            first = pto.tile_vec(out.dtype, 1, 128, valid=(1, k))
+            pto.subview(first, found)
+            pto.store(pto.block(out, i, 0, 1, k), first)

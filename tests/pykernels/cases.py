@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -163,6 +164,11 @@ def prefixes(x: Array) -> tuple[Array, Array]:
     return np.minimum.accumulate(x), np.maximum.accumulate(x)
 
 
+def largest(x: Array, count: int) -> tuple[Array, Array]:
+    places = np.argsort(-x, kind="stable")[:, :count]
+    return np.take_along_axis(x, places, 1), places
+
+
 def numbered() -> Array:
     return np.broadcast_to(np.arange(32, dtype=np.uint32), (32, 32)).copy()
 
@@ -185,8 +191,28 @@ def patches(
     )
 
 
+def scale_words(rng: Rng, count: int) -> Array:
+    """Parameters of the way out of the accumulator: the bits of an f32 scale for each column."""
+    scale = (2.0 ** rng.integers(-6, -2, (1, count))).astype(np.float32)
+    return scale.view(np.uint32).astype(np.uint64)
+
+
 def small(rng: Rng, *shape: int) -> Array:
     return rng.integers(-9, 9, shape).astype(np.int8)
+
+
+def of_type(name: str, array: Array) -> Array:
+    """Values in a type of ml_dtypes, in f32."""
+    return array.astype(getattr(ml_dtypes, name))
+
+
+def scales(rng: Rng, *shape: int) -> Array:
+    """Powers of two around 1, as the codes of exponents."""
+    return rng.integers(124, 130, shape).astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
+
+
+def block_scaled(a: Array, of_a: Array, b: Array, of_b: Array) -> Array:
+    return (a * np.repeat(of_a, 32, 1)) @ (b * np.repeat(of_b, 32, 1).T)
 
 
 SMALL = {"bm": 32, "bn": 32, "bk": 16}
@@ -275,6 +301,45 @@ CASES = [
         *("matrix", "gemm_i8"),
         lambda r, n: (small(r, n, 70), small(r, 70, 50), np.zeros((n, 50), np.int32)),
         lambda a, b: a.astype(np.int32) @ b.astype(np.int32),
+    ),
+    Case(
+        *("matrix", "gemm_bf16"),
+        lambda r, n: (
+            *(of_type("bfloat16", floats(r, *s)) for s in ((n, 40), (40, 50))),
+            of_type("bfloat16", zeros(n, 50)),
+        ),
+        np.matmul,
+        how=SMALL,
+        tolerance=2e-2,
+    ),
+    Case(
+        *("matrix", "gemm_i8_dequantised"),
+        lambda r, n: (
+            small(r, n, 64),
+            small(r, 64, 48),
+            scale_words(r, 48),
+            np.zeros((n, 48), np.float16),
+        ),
+        lambda a, b, s: (
+            a.astype(np.int64) @ b.astype(np.int64) * s.astype(np.uint32).view(np.float32)
+        ),
+        tolerance=1e-3,
+    ),
+    *(
+        Case(
+            *("matrix", "gemm_mx"),
+            lambda r, n, kind=kind: (
+                of_type(kind, floats(r, n, 128)),
+                scales(r, n, 4),
+                of_type(kind, floats(r, 128, 64)),
+                scales(r, 64, 4),
+                zeros(n, 64),
+            ),
+            block_scaled,
+            tolerance=1e-4,
+            targets=("cpu", "a5"),
+        )
+        for kind in ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn")
     ),
     Case(
         *("convolution", "pointwise"),
@@ -395,5 +460,24 @@ CASES = [
         lambda r, n: (floats(r, n, 32), numbered(), zeros(n, 32), np.zeros((n, 32), np.uint32)),
         lambda x, _: (-np.sort(-x), np.argsort(-x, kind="stable")),
         outs=(2, 3),
+    ),
+    *(
+        Case(
+            *("movement", name),
+            lambda r, n, ids=ids, wide=wide, k=k: (
+                floats(r, n, wide),
+                ids,
+                zeros(n, k),
+                np.zeros((n, k), np.uint32),
+            ),
+            lambda x, _, k=k: largest(x, k),
+            outs=(2, 3),
+            block=block,
+        )
+        for name, ids, block, wide, k in (
+            ("top_k", numbered(), 32, 32, 5),
+            ("top_k", numbered(), 32, 20, 11),
+            ("top_k_merged", np.arange(128, dtype=np.uint32)[None], 4, 100, 29),
+        )
     ),
 ]

@@ -160,6 +160,30 @@ def test_pdb_steps_through_a_kernel() -> None:
     assert (y == x * 2 + 2).all()
 
 
+@pto.kernel
+def drifting(x: pto.In, y: pto.Out, z: pto.Out) -> None:
+    turns: list[int] = []
+    t = pto.load(pto.block(x, 0, 0, 8, 16))
+    for _ in pto.range(3):
+        turns.append(1)
+        pto.store(pto.block(z, 0, 0, 8, 16), t + len(turns))
+        pto.store(pto.block(y, 0, 0, 8, 16), t + len(turns))
+    pto.store(pto.block(z, 0, 0, 8, 16), t)
+    pto.store(pto.block(y, 2, 0, 2, 16), pto.full(pto.f32, 2, 16, 7.0))
+
+
+def test_verify_names_the_first_store_whose_elements_differ() -> None:
+    """All of z is stored again, and two rows of y are: the store of y in the loop is left."""
+    x, y = arrays(8)
+    with pytest.raises(pto.PtoError) as caught:
+        drifting.verify(x, y, np.zeros_like(x))
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    text = found.span.source.text
+    assert "block(y, 0, 0" in text[found.span.start : found.span.end]
+    assert (found.seen or "").startswith(f"y[0, 0] is {x[0, 0] + 3} and {x[0, 0] + 1}; 96 of 128")
+
+
 def test_functions_without_source_are_captured() -> None:
     loaded = "pto.load(pto.block(x, 0, 0, 8, 16))"
     text = f"def plain(x, y):\n    pto.store(pto.block(y, 0, 0, 8, 16), {loaded} + 1)"

@@ -41,7 +41,7 @@ HOUSE = {
     "sim/pipes": 3_250,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_200,  # blocks become regions; what each core runs; addresses; flags of all cores
     "api": 4_140,  # what is issued, profiles; raw files, arguments by position and rank; clusters
-    "api/kernel": 3_590,  # spans, liveness, launches, messages, tuning: twice what was meant
+    "api/kernel": 3_690,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_250,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use

@@ -16,7 +16,7 @@ from ptokit.analysis.placement import memory_errors
 from ptokit.analysis.violation import violation
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
-from ptokit.api.settings import current_core, recording
+from ptokit.api.settings import current_core, executed, recording
 from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
@@ -153,6 +153,9 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
         ready.run(ready.converted(operands), {} if ready.alone else core.offer())
     except PtoError as problem:
         raise problem.at(caller()) from None
+    note = executed.get()
+    if note is not None:
+        note(page, given)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -44,6 +44,10 @@ class KernelRecorder(Protocol):
 
 
 recording: ContextVar[KernelRecorder | None] = ContextVar("recording", default=None)
+# told of each instruction that was executed at once. Any: operands
+executed: ContextVar[Callable[[type[Instr], dict[str, Any]], None] | None] = ContextVar(
+    "executed", default=None
+)
 
 
 @cache

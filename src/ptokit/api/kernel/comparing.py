@@ -3,47 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptokit.api.kernel.callplaces import CallPlace, here
+from ptokit.api.kernel.kernelarrays import KernelArray
+from ptokit.api.settings import executed
 from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.isa.lang.instr import Instr
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Outputs: TypeAlias = "Mapping[str, AnyArray]"
+Mask: TypeAlias = "NDArray[np.bool_]"
 
 
-def same_bits(a: AnyArray, b: AnyArray) -> NDArray[np.bool_]:
+def same_bits(a: AnyArray, b: AnyArray) -> Mask:
     """Where the elements of two arrays have the same bits."""
     bits = f"u{a.itemsize}"
     return np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
 
 
-def differing(name: str, how: tuple[str, str], a: AnyArray, b: AnyArray) -> PtoError | None:
-    """The first element of an output that differs, as an error."""
-    equal = same_bits(a, b)
-    if equal.all():
+class StoreLog:
+    """The stores of a debugged kernel in order, and which of them wrote each element last."""
+
+    def __init__(self) -> None:
+        self.places: list[CallPlace] = []
+        self.last: dict[str, NDArray[np.int64]] = {}  # of each array, numbers of stores
+
+    def of(self, run: Callable[[], Outputs]) -> Outputs:
+        """What a run gives, whose stores are noted."""
+        token = executed.set(self.note)
+        try:
+            return run()
+        finally:
+            executed.reset(token)
+
+    def note(self, page: type[Instr], given: Mapping[str, Any]) -> None:  # Any: operands
+        """An instruction was executed: it may have written parts of arrays."""
+        for part in (given.get(o.name) for o in page.operands if o.written):
+            if isinstance(part, KernelArray):
+                base = part.base
+                extents: Any = base.extents  # Any: while debugging all are known
+                shape: tuple[int, ...] = tuple(extents)
+                last = self.last.setdefault(base.name, np.full(shape, -1, np.int64))
+                part.of(replace(base, array=last)).numpy()[...] = len(self.places)
+                self.places.append(here())
+
+    def first(self, array: str, unequal: Mask) -> tuple[int, tuple[int, ...]]:
+        """The first store that wrote one of these elements last, and the first such element."""
+        last = self.last.get(array, np.full(unequal.shape, -1))[unequal]
+        numbers = np.where(last < 0, len(self.places), last)
+        element = np.argwhere(unequal)[numbers.argmin()]
+        return int(numbers.min()), tuple(int(i) for i in element)
+
+
+def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -> PtoError | None:
+    """The first store of whose elements one differs, as an error."""
+    unequal = {name: ~same_bits(one[name], values) for name, values in two.items()}
+    found = [(*log.first(name, mask), name) for name, mask in unequal.items() if mask.any()]
+    if not found:
         return None
-    first = tuple(int(i) for i in np.argwhere(~equal)[0])
-    place = f"{name}[{', '.join(map(str, first))}]"
-    count = int((~equal).sum())
+    number, first, name = min(found)
+    a, b, count = one[name][first], two[name][first], int(unequal[name].sum())
+    stored = number < len(log.places)
+    where = ", first where this stores" if stored else ", where debug stores nothing"
     return error(
         "debug-differs",
-        f"{how[0]} and {how[1]} give different values of {name}",
-        seen=f"{place} is {a[first]} and {b[first]}; {count} of {a.size} elements differ",
+        f"{how[0]} and {how[1]} give different values of {name}{where}",
+        log.places[number].span() if stored else None,
+        seen=f"{name}[{', '.join(map(str, first))}] is {a} and {b}; "
+        f"{count} of {unequal[name].size} elements differ",
         help="the body of a loop is recorded once: a list, dict or object that it changes is not "
         "changed again in the next turn",
     )
 
 
-def require_agreement(ways: Mapping[str, Callable[[], Outputs]]) -> None:
-    """Run every way; PtoError names the first output and element that differ from the first way."""
-    (first, run), *others = ways.items()
-    wanted = run()
-    for name, other in others:
-        found = other()
-        for array, values in found.items():
-            problem = differing(array, (first, name), wanted[array], values)
-            if problem is not None:
-                raise problem
+def require_agreement(
+    debug: Callable[[], Outputs], engines: Mapping[str, Callable[[], Outputs]]
+) -> None:
+    """Run every way; PtoError names the first store, array and element that differ from debug's."""
+    log = StoreLog()
+    wanted = log.of(debug)
+    for name, run in engines.items():
+        problem = differing(("debug", name), wanted, run(), log)
+        if problem is not None:
+            raise problem

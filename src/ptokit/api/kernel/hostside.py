@@ -19,6 +19,8 @@ from ptokit.api.tensors import ElementType, dtype_of
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, call_error
 from ptokit.isa.model.dtypes import DType
+from ptokit.numerics.formats import pack, unpack
+from ptokit.numerics.host import codes_of, values_of
 from ptokit.passes.complete import dtype_of_array
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -117,13 +119,19 @@ class LaunchArguments:
         return {**whole, **self.numbers, **self.extents}
 
     def contiguous(self) -> dict[str, tuple[DType, AnyArray]]:
-        """Copies that a kernel may be debugged on."""
-        return {n: (self.dtypes[n], np.array(a, order="C")) for n, a in self.views.items()}
+        """Copies that a kernel may be debugged on, as memory holds them."""
+        kinds = self.dtypes
+        return {
+            n: (k, pack(codes_of(a, k)) if k.packed else np.array(a, order="C"))
+            for n, k, a in ((n, kinds[n], a) for n, a in self.views.items())
+        }
 
     def put_back(self, outputs: Mapping[str, Any]) -> None:
         """Write outputs into the arrays that were given."""
         for name, result in outputs.items():
-            view = self.views[name]
+            view, kind = self.views[name], self.dtypes[name]
+            if kind.packed and result.dtype != view.dtype:
+                result = values_of(unpack(result, view.size).reshape(view.shape), kind)
             if not view.flags.writeable:
                 raise call_error(
                     "argument-type",

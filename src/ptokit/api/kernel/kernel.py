@@ -162,7 +162,7 @@ class Kernel(Rich, Generic[P]):
         """Copies of the arrays as the function leaves them. Any: arrays."""
         given.extents = self._extents(given)
         arguments = {
-            name: KernelArray.whole(ArrayBase(name, dtype, a.shape, array=a))
+            name: KernelArray.whole(ArrayBase(name, dtype, given.shapes[name], array=a))
             for name, (dtype, a) in given.contiguous().items()
         }
         for index in every:
@@ -175,7 +175,7 @@ class Kernel(Rich, Generic[P]):
     def verify(self, *args: Any, blocks: int = 1, **names: Any) -> None:
         """Compare debug, reference and native, bit for bit; PtoError names the first difference.
 
-        The arrays stay as they are.
+        It stands at the store that wrote it. The arrays stay as they are.
         """
         given = self._given(args, names)
         capture = self._capture(given)
@@ -186,7 +186,7 @@ class Kernel(Rich, Generic[P]):
             return capture.executable(how).execute(given.arrays).outputs
 
         ways = {name: partial(engine, name) for name in ENGINES}
-        require_agreement({"debug": lambda: self._debugged(given, range(blocks), blocks), **ways})
+        require_agreement(lambda: self._debugged(given, range(blocks), blocks), ways)
 
     def profile(
         self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any

@@ -26,6 +26,14 @@ from ptokit.isa.model.words import GlobalLayout
 
 AnyArray = NDArray[Any]  # Any: a user's array
 DN = GlobalLayout.DN
+PAIRED = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # views of scales: pairs are an axis
+
+
+def _paired(
+    layout: GlobalLayout | None, numbers: tuple[Number, ...], pair: Number
+) -> tuple[Number, ...]:
+    """Extents or offsets of a view: of scales the last one counts pairs."""
+    return (*numbers[:-1], numbers[-1] // 2, pair) if layout in PAIRED else numbers
 
 
 @dataclass(eq=False)
@@ -64,10 +72,12 @@ class ArrayBase:
         extents, strides = self.extents, self.strides
         if layout is DN:
             extents, strides = self.turned(extents), self.turned(strides)
-        known = tuple(n if isinstance(n, int) else None for n in extents)
+        extents = _paired(layout, extents, 2)
+        strides = (*strides[:-1], 2, 1) if layout in PAIRED else strides
         before, record.stack = record.stack, [record.head]
         try:
             given = {"shape": record.numbers(extents), "strides": record.numbers(strides)}
+            known = tuple(n if isinstance(n, int) else None for n in extents)
             kind = GlobalType(self.dtype, known)
             view = record.value(f"{self.name}_view", kind, record.head)
             attrs: dict[str, object] = {} if layout is None else {"layout": layout}
@@ -122,6 +132,10 @@ class KernelArray(RecordedView):
         starts, sizes = turned(self.starts), turned(self.sizes)
         layout = None if self.layout is DN else DN
         return KernelArray(self.base, starts, sizes, axes, layout=layout)
+
+    def of(self, base: ArrayBase) -> KernelArray:
+        """The same part of another array."""
+        return KernelArray(base, self.starts, self.sizes, self.axes, layout=self.layout)
 
     def stated(self, layout: GlobalLayout) -> KernelArray:
         """The same part, which a view describes as of this layout."""
@@ -183,11 +197,12 @@ class KernelArray(RecordedView):
         page = page_called("part", executes=False)
         assert page is not None
         assert isinstance(view.type, GlobalType)
-        known = tuple(n if isinstance(n, int) else None for n in self.sizes)
+        sizes, starts = _paired(self.layout, self.sizes, 2), _paired(self.layout, self.starts, 0)
+        known = tuple(n if isinstance(n, int) else None for n in sizes)
         part = record.value(
             self.base.name, replace(view.type, shape=known, partition=True, stride=None)
         )
-        given = {"offsets": record.numbers(self.starts), "sizes": record.numbers(self.sizes)}
+        given = {"offsets": record.numbers(starts), "sizes": record.numbers(sizes)}
         record.emit(page, {"view": (view,), **given}, {}, [part])
         return part
 
@@ -205,7 +220,9 @@ class KernelArray(RecordedView):
         array, strides = self.base.array, self._strides()
         assert array is not None
         offset = sum(a * b for a, b in zip(self.starts, strides, strict=True))
-        sizes: Any = self.sizes  # Any: in `debug` all are known
+        sizes: Any = _paired(self.layout, self.sizes, 2)  # Any: in `debug` all are known
+        if self.layout in PAIRED:
+            strides = (*strides[:-1], 2, 1)
         if 0 in sizes:
             raise ValueError(f"{self!r} is empty")
         return tensor(

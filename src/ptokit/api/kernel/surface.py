@@ -15,11 +15,21 @@ from ptokit.api.kernel.runtimenumbers import RunTimeNumber, cdiv, chosen
 from ptokit.api.kernel.turns import ProgramRange, branch, grid
 from ptokit.api.kernel.valueforms import new_tile, perform, value_form
 from ptokit.api.settings import current_target, recording
+from ptokit.isa.model.dtypes import f8e8m0
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import ConvTileType, CustomPad
+from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad
 from ptokit.isa.model.types import I64, Kind, ScalarType
 from ptokit.isa.model.usual import rounded_up, usual_type
-from ptokit.isa.model.words import MAT, VEC, ConvLayout, GlobalLayout, Loc, PadValue
+from ptokit.isa.model.words import (
+    MAT,
+    SCALE_LEFT,
+    SCALE_RIGHT,
+    VEC,
+    ConvLayout,
+    GlobalLayout,
+    Loc,
+    PadValue,
+)
 
 range = ProgramRange
 
@@ -60,6 +70,8 @@ def loaded(
     where = tensors.word(Loc, loc, "location")
     if conv is not None:
         return _map(part.stated(GlobalLayout.NC1HWC0), where, conv)
+    if where is MAT and part.dtype is f8e8m0 and layout is None:
+        return _scales(part)
     rows, cols = part.box or part.shape[-2:]
     kind = usual_type(where, part.dtype, rows, cols)
     if layout is None and part.layout is GlobalLayout.DN:
@@ -80,6 +92,18 @@ def _map(part: KernelArray, where: Loc, conv: tensors.Unrolling) -> Any:  # Any:
     kind = ConvTileType(part.dtype, part.sizes, ConvLayout.NC1HWC0, where, **vars(conv))  # type: ignore[arg-type]
     tile = new_tile(kind)
     _do("load", tile, part, names=("part",), writes=Kind.CONV)
+    return tile
+
+
+def _scales(part: KernelArray) -> Tile:
+    """Scales of the groups of a left matrix, row by row; as `.T` those of the right one."""
+    turned = part.layout is GlobalLayout.DN
+    kind = SCALE_RIGHT if turned else SCALE_LEFT
+    tile = new_tile(
+        usual_type(MAT, part.dtype, *(part.box or part.shape[-2:]), ALIASES[kind]), part.shape[-2:]
+    )
+    layout = GlobalLayout.MX_B_DN if turned else GlobalLayout.MX_A_ND
+    _do("load", tile, (part.T if turned else part).stated(layout), names=("part",))
     return tile
 
 

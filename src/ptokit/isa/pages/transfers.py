@@ -11,6 +11,7 @@ ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
+PAIRS = "scales of two groups along k lie side by side"
 NO_PADDING = "the assembler drops it: the tile's type says what surrounds its valid region"
 # in the order of the assembler's text
 PADDING = ("pad_mode", "pad_value", "left_padding_num", "init_out_buffer", "right_padding_num")
@@ -74,7 +75,11 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17", "X70"
         both(src.layout.isin(*MX_A), dst.layout == ZZ, dst.fractal == 32),
         both(src.layout.isin(*MX_B), dst.layout == NN, dst.fractal == 32),
     )
-    mx_pairs = both(src.n4 == 2, dst.valid.rows % 2 == 0, dst.valid.cols % 2 == 0)
+    along_k = either(
+        both(src.layout.isin(*MX_A), dst.valid.cols % 2 == 0),
+        both(src.layout.isin(*MX_B), dst.valid.rows % 2 == 0),
+    )
+    mx_pairs = named("shape", both(src.n4 == 2, along_k), help=PAIRS)
     zero = named("attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero")
     cells = named("shape", src.n3 == 16, help="cells of 16x2")
     larger, wider = src.matrix.rows >= dst.valid.rows, src.matrix.cols >= dst.valid.cols
@@ -125,7 +130,7 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17", "X70"
         on(
             A5,
             when(dst.size == 8, zero),
-            when(src.layout.isin(*MX_A, *MX_B), dst.dtype == f8e8m0, named("shape", mx_pairs)),
+            when(src.layout.isin(*MX_A, *MX_B), dst.dtype == f8e8m0, mx_pairs),
             when(src.layout.isin(G.MX_A_ZZ, G.MX_B_NN), cells),
         ),
     )
