@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
+from ptokit.analysis.cores import kind_of
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
-from ptokit.isa.lang.traits import CALLS
+from ptokit.isa.index import walk
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import CALLS, THREADS
 from ptokit.isa.model.types import Elided
+from ptokit.isa.model.words import KernelKind
 from ptokit.passes.shared import FreshNames, replaced
 from ptokit.passes.structure import structured
 
@@ -44,16 +49,19 @@ def inlined(
     *,
     external: bool = False,
     skipped: Callable[[Func], bool] = lambda callee: False,
+    sections: bool = False,
 ) -> Func:
     """The function as one block, with the bodies of those it calls in place of the calls.
 
     PtoError where one calls itself, is not there, or takes or returns something else. Calls of
-    functions that are only declared stay if `external`; those of `skipped` ones are left out.
+    functions that are only declared stay if `external`; those of `skipped` ones are left out. With
+    `sections` what functions of one kind of core do stands in sections for it.
     """
     whole = structured(func)
     if not any(True for _ in calls(whole)):
         return whole
     found = _Inlining(module.owner(func), FreshNames(whole), external, skipped)
+    found.kinds = {f.name: kind_of(module, f) for f in found.funcs.values()} if sections else {}
     return replace(whole, body=found.block(whole.body, {}, (func.name,)))
 
 
@@ -73,6 +81,8 @@ class _Inlining:
         self.external, self.skipped = external, skipped
         self.funcs = {func.name: func for func in _own(module)}
         self.names = names
+        self.kinds: Mapping[str, KernelKind | None] = {}  # of functions that become sections
+        self.inside = False  # of a section
 
     def block(self, block: Block, now: Names, path: tuple[str, ...]) -> Block:
         """The block; `path` are the functions that it is inside of."""
@@ -85,7 +95,10 @@ class _Inlining:
         return new
 
     def _op(self, op: AnyOp, now: Names, path: tuple[str, ...]) -> AnyOp:
+        around = self.inside
+        self.inside = around or (isinstance(op, Op) and op.page.core is not None)
         regions = [self.block(region, now, path) for region in op.regions]
+        self.inside = around
         if isinstance(op, OpaqueOp):
             return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
         operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
@@ -113,7 +126,10 @@ class _Inlining:
         if body.terminator is not None:
             body.ops.pop()
         now |= dict(zip(op.results, returned, strict=True))
-        return body.ops
+        kind = self.kinds.get(name)
+        if kind is None or op.results or self.inside or any(self.kinds.get(n) for n in path):
+            return body.ops
+        return [Op(_section(kind), regions=[Block(ops=body.ops)])]
 
     def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[str, ...]) -> Func:
         """The function, whose head fits the call."""
@@ -140,6 +156,13 @@ class _Inlining:
             if one != other and not isinstance(other, Elided) and not isinstance(one, Elided):
                 message = f"@{name} {verb} {one}, not {other}"
                 raise error("type-mismatch", message, op.span)
+
+
+@cache
+def _section(kind: KernelKind) -> type[Instr]:
+    """The page of what the cores of a kind alone run."""
+    pages = (page for page in walk() if page.core is kind and page.routes)
+    return next(page for page in pages if THREADS not in page.traits)
 
 
 def _called_from(call: Span | None, callee: Func) -> Func:

@@ -118,7 +118,7 @@ def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
     """A function of the module as the pass takes it: after those that the pass requires."""
     wanted = pass_named(name)
     before = _ordered([PASSES[n] for n in wanted.requires], set())
-    alone = replace(module.owner(func), parts=[inlined(module, func) if wanted.whole else func])
+    alone = replace(module.owner(func), parts=[_whole(module, func) if wanted.whole else func])
     return _run(alone, list(before), target).funcs[0]
 
 
@@ -130,8 +130,13 @@ def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
     order = list(_ordered([pass_named(name) for name in names], set()))
     if any(one.whole for one in order):
         whole, chosen = module, entries(module)
-        module = whole.mapped(lambda func: inlined(whole, func) if func in chosen else None)
+        module = whole.mapped(lambda f: _whole(whole, f) if f in chosen else None)
     return _run(module, order, target)
+
+
+def _whole(module: Module, func: Func) -> Func:
+    """The function with the bodies of those it calls, which other cores may run."""
+    return inlined(module, func, sections=True)
 
 
 def _ordered(passes: Sequence[Pass], done: set[str]) -> Iterator[Pass]:
