@@ -181,22 +181,3 @@ def test_text() -> None:
     assert program.text("dps") == PROGRAM
     x = values("f32", (2, 5, 2, 4))
     assert same(program.run(x=x)["y"], blocked(x, 8))
-
-
-@pytest.mark.parametrize(
-    ("rows", "cols", "valid", "refusing"),
-    [
-        (16, 8, (16, 1), []),
-        (16, 8, (16, 8), ["cpu"]),  # dst has room for more
-        (1, 16, (1, 16), ["cpu", "a2a3", "a5"]),  # 15 elements would lie behind it
-    ],
-)
-def test_a_transpose_needs_room(
-    rows: int, cols: int, valid: tuple[int, int], refusing: list[str]
-) -> None:
-    """The headers of a2a3 and a5 compare no valid regions; the CPU simulator's do."""
-    src = "!pto.tile_buf<vec, 1x16xf32>"
-    dst = f"!pto.tile_buf<vec, {rows}x{cols}xf32, valid={valid[0]}x{valid[1]}>"
-    text = f"pto.ttrans ins(%s, %t : {src}, {src}) outs(%d : {dst})"
-    verdicts = pto.loads(text).verdicts("all")
-    assert [v.target for v in verdicts if v.word.name == "REFUSED"] == refusing

@@ -88,8 +88,8 @@ C: dict[str, Dispute] = {
         "must a transposed tile be square?",
         "layout page: 'square, or a transposed declared shape'. CPU simulator: dst's valid region "
         "is src's transposed, statically. Headers of A2/A3 and A5, assembler: say nothing of it.",
-        "any rectangle; on cpu dst's valid region is src's transposed, on a2a3 and a5 dst has room",
-        "the second half of the sentence allows all; without room other tiles are overwritten",
+        "any rectangle; dst's valid region is src's transposed, on every target",
+        "the second half of the sentence allows all; a dst without room would overwrite others",
     ),
     "C15": Dispute(
         "what does a fill-pad write?",

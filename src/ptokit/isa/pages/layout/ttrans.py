@@ -4,8 +4,6 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.extents import FRACTALS, N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
 
-ROOM = "a column of dst for each row of src, or it writes what lies behind dst"
-
 
 class TTrans(
     Instr,
@@ -26,12 +24,11 @@ class TTrans(
     example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
     rules = (
         named("element-type", dst.size == src.size),
-        on(CPU, named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows)),
+        named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows),
         on_a2a3(src, dst),
         on(
             HARDWARE,
             both(src.loc == VEC, dst.loc == VEC),
-            named("shape", src.valid.cols <= dst.rows, src.valid.rows <= dst.cols, help=ROOM),
             named("element-type", src.size.isin(1, 2, 4)),
             named("layout", src.blayout == BLayout.ROW_MAJOR, help="store the source row-major"),
         ),
