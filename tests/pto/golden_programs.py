@@ -72,6 +72,14 @@ def windows(random: Random) -> tuple[Arrays, Arrays]:
 
 
 @golden()
+def ranks_of_parts(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 3, 8, 64)
+    total, changed = x.sum(0), x.copy()
+    changed[0, 0, 0] = total[0, 2]  # the second of the even columns
+    return {"x": x, "y": np.zeros_like(total), "n": 3}, {"x": changed, "y": total}
+
+
+@golden()
 def local_state(_: Random) -> tuple[Arrays, Arrays]:
     values = np.array([5, 2, 9, 1, 4, 13], i32)
     given = {"values": values, "counts": np.zeros(5, i32), "sum": np.zeros(1, f32), "n": 6}
