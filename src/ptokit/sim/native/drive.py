@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +30,11 @@ def drive(workers: Sequence[Worker], shared: Mapping[str, Memory], blocks: int) 
     order = np.zeros(len(workers) + 1, np.int64)
     with ExitStack() as stack:
         for row, worker in zip(table, workers, strict=True):
-            entry = worker.session.code.address("begin")
+            entry = worker.session.code.begin
             row[:5] = entry, *worker.places, stack.enter_context(worker.answering())
         memories = [n for name in (COUNTERS, SLOTS) for n in _bytes(shared[name])]
-        loop, places = (
-            LOOP(_code(codes.this_processor()).address("drive")),
-            (address_of(table), len(workers)),
-        )
-        found = loop(*places, address_of(order), *memories, blocks)
+        places = address_of(table), len(workers), address_of(order)
+        found = _loop(codes.this_processor())(*places, *memories, blocks)
     return [workers[n] for n in order[: order[-1]]] if found == STUCK else []
 
 
@@ -45,9 +43,11 @@ def _bytes(memory: Memory) -> tuple[int, int]:
 
 
 @cache
-def _code(processor: codes.Processor) -> codes.MachineCode:
+def _loop(processor: codes.Processor) -> Any:  # Any: a ctypes function
     code, _ = codes.compiled(TEXT, lambda: (TEXT, b""), processor)
-    return code
+    loop: Any = LOOP(code.engine.get_function_address("drive"))
+    loop.code = code  # lives as long
+    return loop
 
 
 TEXT = f"""declare void @llvm.coro.resume(ptr)
