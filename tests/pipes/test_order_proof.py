@@ -13,9 +13,11 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
+from ptokit.api.issued import issued
 from ptokit.api.pipechecks import races_of_run
 from ptokit.isa.model.targets import TARGETS
 from ptokit.sim.pipes import orderproof
+from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.runissue import RunIssue
 
@@ -183,6 +185,16 @@ def test_blocks_that_let_an_output_grow_are_logged() -> None:
     issue = ran(pto.loads(text), {"x": np.ones(8192, F32)}, "a2a3", 3)
     assert [len(core) for core in issue.cores]
     assert len(issue.cores) == 3
+
+
+def test_a_long_run_is_executed_and_no_entry_is_looked_at() -> None:
+    """A short one is followed by the reference, as far as it decides what is executed."""
+    for turns, kind in ((3, Issue), (300, RunIssue)):
+        n = 1024 * turns
+        arrays = {"x": np.ones(n, F32), "y": np.zeros(n, F32), "n": turns}
+        (issue,) = issued(pto.loads(stream(*RIGHT)), TARGETS["a2a3"], None, arrays)
+        assert type(issue) is kind
+        assert issue.proven(blocks_only=False) == (kind is RunIssue)
 
 
 BY_BLOCK = """%n = pto.get_block_idx

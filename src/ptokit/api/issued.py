@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 from ptokit.analysis.checker import check_func
@@ -17,7 +18,15 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound, BoundKernel
-from ptokit.sim.pipes.dryrun import MOST_ISSUED, DryLaunch, decided, depends, dry_runs, samples
+from ptokit.sim.pipes.dryrun import (
+    FEW_ISSUED,
+    MOST_ISSUED,
+    DryLaunch,
+    decided,
+    depends,
+    dry_runs,
+    samples,
+)
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.runissue import RunIssue
 
@@ -54,8 +63,12 @@ def issued(
         return
     bound = executable.bound(arrays)
     if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
-        yield DryLaunch(bound, target, blocks).issue()
-        return
+        short: Issue | None = None
+        with suppress(PtoError):  # longer, or wrong: the run itself tells
+            short = DryLaunch(bound, target, blocks, FEW_ISSUED).issue()
+        if short is not None:
+            yield short
+            return
     issue = RunIssue(target, between_blocks=between_blocks)
     executable.execute(arrays, observers=(issue,))
     yield issue

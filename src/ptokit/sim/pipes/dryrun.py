@@ -46,6 +46,7 @@ from ptokit.sim.tile import Tile
 
 TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 MOST_ISSUED = 200_000  # instructions of one dry run
+FEW_ISSUED = 2_000  # beyond which compiled code, once it is made, is faster
 MIXED = 20  # further samples, of several numbers
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
@@ -180,6 +181,7 @@ class DryLaunch:
     bound: Bound | BoundKernel
     target: Target
     blocks: int = 1
+    most: int = MOST_ISSUED
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -198,7 +200,7 @@ class DryLaunch:
         `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
         ever, or too many instructions are issued.
         """
-        issue, limits = Issue(self.target), DryRunLimits(MOST_ISSUED)
+        issue, limits = Issue(self.target), DryRunLimits(self.most)
         made = partial(DryRun, issue, choice, unknown, checks)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
