@@ -29,6 +29,7 @@ EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][
 CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 6)
 REFUSED = {"illegal", "no run", "conversion"}  # not for this chip; other ranks are needed
 PIPED = ("both_kinds", "global_slots", "pipes_by_function", "flash_attention")
+HANDED_ON = [(p, c) for p in PATHS if p.stem in PIPED for c in CHIPS]
 FEW = 14  # flags and barriers of a program that is tried without each of them
 
 
@@ -181,8 +182,7 @@ def test_where_no_id_is_left_a_flag_stands_for_two(chip: str, count: int) -> Non
     assert not any(findings(program, chip))
 
 
-@pytest.mark.parametrize("path", [p for p in PATHS if p.stem in PIPED])
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize(("path", "chip"), sampled(HANDED_ON, 3), ids=named)
 def test_cores_that_hand_data_on_are_synchronised(path: Path, chip: str) -> None:
     """S1 and S3: nothing is found, and a legal order gives the bytes of program order."""
     program = synchronised(path, chip)

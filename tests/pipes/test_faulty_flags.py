@@ -122,6 +122,6 @@ def test_most_mutants_of_the_stream_race(chip: str) -> None:
     """Else the law above says little."""
     text, random = synchronised_text("stream", chip), Random(7)
     assert text is not None
-    chosen = random.sample([*mutants(text)], 10)
+    chosen = random.sample([*mutants(text)], 6)
     racing = [what for what, one in chosen if any(agree(i, random) for i in issues_of(one, chip))]
-    assert len(racing) >= 5
+    assert len(racing) >= 3
