@@ -13,9 +13,10 @@ import pytest
 from account.files import ROOT
 from ptokit.isa.index import lookup
 from ptokit.isa.model.dtypes import DType, f16, f32
+from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.layouts import NZ, ZN, ZZ
 from ptokit.isa.model.targets import A2A3_TARGET
-from ptokit.isa.model.tiles import DataType, GlobalType, TileType, tile_type
+from ptokit.isa.model.tiles import TileType, tile_type
 from ptokit.isa.model.words import ACC, LEFT, RIGHT, VEC
 from ptokit.sim.costs.estimate import cost
 

@@ -23,7 +23,8 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import f32
-from ptokit.isa.model.tiles import GlobalType, Shape, TileType, tile_type
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import Shape, TileType, tile_type
 from ptokit.isa.model.types import I1, I32, I64, INDEX, PtrType, ScalarType
 from ptokit.isa.model.words import VEC, GlobalLayout
 from ptokit.isa.pages import arith

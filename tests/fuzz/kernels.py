@@ -25,8 +25,9 @@ from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES, TARGETS
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, Type
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.isa.pages.allocation import AllocTile, SubSet, SubView, TAssign

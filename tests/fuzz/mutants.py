@@ -33,8 +33,9 @@ from ptokit.ir.module import Func, OpaqueOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, PtrType, ScalarType, Type
 from ptokit.numerics.host import values_of
 from ptokit.tools.verdicts import report, report_json

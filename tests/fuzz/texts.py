@@ -28,15 +28,9 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import (
-    ConvTileType,
-    CustomPad,
-    GlobalType,
-    MultiTileType,
-    Shape,
-    TileType,
-)
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
 from ptokit.isa.model.types import (
     ELISIONS,
     HANDLES,

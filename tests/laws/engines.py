@@ -26,8 +26,9 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import call, environment
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES, TARGETS
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import INDEX
 from ptokit.isa.model.words import SCALING
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING

@@ -22,7 +22,8 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import INDEX, Kind, PtrType, ScalarType, Type
 from ptokit.isa.pages.allocation import AllocTile, SubView
 from ptokit.isa.pages.arith import AddI, Constant, MinSI, MulI, SubI

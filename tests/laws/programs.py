@@ -17,7 +17,8 @@ from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Operand, Role
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I64, INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc
 from ptokit.sim.memory import Memory

@@ -20,16 +20,10 @@ from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
+from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import (
-    TILE_RULES,
-    ConvTileType,
-    GlobalType,
-    MultiTileType,
-    Shape,
-    TileType,
-)
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, MultiTileType, Shape, TileType
 from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType, ScalarType, StructType
 from ptokit.isa.model.words import (
     VEC,
@@ -417,8 +411,10 @@ def broken_type_rules(
     return sum(rule.holds({"tile": kind}) is False for rule in TILE_RULES)
 
 
-def illegal(kind: Any) -> int:  # Any: a tile type, or an absent operand
-    """How many of the rules of tile types an operand breaks."""
+def illegal(kind: Any) -> int:  # Any: a type of tiles or views, or an absent operand
+    """How many of the rules of its type an operand breaks."""
+    if isinstance(kind, GlobalType):
+        return sum(rule.holds({"view": kind}) is False for rule in VIEW_RULES)
     kind = kind.kind if isinstance(kind, Placed) else kind
     if not isinstance(kind, TileType):
         return 0

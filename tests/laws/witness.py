@@ -95,9 +95,10 @@ def busy(space: Space) -> Constraint:
 
 
 def legal_types(space: Space) -> Iterator[Constraint]:
-    """Tile types meet T1 to T7; last, what is given up first: all fits into the memories."""
+    """Types meet their own rules; last, what is given up first: all fits into the memories."""
     words = ("loc", "dtype", "rows", "cols", "vrows", "vcols", "layout", "fractal", "given")
-    for name in space.tiles():
+    words += ("rank", "n3", "n4")
+    for name in (*space.tiles(), *(n for n, o in space.operands.items() if o.kind is Kind.GLOBAL)):
         knobs = tuple((name, w) for w in words if (name, w) in space.domains)
 
         def cost(env: Env, name: str = name) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.sim.kernels.matmul import STRIP, kernel
+from ptokit.sim.kernels.matmul import PADDING, kernel
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -47,9 +47,9 @@ MACHINES = {
 }
 SIZES = [(1, 1, 1), (8, 32, 3), (9, 33, 2), (7, 48, 5), (33, 17, 65), (16, 16, 16), (2, 100, 1)]
 WRAPPER = """
-define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %sb, i64 %sc) {
+define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc) {
   call void @product(ptr %a, ptr %b, ptr %c,
-      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %sb, i64 %sc)
+      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc)
   ret void
 }
 """
@@ -91,19 +91,6 @@ def aligned(values: Values) -> Values:
     return copy
 
 
-def strips(values: Values) -> Values:
-    """Strip after strip of columns."""
-    rows, cols = values.shape
-    return values.reshape(rows, cols // STRIP, STRIP).swapaxes(0, 1)
-
-
-def put(matrix: Values, values: Values) -> None:
-    """The first rows and columns of a matrix in strips."""
-    rows, cols = values.shape
-    for col in range(cols):
-        matrix[col // STRIP, :rows, col % STRIP] = values[:, col]
-
-
 def product(machine: Machine, a: Values, b: Values, start: Values | None = None) -> Values:
     """A x B, on top of `start`, by the kernel.
 
@@ -113,25 +100,23 @@ def product(machine: Machine, a: Values, b: Values, start: Values | None = None)
     sums = np.int32 if kind == "i32" else np.float32
     (m, k), n = a.shape, b.shape[1]
     noise = np.random.default_rng(1).integers(0, 1 << 32, (k + m + 2, n + 64), np.uint32)
-    padded = -(-n // STRIP) * STRIP
-    lda, width = k + 3, padded + 16
+    lda, ldb = k + 3, -(-n // PADDING) * PADDING + 16
     left, right = (
         aligned(x.astype(f"u{a.itemsize}").view(a.dtype))
-        for x in (noise[:m, :1].repeat(lda, 1), strips(noise[:k, :width]))
+        for x in (noise[:m, :1].repeat(lda, 1), noise[:k, :ldb])
     )
-    out = aligned(strips(noise[: m + 2, :width]).view(sums))
+    out = aligned(noise[: m + 2, :ldb].view(sums))
     around = out.copy()
-    left[:, :k] = a
-    put(right, b)
+    left[:, :k], right[:, :n] = a, b
     if start is not None:
-        put(out, start)
+        out[:m, :n] = start
     places = (each.ctypes.data for each in (left, right, out))
     few = m if m < 4 else 0
-    sizes = STRIP * k, STRIP * (m + 2)
-    compiled(machine, kind, start is not None, few)(*places, m, n, k, lda, *sizes)
-    assert np.array_equal(out[:, m:].view(np.uint32), around[:, m:].view(np.uint32))
-    assert np.array_equal(out[-1].view(np.uint32), around[-1].view(np.uint32))
-    return out.swapaxes(0, 1).reshape(m + 2, width)[:m, :n]
+    compiled(machine, kind, start is not None, few)(*places, m, n, k, lda, ldb, ldb)
+    padded = -(-n // PADDING) * PADDING
+    assert np.array_equal(out[m:].view(np.uint32), around[m:].view(np.uint32))
+    assert np.array_equal(out[:, padded:].view(np.uint32), around[:, padded:].view(np.uint32))
+    return out[:m, :n]
 
 
 def fused(a: Values, b: Values, c: Values) -> Values:

@@ -22,7 +22,8 @@ from oracles.registry import (
 )
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Word
 from ptokit.sim import native
 from ptokit.sim.reference import launch

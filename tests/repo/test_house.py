@@ -36,7 +36,7 @@ HOUSE = {
     "analysis": 3_540,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 860,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
-    "sim/kernels": 3_330,  # sorts, merges, tallies, scatters; f64 factors; products in place, bands
+    "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
     "sim/pipes": 3_250,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_200,  # blocks become regions; what each core runs; addresses; flags of all cores

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import NZ, ZZ
 from ptokit.isa.model.tiles import (
     ConvTileType,
     CustomPad,
-    GlobalType,
     MultiTileType,
     Shape,
     TileType,

@@ -10,7 +10,8 @@ import numpy as np
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Op, Value
-from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.execute import Core, ReadyOp

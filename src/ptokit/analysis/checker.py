@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
@@ -25,6 +25,7 @@ from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import FLOW, REGIONS, THREADS
+from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.types import Elided, OpaqueType, PtrType
@@ -156,8 +157,8 @@ class Checker:
             self.found.append(elided(value))
         if isinstance(kind, OpaqueType) and not kind.foreign:
             self.found.append(unknown_type(value, kind))
-        if isinstance(kind, TileType | ConvTileType):
-            self.found += tile_type_errors(kind, self.facts.target, f"%{value.name}", value.span)
+        if isinstance(kind, Stored):
+            self.found += type_errors(kind, self.facts.target, f"%{value.name}", value.span)
 
 
 class Turn(NamedTuple):
@@ -170,17 +171,22 @@ class Turn(NamedTuple):
         return self.checker.region(self.block, numbers)
 
 
-def tile_type_errors(
-    kind: TileType | ConvTileType, target: Target, label: str, span: Span | None
+Stored: TypeAlias = TileType | ConvTileType | GlobalType
+
+
+def type_errors(
+    kind: Stored, target: Target, label: str, span: Span | None
 ) -> Iterator[Diagnostic]:
-    """The first rule of tile types that one breaks."""
+    """The first rule of types of tiles and views that one breaks."""
     rule = _broken_rule(kind, target)
     if rule is not None:
-        yield broken(label, rule, {"tile": kind, "machine": target}, span)
+        yield broken(label, rule, {"tile": kind, "view": kind, "machine": target}, span)
 
 
 @lru_cache(maxsize=1024)
-def _broken_rule(kind: TileType | ConvTileType, target: Target) -> Rule | None:
+def _broken_rule(kind: Stored, target: Target) -> Rule | None:
+    if isinstance(kind, GlobalType):
+        return next((r for r in VIEW_RULES if r.holds({"view": kind}) is False), None)
     empty = isinstance(kind, TileType) and not (kind.rows > 0 and kind.cols > 0)
     own = TILE_RULES if isinstance(kind, TileType) else ()
     rules = (*own, *type_rules(target))

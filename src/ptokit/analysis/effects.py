@@ -19,8 +19,9 @@ from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, CHANNEL, ONE_ELEMENT
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS, Target
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, PtrType, Type
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.memory import WRITTEN, Codes, Elements

@@ -10,7 +10,8 @@ from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, said
-from ptokit.isa.model.tiles import GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VEC, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, default_slots
 

@@ -12,8 +12,9 @@ from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.scalars import wrapped
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.isa.pages.grid import Query, launch_query
 from ptokit.numerics.formats import rounded

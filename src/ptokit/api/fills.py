@@ -15,7 +15,8 @@ from ptokit.api.files import read_bytes
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType, dtype_named
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.formats import unpack
 from ptokit.numerics.host import numpy_dtype, rounded_codes, values_of

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Loc
 from ptokit.numerics.host import rounded_codes, values_of
 from ptokit.sim import tile as handles

@@ -1707,18 +1707,18 @@ def tquant_mx(
 ) -> None: ...
 @overload
 def tquant_mx(
-    exp_zz: Tile,
-    exp: Tile,
     dst: Tile,
     src: Tile,
+    exp: Tile,
     max: Tile,
     scaling: Tile,
+    exp_zz: Tile,
     *,
     format: MxFp8Word = ...,
-    axis: GroupAxisWord = ...,
-    store: VecStoreModeWord = ...,
     scale: MxScaleWord = ...,
     interleave: bool = ...,
+    axis: GroupAxisWord = ...,
+    store: VecStoreModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tquant_dn(

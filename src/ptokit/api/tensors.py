@@ -9,16 +9,17 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ptokit.analysis.checker import tile_type_errors
+from ptokit.analysis.checker import type_errors
 from ptokit.analysis.violation import broken
 from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, host_array, tensor_of
 from ptokit.api.settings import current_core, current_target, recording
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.dtypes import DTYPES, DType, dtype_named
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import ADDRESS_RULES
-from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad, Shape, TileType
 from ptokit.isa.model.usual import usual_layout
 from ptokit.isa.model.words import (
     ACC,
@@ -115,7 +116,7 @@ def tile(
 
 def _require(kind: TileType | ConvTileType) -> None:
     """A tile type that the current target takes."""
-    for problem in tile_type_errors(kind, current_target(), "the tile", caller()):
+    for problem in type_errors(kind, current_target(), "the tile", caller()):
         raise PtoError(problem)
 
 

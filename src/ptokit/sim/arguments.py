@@ -16,8 +16,9 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.formats import pack, unpack
@@ -111,21 +112,16 @@ class Bound:
             return _tensor(arg, given, kind)
         return self.every_number.get(arg)  # nothing reads one of a type that no page takes
 
-    def renew(
-        self, env: Env, shown: frozenset[str] = frozenset(), done: set[int] | None = None
-    ) -> None:
+    def renew(self, env: Env, shown: frozenset[str] = frozenset()) -> None:
         """These arrays behind handles that `shared` made of others of the same types.
 
-        `shown`: arrays by name that others write, and that are looked at after the run; `done`: the
-        memories, by identity, that were renewed for other cores, to which these are added.
+        `shown`: arrays by name that others write, and that are looked at after the run.
         """
         env |= self._slots()
-        done = set[int]() if done is None else done
         for arg, handle in env.items():
             memory = getattr(handle, "memory", None)
-            if memory is None or arg in self.tiles or id(memory) in done:
+            if memory is None or arg in self.tiles:
                 continue
-            done.add(id(memory))
             given = self.arrays.get(arg.name)
             if given is None:
                 memory.forget(0 if isinstance(handle, Pointer) else memory.size)
@@ -213,9 +209,8 @@ class BoundKernel:
     def renew(self, envs: Mapping[KernelKind, Env]) -> None:
         """These arrays behind handles that `shared` made of others of the same types."""
         written = frozenset(arg.name for bound in self.cores.values() for arg in bound.written)
-        done = set[int]()
         for kind, bound in self.cores.items():
-            bound.renew(envs[kind], written, done)
+            bound.renew(envs[kind], written)
 
     @cached_property
     def dtypes(self) -> dict[str, DType]:

@@ -76,11 +76,6 @@ class Memory:
         value = WRITTEN if self.given else 0
         return np.full(self.size, value, np.uint8) if value else np.zeros(self.size, np.uint8)
 
-    def marks(self) -> Bytes:
-        """The shadow as it is now, to look at: none is made that each `clear` would fill."""
-        made: Bytes | None = self.__dict__.get("shadow")
-        return np.zeros(self.size, np.uint8) if made is None else made
-
     @property
     def size(self) -> int:
         return self.data.size

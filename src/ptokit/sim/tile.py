@@ -14,8 +14,9 @@ import numpy as np
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.arrays import Array, Term, Window, Windows, windows_of
 from ptokit.isa.model.dtypes import DType, i64, u8
+from ptokit.isa.model.globaltypes import GlobalType, global_map
 from ptokit.isa.model.layouts import Axis, IndexMap
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType, global_map
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
@@ -33,10 +34,7 @@ class KnownRegion(NamedTuple):
 
 
 class Matrix:
-    """Elements indexed by row and column: what every handle offers a body.
-
-    `label` names the operand in messages. Formulas read the attributes of the type.
-    """
+    """Elements by row and column, with the attributes of the type; `label` names it in messages."""
 
     _last: tuple[object, Elements, range, range] | None = None
 

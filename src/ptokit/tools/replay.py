@@ -26,9 +26,10 @@ from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import replayed
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.model.dtypes import SPELLINGS, DType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import RECORDED_TARGET
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, Shape, TileType
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.fixpipe import CPU_READING

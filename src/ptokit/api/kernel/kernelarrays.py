@@ -20,7 +20,7 @@ from ptokit.api.settings import recording
 from ptokit.api.tensors import tensor
 from ptokit.ir.module import Value
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, ScalarType
 from ptokit.isa.model.words import GlobalLayout
 

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import A2A3, A5, CPU, LEVEL3, LEVEL12, Rule, both, named, when
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import NZ, ZZ, Layout
-from ptokit.isa.model.tiles import ALIASES, GlobalType, TileType
+from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.isa.model.words import (
     ACC,
     BIAS,

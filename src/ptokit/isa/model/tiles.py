@@ -1,6 +1,7 @@
 """Tile types: what a tile is made of, the rules T1 to T7 it must meet, and its index map.
 
-What a type names: spec 1.2. Global views and convolution tiles are the other two shapes of data.
+What a type names: spec 1.2. Global views (`globaltypes`) and convolution tiles are the other shapes
+of data.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import prod
-from typing import TypeAlias
 
 from ptokit.diagnostics.rich import Rich
-from ptokit.isa.formula.formulas import Const, Field, Many, Static
+from ptokit.isa.formula.formulas import Const, Field, Many
 from ptokit.isa.formula.rules import Rule, named, rules_of, when
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.extents import FRACTALS, Extents, times
+from ptokit.isa.model.extents import FRACTALS, Extents
 from ptokit.isa.model.layouts import (
     DN,
     ND,
@@ -26,7 +26,6 @@ from ptokit.isa.model.layouts import (
     axis,
     box_shape,
     index_map,
-    known,
 )
 from ptokit.isa.model.words import (
     ACC,
@@ -37,7 +36,6 @@ from ptokit.isa.model.words import (
     BLayout,
     CompactMode,
     ConvLayout,
-    GlobalLayout,
     Loc,
     PadValue,
     SLayout,
@@ -236,154 +234,6 @@ TILE_RULES = tuple(rules_of(_tile_rules()))
 
 
 @dataclass(frozen=True)
-class GlobalType:
-    """A view of global memory: extents and strides in elements, up to five of them.
-
-    None stands for an extent or stride that is known only when the program runs. Shorter ranks are
-    right-aligned to five (spec 4.1). `stated` is the layout the program gives, None if it does not.
-    """
-
-    dtype: DType
-    shape: tuple[int | None, ...]
-    stride: tuple[int | None, ...] | None = None
-    stated: GlobalLayout | None = None
-    partition: bool = False
-    written: str = field(default="", compare=False)  # as of tiles
-
-    def __str__(self) -> str:
-        dims = "x".join("?" if n is None else str(n) for n in self.shape)
-        return f"global {self.dtype} {dims}{f' {self.stated}' if self.stated else ''}"
-
-    @property
-    def size(self) -> int:
-        return self.dtype.size
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    @property
-    def extents(self) -> Many:
-        """The extents, for formulas."""
-        return Many(self.shape)
-
-    @property
-    def static_extents(self) -> Static:
-        """The extents, for formulas that ask whether they agree with a list: ? always does."""
-        return Static(self.shape)
-
-    @property
-    def filled(self) -> bool:
-        """Whether no extent that is known is empty."""
-        return all(n is None or n > 0 for n in self.shape)
-
-    @property
-    def fixed(self) -> bool:
-        """Whether every extent is known."""
-        return None not in self.shape
-
-    @property
-    def flat(self) -> bool:
-        """Whether it is one line of memory whose length is known, for all that is known of it."""
-        step = 1 if self.stride is None else self.stride[-1]
-        return self.fixed and all(n == 1 for n in self.shape[:-1]) and step in (1, None)
-
-    @property
-    def n3(self) -> int | None:
-        return five(self.shape)[3]
-
-    @property
-    def n4(self) -> int | None:
-        return five(self.shape)[4]
-
-    @property
-    def outer(self) -> int | None:
-        """The product of the three outer extents."""
-        return times(*five(self.shape)[:3])
-
-    @property
-    def alone(self) -> bool | None:
-        """Whether at most one of the three outer extents is more than 1."""
-        outer = five(self.shape)[:3]
-        return None if None in outer else outer.count(1) >= 2
-
-    @property
-    def layout(self) -> GlobalLayout | None:
-        """The stated layout, or the one the strides imply; None: unknown, or more than one."""
-        if self.stated is not None or self.stride is None:
-            return self.stated
-        (n3, n4), strides = five(self.shape)[3:], self.stride
-        m3, m4 = (None, *strides)[-2:]
-        block = 32 // self.dtype.size
-        if (
-            self.rank == 5
-            and known(n3, 16)
-            and known(m4, 1)
-            and known(m3, block)
-            and known(n4, block)
-        ):
-            return None if self.outer == 1 else GlobalLayout.NZ  # one box lies as nd lies
-        row_major, col_major = known(n4, 1) or known(m4, 1), known(n3, 1) or known(m3, 1)
-        if None in (n3, n4, m4) or (row_major and col_major):
-            return None
-        return GlobalLayout.DN if col_major else GlobalLayout.ND
-
-    @property
-    def of_scales(self) -> bool:
-        """Whether the stated layout is one of scale factors."""
-        return self.stated is not None and self.stated.name.startswith("MX")
-
-    @property
-    def _open(self) -> bool:
-        """Whether the layout is implied by numbers of which some are not known yet."""
-        known = self.stride is not None and None not in (self.n3, self.n4, *self.stride[-2:])
-        return self.stated is None and self.layout is None and not known
-
-    @property
-    def matrix(self) -> Shape:
-        """Rows and columns of the logical matrix (table of 4.1); None where not known."""
-        if self._open and self.outer != 1:
-            return Shape(None, None)
-        rows, cols = axes_of(self.layout)
-        extents = five(self.shape)
-        return Shape(times(*(extents[i] for i in rows)), times(*(extents[i] for i in cols)))
-
-
-# which of the five extents make up the rows of the logical matrix, and which the columns
-MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    GlobalLayout.DN: ((3,), (0, 1, 2, 4)),
-    GlobalLayout.NZ: ((2, 3), (0, 1, 4)),
-    GlobalLayout.MX_A_ZZ: ((1, 3), (2, 4)),
-    GlobalLayout.MX_A_ND: ((2,), (3, 4)),
-    GlobalLayout.MX_A_DN: ((3,), (2, 4)),
-    GlobalLayout.MX_B_NN: ((2, 4), (1, 3)),
-    GlobalLayout.MX_B_ND: ((2, 4), (3,)),
-    GlobalLayout.MX_B_DN: ((3, 4), (2,)),
-}
-
-
-def axes_of(layout: GlobalLayout | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The extents of the rows and of the columns (table of 4.1)."""
-    return MATRIX_AXES.get(layout or GlobalLayout.ND, ((0, 1, 2, 3), (4,)))
-
-
-def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Right-align extents to rank five."""
-    return (1,) * (5 - len(extents)) + extents
-
-
-def global_map(
-    layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]
-) -> IndexMap:
-    """The logical matrix of a global tensor as an index map (table of 4.1)."""
-    digits = list(zip(shape, stride, strict=True))
-    while len(digits) < 5:
-        digits.insert(0, (1, digits[0][0] * digits[0][1] if digits else 1))
-    rows, cols = axes_of(layout)
-    return IndexMap(axis(*(digits[i] for i in rows)), axis(*(digits[i] for i in cols)))
-
-
-@dataclass(frozen=True)
 class ConvTileType:
     """A convolution tile: up to six extents stored row-major in L1 (spec 1.6).
 
@@ -495,6 +345,3 @@ class ConvTileType:
         n = prod(outer[1:] if len(self.shape) == 4 else outer[-1:])
         blocks = prod(self.shape) // (n * last)
         return IndexMap(axis((blocks, n * last), (last, 1)), Axis(((n, last),)))
-
-
-DataType: TypeAlias = "TileType | GlobalType | ConvTileType"

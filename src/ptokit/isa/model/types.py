@@ -10,7 +10,8 @@ from typing import ClassVar, TypeAlias
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import GlobalType, Shape, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.pages.pipeexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 from ptokit.isa.pages.slots import (
     Channel,

@@ -168,10 +168,10 @@ def grouping() -> tuple[Ruled, ...]:
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     fp4 = page.format == MxFormat.FP4
     pairs_of_4 = dst.dtype == f4e2m1x2
-    on_a5 = (f32, (i8,)), *((t, (i8, f4e2m1x2)) for t in (f16, bf16))
+    on_a5 = (f32, (i8, u8)), *((t, (i8, u8, f4e2m1x2)) for t in (f16, bf16))
     tiles = (dst, src, exp, *notes)
     return (
-        on(CPU, src.dtype.isin(*FLOATS), dst.dtype.isin(i8, f8e4m3, f4e2m1x2)),
+        on(CPU, src.dtype.isin(*FLOATS), dst.dtype.isin(i8, u8, f8e4m3, f4e2m1x2)),
         on(A5, pairs(dst, src, *on_a5)),
         named("attribute", either(both(fp4, pairs_of_4), both(~fp4, dst.dtype != f4e2m1x2))),
         exp.dtype.isin(u8, f8e8m0),
@@ -343,11 +343,11 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     run = staticmethod(quantise_groups)
 
 
-class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz", targets=(CPU,)):
+class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
     """`tquant.mx` of fp8 along rows, and the exponents once more in the order of a left scale tile.
 
     exp_zz is filled from its first byte on: boxes of 16 rows and 2 groups, row-major, and so are
-    the elements of each. Compilers call this form deprecated; A5 has no implementation.
+    the elements of each. Compilers take this form on A5 too, and call it deprecated.
     NaN does not count for max and becomes NaN; infinities become 448.
     """
 
@@ -367,15 +367,15 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz", targets=(CPU,)):
         **dict.fromkeys(("exp", "exp_zz"), "!pto.tile_buf<vec, 1x32xui8>"),
         **dict.fromkeys(("max", "scaling"), "!pto.tile_buf<vec, 1x32xf32>"),
     }
-    valid, exp = MxQuantisation.src.valid, MxQuantisation.exp
+    valid = MxQuantisation.src.valid
     why = "this form is of fp8 along rows, without interleaving"
     rules = (
         grouping(),
         room(along=True),
         named("attribute", MxQuantisation.scale == MxScale.OCP, help=why),
         named("attribute", both(axis == GroupAxis.ALONG, store == VecStoreMode.NZ), help=why),
-        named("shape", valid.rows % 16 == 0, valid.cols % (2 * GROUP) == 0, help=IN_BOXES),
-        exp_zz.dtype == exp.dtype,
+        named("shape", valid.rows % 16 == 0, valid.cols // GROUP % 2 == 0, help=IN_BOXES),
+        exp_zz.dtype == MxQuantisation.exp.dtype,
         named("layout", exp_zz.layout == ND),
         named("shape", exp_zz.rows * exp_zz.cols >= valid.rows * valid.cols // GROUP, help=EACH),
         in_vec(exp_zz),

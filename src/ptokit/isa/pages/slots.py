@@ -9,7 +9,8 @@ from __future__ import annotations
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import CONVERSIONS, said
-from ptokit.isa.model.tiles import GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import TileType
 
 TO_VECTOR, TO_CUBE, BOTH = 1, 2, 3  # what `dir_mask` may be: a bit for each direction
 MOST_FLAGS = 16  # of a core; each direction of a pipe takes two

@@ -1,7 +1,7 @@
 """Global memory views: pointers become tensors, tensors become partitions (spec 4.1)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.addresses import known_array
 
 STATED = "let the result's type state these extents, or ? for them"

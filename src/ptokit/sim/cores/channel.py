@@ -14,7 +14,7 @@ from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR, GlobalLayout
 from ptokit.sim.execute import Core
 from ptokit.sim.tile import GlobalView, Pointer

@@ -8,7 +8,8 @@ from math import ceil
 
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Exchange
-from ptokit.isa.model.tiles import ConvTileType, DataType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import DataType, GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import LEFT, RIGHT
 from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.figures import figures, is_table, origin

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, DataType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import M, Pipe, S, V
 from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.datapaths import GIB, bandwidth, moved, product

@@ -8,8 +8,9 @@ from math import ceil, prod
 from typing import TypeAlias
 
 from ptokit.isa.lang.instr import Instr, Role
+from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.layouts import DN
-from ptokit.isa.model.tiles import ConvTileType, DataType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # The operands of one instruction by name, as they are when it is executed.
 Operands: TypeAlias = Mapping[str, DataType]

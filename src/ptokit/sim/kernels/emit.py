@@ -59,8 +59,6 @@ class Function(Emitter):
         """The checks and the stores of a recording."""
         try:
             self.check_reads(recording)
-            if len(recording.stores) == 1 and self.temporary.accumulates(recording.stores[0]):
-                return
             ready = self.preparation().stores(recording.stores)
             for store in ready:
                 self.guard_gathers(store)

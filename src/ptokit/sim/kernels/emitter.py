@@ -19,7 +19,6 @@ from ptokit.sim.kernels.lanes import Lanes, Words
 from ptokit.sim.kernels.loads import Loads
 from ptokit.sim.kernels.loops import Stream, placed
 from ptokit.sim.kernels.lowering import ONCE, Leaf, Preparation, Times, leaves
-from ptokit.sim.kernels.matmul import STRIP
 from ptokit.sim.kernels.overlap import Overlap
 from ptokit.sim.kernels.walk import STILL, Access, LanePositions, counters
 from ptokit.sim.memory import Elements
@@ -63,13 +62,6 @@ class Scratch:
         self.size += -(-(height * width + 64) * dtype.size // 64) * 64
         where = IndexMap(Axis(((height, width),)), Axis(((width, 1),)))
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]
-
-    def strips(self, rows: Num, cols: Num, dtype: DType) -> Elements:
-        """A matrix in strips of columns, as products want it."""
-        height, count = bound(rows), -(-bound(cols) // STRIP)
-        cells = self.room(count * height, STRIP, dtype)
-        cells.map = IndexMap(Axis(((height, STRIP),)), Axis(((count, height * STRIP), (STRIP, 1))))
-        return cells
 
 
 def numbered(tables: list[Any], values: Any) -> int:  # Any: NumPy arrays

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Axis, IndexMap
-from ptokit.isa.model.tiles import GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Coded, Int, Num

@@ -171,8 +171,8 @@ class Preparation:
             return True
         relation = self.related(store.cells, node.cells)
         swap = swap or isinstance(store, ScatterStore)
-        same = relation is MUST_ALIAS and not swap and pointwise(store, node)
-        return relation is not NO_ALIAS and not same
+        pointwise = relation is MUST_ALIAS and not swap and _pointwise(store, node)
+        return relation is not NO_ALIAS and not pointwise
 
 
 def _begins(window: Whole) -> bool:
@@ -191,7 +191,7 @@ def _within(outer: AxisWindow, inner: AxisWindow) -> AxisWindow:
     return AxisWindow(start, inner.count, outer.step * inner.step, outer.limit)
 
 
-def pointwise(store: WindowStore, node: WindowRead) -> bool:
+def _pointwise(store: WindowStore, node: WindowRead) -> bool:
     """The store writes each element where it was read."""
     mine, theirs = store.cells, node.cells
     windows = (mine.map, mine.origin, store.rows, store.cols)
@@ -235,5 +235,4 @@ __all__ = [
     "Times",
     "gathers",
     "leaves",
-    "pointwise",
 ]

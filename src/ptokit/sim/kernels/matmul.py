@@ -1,11 +1,12 @@
 """The matrix product as LLVM IR: a block of sums stays in registers over the whole depth.
 
-- A is m x k, element (row, col) at row * lda + col; only its elements are read.
-- B is k x n in strips of 16 columns, element (row, col) at col // 16 * strip + row * 16 + col % 16:
-  a block of sums reads one after another. The last strip's padding is read, its value is free.
-- C is m x n, in such strips too, as accumulators are: garbage is written to the padding.
+All three matrices are row-major, element (row, col) at row * ld + col of its scratch:
 
-B begins at a multiple of 64 bytes, its strips are multiples of 16, sizes are at least 1.
+- A is m x k; only its elements are read.
+- B is k x n, its rows padded to a multiple of 16 columns: the padding is read, its value is free.
+- C is m x n, padded likewise: garbage is written to the padding.
+
+B and C begin at a multiple of 64 bytes, ldb and ldc are multiples of 16, sizes are at least 1.
 Each sum starts at +0, or `onto` at what C holds, and takes one fused multiply-add per step of the
 depth, in ascending order. Of f64 factors the product and the sum are rounded to f64, then to f32.
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from ptokit.sim.kernels.lanes import Lanes
 from ptokit.sim.record.code import Code, Int, Num, text
 
-STRIP = 16  # columns
+PADDING = 16  # columns
 PARAMETERS = "ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k"
 
 
@@ -47,20 +48,18 @@ class RegisterBlock:
         Rows past the last are the last one again: its sums are computed, and stored, repeatedly.
         """
         code, kinds = self.code, self.lanes.type(self.kind)
-        first = self._strip(col, "%stripb")
         what = f"blocks of {self.rows} rows; past the last row, the last one again"
         with code.loop(Int(code, "%m"), what, self.rows) as row:
             last = Int(code, "%m") - 1
             rows = [Int(code, text(row + number)).least(last) for number in range(self.rows)]
             left = [self._at(self.factor, "%a", each * Int(code, "%lda")) for each in rows]
-            strip = self._at(self.kind, "%c", self._strip(col, "%stripc"))
-            starts = [self._at(self.kind, strip, each * STRIP) for each in rows]
-            places = [p for start in starts for p in self._vectors(self.kind, start, "%stripc")]
-            align = "align 4"
+            starts = [self._at(self.kind, "%c", each * Int(code, "%ldc") + col) for each in rows]
+            places = [place for start in starts for place in self._vectors(self.kind, start)]
+            align = f"align {self.lanes.count * 4}"
             loads = [f"load {kinds}, ptr {place}, {align}" for place in places]
             begin = [code.let(load) if self.onto else "zeroinitializer" for load in loads]
             for place, value in zip(
-                places, self._depth(left, self._at(self.factor, "%b", first), begin), strict=True
+                places, self._depth(left, self._at(self.factor, "%b", col), begin), strict=True
             ):
                 value = self.lanes.canonical(value) if self.kind == "float" else value
                 code.do(f"store {kinds} {value}, ptr {place}, {align}")
@@ -77,9 +76,8 @@ class RegisterBlock:
         size = 8 if self.factor == "double" else 4
         align = min(self.lanes.count * size, 64)
         load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
-        start = self._at(self.factor, right, step * STRIP)
-        places = self._vectors(self.factor, start, "%stripb")
-        vectors = [code.let(load.format(place)) for place in places]
+        start = self._at(self.factor, right, step * Int(code, "%ldb"))
+        vectors = [code.let(load.format(place)) for place in self._vectors(self.factor, start)]
         old, new = list[str](), list[str]()
         for row in left:
             where = self._at(self.factor, row, step)
@@ -101,15 +99,9 @@ class RegisterBlock:
         """The address `offset` elements further."""
         return self.code.let(f"getelementptr inbounds {kind}, ptr {start}, i64 {text(offset)}")
 
-    def _strip(self, col: Num, size: str) -> Num:
-        """Where a column begins."""
-        return (col // STRIP) * Int(self.code, size) + col % STRIP
-
-    def _vectors(self, kind: str, start: str, strip: str) -> list[str]:
+    def _vectors(self, kind: str, start: str) -> list[str]:
         """The addresses of a block's vectors in one row."""
-        cols = (divmod(number * self.lanes.count, STRIP) for number in range(self.vectors))
-        places = [Int(self.code, strip) * strips + col if strips else col for strips, col in cols]
-        return [self._at(kind, start, place) for place in places]
+        return [self._at(kind, start, number * self.lanes.count) for number in range(self.vectors)]
 
     def _multiply_add(self, a: str, b: str, c: str) -> str:
         """a * b + c; of f32 in one rounding, of f64 in three."""
@@ -137,15 +129,15 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool, few: int = 0
     factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
     element = "i32" if kind == "i32" else "float"
     block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, onto)
-    padded = (Int(code, "%n") + (STRIP - 1)) & -STRIP
+    padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:
         block.strip(col)
-    if block.width > STRIP:
-        with code.loop(padded - whole, "the last columns", STRIP) as col:
-            replace(block, vectors=STRIP // lanes).strip(whole + col)
+    if block.width > PADDING:
+        with code.loop(padded - whole, "the last columns", PADDING) as col:
+            replace(block, vectors=PADDING // lanes).strip(whole + col)
     code.do("ret void")
-    head = f"define internal void @{name}({PARAMETERS},\n    i64 %lda, i64 %stripb, i64 %stripc)"
+    head = f"define internal void @{name}({PARAMETERS},\n    i64 %lda, i64 %ldb, i64 %ldc)"
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])
 
 

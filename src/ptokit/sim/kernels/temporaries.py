@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any
 
 from ptokit.isa.lang.arrays import BOOL, Array
 from ptokit.isa.model import dtypes as t
@@ -15,9 +15,7 @@ from ptokit.sim.kernels import matmul, ordering
 from ptokit.sim.kernels.emitter import Emitter, bound
 from ptokit.sim.kernels.folds import Fold
 from ptokit.sim.kernels.lanes import Lanes, element
-from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf, pointwise
-from ptokit.sim.kernels.matmul import STRIP
-from ptokit.sim.kernels.overlap import MUST_ALIAS
+from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
 from ptokit.sim.kernels.walk import LanePositions, Walk, counters
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, Num, text
@@ -32,13 +30,9 @@ from ptokit.sim.record.expressions import (
 )
 
 FEW = 4  # rows of a product that has a function of its own
-SUMS = (t.f32, t.i32)
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
 ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
-
-
-Room: TypeAlias = "Callable[[Num, Num, DType], Elements]"
 
 
 def _as(x: Array, dtype: DType) -> Traced:
@@ -118,60 +112,27 @@ class Temporaries:
         self.fill(cells, source)
         return cells
 
-    def accumulates(self, store: WindowStore) -> bool:
-        """Compute a product where it belongs, if that is as its kernel wants it, sums and all."""
-        node = store.value
-        if not (isinstance(node, Whole) and node.word == "matmul" and self._in_strips(store)):
-            return False
-        for start in node.args[2:]:
-            if not isinstance(start, WindowRead) or not pointwise(store, start):
-                return False
-            if self.function.related(store.cells, start.cells) is not MUST_ALIAS:
-                return False
-        self._product(node, store.cells)
-        return True
-
-    def _in_strips(self, store: WindowStore) -> bool:
-        """Whether it fills whole strips of columns whose rows lie one behind the other."""
-        cells, value, width = store.cells, store.value, store.cols.count
-        every = known(cells.origin, 0) and all(
-            known(span.start, 0) and span.step == 1 for span in (store.rows, store.cols)
-        )
-        whole = isinstance(width, int) and width > 0 and width % STRIP == 0
-        if not (every and whole) or self.function.tracked(cells) or known(store.rows.count, 0):
-            return False
-        next_row, strips = STRIP, cells.map.cols.digits
-        for count, step in reversed(cells.map.rows.digits):
-            if not known(step, next_row):
-                return False
-            next_row *= count
-        return strips[1:] == ((STRIP, 1),) and cells.dtype == value.dtype and cells.dtype in SUMS
-
-    def _product(self, node: Whole, here: Elements | None = None) -> Elements:
-        """Both factors packed as the kernel wants them, and the sums to begin with; the kernel.
-
-        `here`: where the result belongs, and the sums are that it begins with.
-        """
+    def _product(self, node: Whole) -> Elements:
+        """Both factors packed as the kernel wants them, and the sums to begin with; the kernel."""
         a, b, *start = node.args
         total = t.i32 if a.dtype.is_int else t.f32
         wide = t.f64 if a.dtype == t.f64 else total
         packed: list[Elements] = []
-        for factor, room in zip((a, b), self._rooms, strict=True):
-            cells = room(factor.rows, factor.cols, wide)
+        for factor, line in ((a, 1), (b, 16)):
+            cells = self.scratch.room(factor.rows, factor.cols, wide, line)
             converted = factor.cast(wide)
             assert isinstance(converted, Traced)
             self.fill(cells, converted)
             packed.append(cells)
-        out = here or self.scratch.strips(node.rows, node.cols, total)
-        for value in start if here is None else ():
+        out = self.scratch.room(node.rows, node.cols, total, 16)
+        for value in start:
             store = WindowStore(out, *spans(node), value)
             self.function.store(*self.function.preparation(store).stores([store]))
         sizes = (node.rows, node.cols, a.cols)
         if wide is not t.f64 or _few(node.rows):
             self._multiply(wide, packed, out, sizes, onto=bool(start))
             return out
-        both = zip((a, b), packed, self._rooms, strict=True)
-        lines = [self._narrowed(factor, cells, room) for factor, cells, room in both]
+        lines = [self._narrowed(f, c, n) for f, c, n in zip((a, b), packed, (1, 16), strict=True)]
         short = self.code.let("and i1 {}, {}".format(*(found for _, found in lines)))
         long = self.code.let(f"xor i1 {short}, true")
         for met, kind, factors in ((short, total, [c for c, _ in lines]), (long, wide, packed)):
@@ -179,24 +140,19 @@ class Temporaries:
                 self._multiply(kind, factors, out, sizes, onto=bool(start))
         return out
 
-    @property
-    def _rooms(self) -> tuple[Room, Room]:
-        """Storage for the factors of a product."""
-        return self.scratch.room, self.scratch.strips
-
-    def _narrowed(self, factor: Traced, cells: Elements, room: Room) -> tuple[Elements, str]:
+    def _narrowed(self, factor: Traced, cells: Elements, line: int) -> tuple[Elements, str]:
         """f64 factors as f32, and whether each is an f32 of 12 significant bits.
 
         Then products have 24, and the f64 sum of two numbers of 24 bits, rounded to f32, is what
         one rounding of the exact sum gives: f32 may be multiplied instead.
         """
         wide = WindowRead(cells, *spans(factor))
-        narrow, short_cells = _as(wide, t.f32), room(factor.rows, factor.cols, t.f32)
-        self.fill(short_cells, narrow)
+        narrow, room = _as(wide, t.f32), self.scratch.room(factor.rows, factor.cols, t.f32, line)
+        self.fill(room, narrow)
         short = (narrow.bitcast(t.i32) & 0xFFF).equals(0) & _as(narrow, t.f64).equals(wide)
         every: Any = short.cast(t.i32).fold("min", 0).fold("min", 1)  # Any: a `Whole`
         found = self.code.let(f"load i32, ptr {self.function.pointer(self._folded(every))}")
-        return short_cells, self.code.let(f"icmp ne i32 {found}, 0")
+        return room, self.code.let(f"icmp ne i32 {found}, 0")
 
     def _multiply(
         self,
@@ -214,8 +170,7 @@ class Temporaries:
             name, kind.name, self.function.lanes(4), self.function.host.fma, onto, few
         )
         pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*factors, out))
-        strips = [c.map.cols.digits[0][1] for c in (factors[1], out)]
-        lines = (factors[0].map.rows.digits[0][1], *strips)
+        lines = (c.map.rows.digits[0][1] for c in (*factors, out))
         numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *lines))
         self.code.do(f"call void @{name}({pointers}, {numbers})")
 

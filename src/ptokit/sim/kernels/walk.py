@@ -22,7 +22,6 @@ from ptokit.sim.record.code import Code, NotNative, Num, text
 
 MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
 UNROLL = 4
-BAND = 4
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
 FAR = Stream(((1 << 40, 1 << 40),))
@@ -136,17 +135,13 @@ class Walk:
         inner = loops.pop() if wide else None
         point = LanePositions.begin(self.accesses, part, inner, self.lanes if wide else 1)
         across = None if inner is None or self.ordered else self._turning(loops, inner, point)
-        band = None
-        if across is None and inner is not None and not self.ordered:
-            loops, band = _in_bands(loops, inner)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
         with nested(self.code, loops, [point], self.what) as [point]:
             if inner is None:
                 self.act(point)
             elif across is None:
-                for turn in range(1 if band is None else BAND):
-                    self._along(inner, point if band is None else point.moved(band, turn))
+                self._along(inner, point)
             else:
                 self._turned(inner, across, point)
 
@@ -212,21 +207,6 @@ class Walk:
             left = Loop(rest, across.steps)
             with nested(self.code, [left], [point.moved(across, whole)], self.what) as [tail]:
                 self.act(tail)
-
-
-def _in_bands(loops: list[Loop], inner: Loop) -> tuple[list[Loop], Loop | None]:
-    """Short runs that an operand has side by side, in bands of rows: else each pass of the rows
-    would read a part of its cache lines, which are gone when the next one comes."""
-    if len(loops) < 2 or not isinstance(inner.count, int):
-        return loops, None
-    *outer, beside, rows = loops
-    runs = zip(beside.steps[1:], inner.steps[1:], strict=True)
-    if not any(known(step, inner.count) and known(one, 1) for step, one in runs):
-        return loops, None
-    if not isinstance(rows.count, int) or rows.count % BAND or rows.count == BAND:
-        return loops, None
-    bands = Loop(rows.count // BAND, tuple(step * BAND for step in rows.steps))
-    return [*outer, bands, beside], Loop(BAND, rows.steps)
 
 
 def counters() -> tuple[Access, Access]:

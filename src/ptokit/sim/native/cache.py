@@ -90,10 +90,9 @@ class MachineCode:
         """Its entry."""
         return ENTRY(self.engine.get_function_address("launch"))
 
-    @cached_property
-    def begin(self) -> int:
-        """The address of what makes a coroutine of it."""
-        return self.engine.get_function_address("begin")
+    def address(self, name: str) -> int:
+        """Of one of its functions."""
+        return self.engine.get_function_address(name)
 
 
 def compiled(

@@ -273,7 +273,7 @@ class Job:
             space = next((s for s in compiler.spaces if s.name == name), None)
             given = None if space is None else space.memory
             memory: Memory = given or core.space_named(name)
-            return None if memory.given else memory.marks()
+            return None if memory.given else memory.shadow
 
         def fresh(op: Op) -> Any:  # Any: a type and an address
             if op.bound("addr"):

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -30,11 +29,14 @@ def drive(workers: Sequence[Worker], shared: Mapping[str, Memory], blocks: int) 
     order = np.zeros(len(workers) + 1, np.int64)
     with ExitStack() as stack:
         for row, worker in zip(table, workers, strict=True):
-            entry = worker.session.code.begin
+            entry = worker.session.code.address("begin")
             row[:5] = entry, *worker.places, stack.enter_context(worker.answering())
         memories = [n for name in (COUNTERS, SLOTS) for n in _bytes(shared[name])]
-        places = address_of(table), len(workers), address_of(order)
-        found = _loop(codes.this_processor())(*places, *memories, blocks)
+        loop, places = (
+            LOOP(_code(codes.this_processor()).address("drive")),
+            (address_of(table), len(workers)),
+        )
+        found = loop(*places, address_of(order), *memories, blocks)
     return [workers[n] for n in order[: order[-1]]] if found == STUCK else []
 
 
@@ -43,11 +45,9 @@ def _bytes(memory: Memory) -> tuple[int, int]:
 
 
 @cache
-def _loop(processor: codes.Processor) -> Any:  # Any: a ctypes function
+def _code(processor: codes.Processor) -> codes.MachineCode:
     code, _ = codes.compiled(TEXT, lambda: (TEXT, b""), processor)
-    loop: Any = LOOP(code.engine.get_function_address("drive"))
-    loop.code = code  # lives as long
-    return loop
+    return code
 
 
 TEXT = f"""declare void @llvm.coro.resume(ptr)

@@ -8,7 +8,8 @@ from typing import Any
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
 from ptokit.isa.lang.traits import CHANNEL, CORE, FLAGS, FLOW, MACHINE, REGIONS, Resource
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.cores.group import GroupedCore

@@ -23,8 +23,9 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, PRINTS, RESIZES
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, BoundKernel, Env

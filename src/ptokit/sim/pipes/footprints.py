@@ -15,8 +15,9 @@ import numpy as np
 from ptokit.analysis.effects import ByteRanges, effects, marked
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import Op, Value
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import GlobalType, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env

@@ -9,8 +9,9 @@ from typing import Any
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import CORE, FLAGS, PRINTS, REGISTERS
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.execute import Core, given

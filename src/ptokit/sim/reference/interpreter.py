@@ -25,7 +25,8 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import CHANNEL, FLOW, MACHINE, REGIONS, SIGNALS, Resource
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore

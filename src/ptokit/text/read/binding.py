@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import F32
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.tiles import GlobalType
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member

@@ -13,7 +13,8 @@ from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import ALLOCATES
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import (
     ELISIONS,
     INDEX,

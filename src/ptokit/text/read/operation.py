@@ -68,7 +68,7 @@ def _new(p: Parser, start: int) -> AnyOp:
         reader = read_generic if name[0] == '"' else SHAPES[forms[0].asm.shape]
         op = reader(p, forms, at, results)
     except (UnknownOperandType, PtoError) as problem:
-        if isinstance(problem, PtoError) and OTHERWISE_KEPT not in forms[0].traits:
+        if isinstance(problem, PtoError) and not _of_another_level(problem, forms):
             raise
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
@@ -80,6 +80,12 @@ def _new(p: Parser, start: int) -> AnyOp:
     for operand, value in op.named_results():
         require_kind(p, op.page.operand(operand), value.type, at)
     return op
+
+
+def _of_another_level(problem: PtoError, forms: tuple[type[Instr], ...]) -> bool:
+    """Whether what is wrong are types that the instruction has elsewhere."""
+    slugs = {d.slug for d in problem.diagnostics}
+    return OTHERWISE_KEPT in forms[0].traits and slugs <= {"type-mismatch", "operand-count"}
 
 
 @lru_cache(maxsize=4096)

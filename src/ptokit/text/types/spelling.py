@@ -5,14 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptokit.isa.model.dtypes import DType, f32
-from ptokit.isa.model.tiles import (
-    ConvTileType,
-    CustomPad,
-    GlobalType,
-    MultiTileType,
-    Shape,
-    TileType,
-)
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
 

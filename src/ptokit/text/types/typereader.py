@@ -12,7 +12,8 @@ from math import prod
 from typing import Any
 
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
-from ptokit.isa.model.tiles import ConvTileType, GlobalType, MultiTileType, TileType, tile_type
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType, tile_type
 from ptokit.isa.model.types import (
     HANDLES,
     I1,

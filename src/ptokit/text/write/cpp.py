@@ -14,7 +14,8 @@ from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE
 from ptokit.isa.model.dtypes import DTYPES
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, GlobalType, MultiTileType, TileType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, TileType
 from ptokit.isa.model.types import (
     EVENT,
     PREFETCHING,

@@ -48,7 +48,7 @@ def layout(
     at: str | None,
 ) -> None:
     """Draw where the elements of a tile live: `ptokit layout f16 64x256 nz`."""
-    from ptokit.analysis.checker import tile_type_errors
+    from ptokit.analysis.checker import type_errors
     from ptokit.api.files import write_files
     from ptokit.api.tensors import dtype_of, word
     from ptokit.isa.model.layouts import Layout
@@ -62,7 +62,7 @@ def layout(
         place, elements = word(Loc, loc, "location"), dtype_of(dtype)
         arranged = word(Layout, layout, "layout")
     kind = tile_type(place, elements, rows, cols, layout=arranged, fractal=fractal or 512)
-    for problem in tile_type_errors(kind, DEFAULT_TARGET, "the tile", None):
+    for problem in type_errors(kind, DEFAULT_TARGET, "the tile", None):
         raise PtoError(problem)
     click.echo(layout_picture(kind, _painted))
     if svg is not None:

@@ -12,13 +12,13 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.samples import DOUBLE
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import READINGS, SPACES, TARGETS, Target
 from ptokit.isa.model.tiles import (
     ALIASES,
     TILE_RULES,
     ConvTileType,
-    GlobalType,
     MultiTileType,
     TileType,
     tile_type,
