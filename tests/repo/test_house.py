@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 790,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
-    "isa/model": 2_180,  # readings by name, words by number; kinds of cores, structs; drawn types
+    "isa/model": 2_210,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_640,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 900,
     "isa": 140,  # the index, and when its table is older
@@ -40,7 +40,7 @@ HOUSE = {
     "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
     "sim/pipes": 3_250,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_200,  # blocks become regions; what each core runs; addresses; flags of all cores
-    "api": 4_140,  # what is issued, profiles; raw files, arguments by position and rank; clusters
+    "api": 4_150,  # what is issued, profiles; files, arguments by position and rank; clusters; maps
     "api/kernel": 3_690,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_250,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

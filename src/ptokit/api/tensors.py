@@ -270,8 +270,7 @@ def conv(
     steps = _pair(filter), _pair(stride), _pair(dilation)
     if min(min(step) for step in steps) < 1:
         raise ValueError("filter, stride and dilation count from 1")
-    one = padding
-    sides = (one, one, one, one) if isinstance(one, int) else one
+    sides = padding if isinstance(padding, tuple) else (padding, padding, padding, padding)
     return Unrolling(sides, *steps, pad_value)
 
 

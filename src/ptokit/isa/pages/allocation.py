@@ -260,10 +260,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
             when(~dst.dynamic_rows, named("shape", dst.valid.rows == valid.first, help=SAID)),
             when(~dst.dynamic_cols, named("shape", dst.valid.cols == valid.last, help=SAID)),
         ),
-        when(
-            valid.count == 0,
-            named("shape", both(tall, wide), help=ALL),
-        ),
+        when(valid.count == 0, named("shape", both(tall, wide), help=ALL)),
         named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
         named(
             "window-out-of-bounds",

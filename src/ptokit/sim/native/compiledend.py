@@ -18,7 +18,7 @@ MOST_ENTRIES = 1 << 40  # that go through a queue in one run
 
 
 class CompiledEnd(QueueEnd):
-    """One end of a queue; only a core that must wait stops."""
+    """One end of a queue; only a core that must wait suspends."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
         super().__init__(fifo, main.core)

@@ -19,8 +19,7 @@ from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
-from ptokit.sim.native.cache import Processor
-from ptokit.sim.native.compile import CompiledBody, variant_of
+from ptokit.sim.native.compile import CompiledBody, Variant, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import BLOCK, CELL, WAITING
@@ -48,7 +47,7 @@ class CompiledKernel:
         self.grid = Grid.of(bound, blocks, rank)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         self.switches = rank is None and not self.grid.signals  # turns are given in compiled code
-        self.idle: dict[tuple[bool, tuple[bool, Processor]], list[_Launch]] = {}  # that ended
+        self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
@@ -123,7 +122,7 @@ class _Launch:
         if any(_grows(env) for env in envs.values()):
             raise NotNative("an output is as large as its views")
         self.kernel, self.envs, self.limits, self.logged = kernel, envs, limits, logged
-        schedule = _Settled() if kernel.switches else schedule or Schedule()
+        schedule = _WithoutWaits() if kernel.switches else schedule or Schedule()
         self.board = SignalBoard(tuple(kernel.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
@@ -192,8 +191,8 @@ class _Launch:
         worker.begin()
 
 
-class _Settled(Schedule):
-    """The order of cores that switch in compiled code: nothing outside of it can wait."""
+class _WithoutWaits(Schedule):
+    """The schedule of cores that switch in compiled code: only that code can wait."""
 
     def wait(self, wait: Wait) -> None:
         """NotNative where the core would have to wait."""

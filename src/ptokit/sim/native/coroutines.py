@@ -1,6 +1,6 @@
 """The program of a core that runs at once with others, as a coroutine of LLVM.
 
-It stops where it waits for a counter, without a call back; `drive` tells who goes on.
+It suspends where it waits for a counter, without a call back; `drive` resumes it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ away:
 
 
 def give_turn(code: Code) -> None:
-    """The coroutine stops here until it has its next turn."""
+    """Suspend the coroutine until its next turn."""
     answer = code.let("call i8 @llvm.coro.suspend(token none, i1 false)")
     after = code.name("resumed")
     code.do(f"switch i8 {answer}, label %away [ i8 0, label %{after} i8 1, label %destroyed ]")
@@ -61,7 +61,7 @@ def give_turn(code: Code) -> None:
 def coroutine(body: str) -> str:
     """A module's entry: makes the coroutine of one block.
 
-    The body stops before it begins, and leaves for the labels `good` and `failed`.
+    The body suspends at its start, and branches to the labels `good` and `failed` at its end.
     """
     filled = {"arguments": ARGUMENTS, "failed": FAILED, "ends": ENDS, "words": WORDS}
     return PROGRAM.format(body=body, **filled)

@@ -18,25 +18,23 @@ from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, CELL, FAILED, LEAST
 from ptokit.sim.native.session import Worker
 
-FIELDS = 6  # of a core's row: entry, frame, memories, scratch, callback; its coroutine
-STUCK = -1  # what the loop gives where all cores that are left wait; 1: one failed
+BEGIN, FRAME, MEMORIES, SCRATCH, CALLBACK, COROUTINE, FIELDS = range(7)  # a core's row
+STUCK = -1  # the result where all cores that are left wait; 1: a core failed; 0: all ended
 LOOP = CFUNCTYPE(c_int64, c_void_p, c_int64, c_void_p, *[c_void_p, c_int64] * 2, c_int64)
 
 
 def drive(workers: Sequence[Worker], shared: Mapping[str, Memory], blocks: int) -> list[Worker]:
-    """Run the cores of all blocks; those that wait for ever, where they do."""
+    """Run the cores of all blocks; the result is the cores in a deadlock, none if there is none."""
     table = np.zeros((len(workers), FIELDS), np.int64)
     order = np.zeros(len(workers) + 1, np.int64)
     with ExitStack() as stack:
         for row, worker in zip(table, workers, strict=True):
             entry = worker.session.code.address("begin")
-            row[:5] = entry, *worker.places, stack.enter_context(worker.answering())
+            row[:COROUTINE] = entry, *worker.places, stack.enter_context(worker.answering())
         memories = [n for name in (COUNTERS, SLOTS) for n in _bytes(shared[name])]
-        loop, places = (
-            LOOP(_code(codes.this_processor()).address("drive")),
-            (address_of(table), len(workers)),
-        )
-        found = loop(*places, address_of(order), *memories, blocks)
+        loop = LOOP(_code(codes.this_processor()).address("drive"))
+        cores = address_of(table), len(workers)
+        found = loop(*cores, address_of(order), *memories, blocks)
     return [workers[n] for n in order[: order[-1]]] if found == STUCK else []
 
 
@@ -78,11 +76,11 @@ blank:
   br label %make
 make:
   %n = phi i64 [ 0, %blank ], [ %n.next, %make ]
-  %entry.of = call ptr @field(ptr %cores, i64 %n, i64 0)
-  %frame.of = call ptr @field(ptr %cores, i64 %n, i64 1)
-  %memories.of = call ptr @field(ptr %cores, i64 %n, i64 2)
-  %scratch.of = call ptr @field(ptr %cores, i64 %n, i64 3)
-  %callback.of = call ptr @field(ptr %cores, i64 %n, i64 4)
+  %entry.of = call ptr @field(ptr %cores, i64 %n, i64 {BEGIN})
+  %frame.of = call ptr @field(ptr %cores, i64 %n, i64 {FRAME})
+  %memories.of = call ptr @field(ptr %cores, i64 %n, i64 {MEMORIES})
+  %scratch.of = call ptr @field(ptr %cores, i64 %n, i64 {SCRATCH})
+  %callback.of = call ptr @field(ptr %cores, i64 %n, i64 {CALLBACK})
   %block.at = getelementptr i64, ptr %frame.of, i64 {BLOCK}
   store i64 %block, ptr %block.at
   %least.first = getelementptr i64, ptr %frame.of, i64 {LEAST}
@@ -91,7 +89,7 @@ make:
   store i64 0, ptr %cell.first
   %made = call ptr %entry.of(ptr %frame.of, ptr %memories.of, ptr %scratch.of, ptr %callback.of)
   %row = mul i64 %n, {FIELDS}
-  %made.index = add i64 %row, 5
+  %made.index = add i64 %row, {COROUTINE}
   %made.at = getelementptr ptr, ptr %cores, i64 %made.index
   store ptr %made, ptr %made.at
   %order.first = getelementptr i64, ptr %order, i64 %n
@@ -110,7 +108,7 @@ look:
 asked:
   %order.at = getelementptr i64, ptr %order, i64 %place
   %core = load i64, ptr %order.at
-  %frame = call ptr @field(ptr %cores, i64 %core, i64 1)
+  %frame = call ptr @field(ptr %cores, i64 %core, i64 {FRAME})
   %cell.at = getelementptr i64, ptr %frame, i64 {CELL}
   %cell = load i64, ptr %cell.at
   %least.at = getelementptr i64, ptr %frame, i64 {LEAST}
@@ -128,7 +126,7 @@ goes:
   %bytes = mul i64 %behind, 8
   %order.next = getelementptr i64, ptr %order, i64 %place.next
   call void @llvm.memmove.p0.p0.i64(ptr %order.at, ptr %order.next, i64 %bytes, i1 false)
-  %coroutine = call ptr @field(ptr %cores, i64 %core, i64 5)
+  %coroutine = call ptr @field(ptr %cores, i64 %core, i64 {COROUTINE})
   call void @llvm.coro.resume(ptr %coroutine)
   %done = call i1 @llvm.coro.done(ptr %coroutine)
   br i1 %done, label %finished, label %stands
@@ -164,7 +162,7 @@ destroy:
 destroys:
   %gone.at = getelementptr i64, ptr %order, i64 %d
   %gone.core = load i64, ptr %gone.at
-  %gone.coroutine = call ptr @field(ptr %cores, i64 %gone.core, i64 5)
+  %gone.coroutine = call ptr @field(ptr %cores, i64 %gone.core, i64 {COROUTINE})
   call void @llvm.coro.destroy(ptr %gone.coroutine)
   %d.next = add i64 %d, 1
   br label %destroy

@@ -42,7 +42,7 @@ class MainFunction:
     tracked: set[str]
     limited: bool = False  # it counts what may still be used
     logged: bool = False  # it writes down what it executes
-    suspends: bool = False  # it is a coroutine, which stops where it waits for a counter
+    suspends: bool = False  # it is a coroutine, which suspends where it waits for a counter
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
     tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays

@@ -1,8 +1,8 @@
 """A dry run: the scalar part of a program runs, and its instructions are only issued.
 
-The cores of a kernel run at once and wait for one another as they do in any run.
-Numbers that nobody has given, and those that come out of memory, are samples; a loop whose extent
-depends on one takes a number of turns that is chosen, a branch the way that is chosen.
+The cores of a kernel run at once and wait for one another as they do in any run. Numbers that were
+not given, and those that come out of memory, are samples; a loop whose extent depends on one takes
+a number of turns that is chosen, a branch the way that is chosen.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class DryRun(Interpreter):
         return noted
 
     def _exchanged(self, op: Op, step: Step) -> Step:
-        """What waits for other cores, or lets them go on, does so; entries have any content."""
+        """Execute an exchange between cores as in any run; what is handed on has any content."""
         handed_on = [value for _, value in op.values()]
 
         def exchanged(env: Env) -> None:

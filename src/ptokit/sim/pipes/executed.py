@@ -57,8 +57,8 @@ class LoggedKind(NamedTuple):
     operands: tuple[tuple[str, object], ...]
 
 
-class _Calls:
-    """Stands for the flags of a core: which words the body of an instruction says to them."""
+class _RecordedCalls:
+    """Stands for the flags of a core: records the methods that a body calls on them."""
 
     def __init__(self) -> None:
         self.said: list[Said] = []
@@ -126,7 +126,7 @@ class ExecutedLog:
             return None
         key = (number, *[numbers[n] for n in point.deciding])
         if key not in self.words:
-            ready, calls = ReadyOp(op), _Calls()
+            ready, calls = ReadyOp(op), _RecordedCalls()
             env = self._env(op, point, numbers)
             ready.run(ready.values(env), {**self.log.core.offer(), FLAGS: calls})
             self.words[key] = calls.said

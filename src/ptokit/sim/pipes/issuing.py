@@ -1,7 +1,7 @@
 """Issuing: which entries the cores of a run put into the queues of their pipes.
 
-An `Issue` observes a run of the reference. `dry_run` follows the scalar part of a program alone:
-what its pipes would do to memory is noted, not done.
+An `Issue` observes a run of the reference. A dry run (`dryrun`) executes only the scalar part of a
+program: what its pipes would do to memory is noted, not done.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Operands: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
 class FlagEvents(Protocol):
-    """Who takes down what the flags of a core are told."""
+    """Receives the sets and waits of the flags of a core."""
 
     number: int
 
@@ -205,9 +205,9 @@ class Issue(Observer):
         core.state.flags = IssuedFlags(issue)
 
     def proven(self, *, blocks_only: bool) -> bool:
-        """Whether it is known, without a look at each entry, that nothing is wrong with the order.
+        """Whether a proof shows, without a list of entries, that the order has no fault.
 
-        `blocks_only`: between blocks.
+        `blocks_only`: the order between blocks, nothing else.
         """
         return False
 

@@ -1,9 +1,9 @@
-"""A proof that nothing is wrong with the order of a run, from its logs: in compiled code.
+"""A proof, in compiled code, that a run has no hazard: from its execution logs.
 
-Entries are gone through in program order, in which nothing may wait for what comes later, with the
-clocks of `hazards`. Either there is no finding, or there may be one and `hazards` is asked. Blocks
-are gone through one after the other, as if each were complete before the next one begins; but what
-it did to memory that all reach is a conflict there.
+The records are read in program order, in which no wait may come before its set, with the vector
+clocks of `hazards`. If the proof fails there may be a hazard, and `hazards` looks for it. Blocks
+are read one after the other, as if each were complete before the next one begins; but accesses of
+two blocks to shared memory are a conflict if one of them writes.
 """
 
 from __future__ import annotations
@@ -43,11 +43,7 @@ from ptokit.sim.pipes.orderscan import (
 FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two
 TABLE, NUMBER = 1 << 14, 2  # an array of this size may be one of numbers, of 4 bytes each
 MOST_GRANULES = 1 << 20  # of one memory
-MOST_WORDS, MOST_SPACES, MOST_CHANNELS = (
-    1 << 16,
-    256,
-    512,
-)  # of kinds; a run with more is not proven
+MOST_WORDS, MOST_SPACES, MOST_CHANNELS = 1 << 16, 256, 512  # a run that needs more is not proven
 MOST_RUNS = 64  # of even lines in one access
 LATEST = (1 << 31) - 1  # no entry has a larger number
 PIPES = [*Pipe]
@@ -57,13 +53,13 @@ class _Unproven(Exception):
     """The proof does not cover this run."""
 
 
-class _Again(Exception):
-    """What was gone through so far took something for granted that does not hold."""
+class _Restart(Exception):
+    """An assumption about memory that the proof made so far does not hold: begin again."""
 
 
 @dataclass
 class _Space:
-    """A memory; `shift`: its granules are so many powers of two large."""
+    """A memory, in granules of 2 to the power of `shift` bytes; `shared` by all blocks."""
 
     memory: Memory
     size: int
@@ -73,8 +69,8 @@ class _Space:
     written: bool = False
 
 
-class _Flags:
-    """Takes what the flags of a core are told, as steps."""
+class _FlagSteps:
+    """Makes steps of the sets and waits of the flags of a core."""
 
     number = 0
 
@@ -102,10 +98,9 @@ class _Flags:
 
 
 def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) -> bool:
-    """Whether nothing is wrong with the order in a run with these logs; if not, something may be.
+    """Whether a run with these logs is proven to have no hazard; if not, it may still have none.
 
-    `blocks_only`: whether no two blocks are in conflict. Each block is in one log, or is one of
-    several cores of which nothing else is asked.
+    `blocks_only`: no hazard between two blocks. Without it each log holds all cores of its blocks.
     """
     first, key = logs[0], (OrderProof, target, blocks_only)
     proof = first.known.pop(key, None)  # nobody else works with it meanwhile
@@ -117,7 +112,7 @@ def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) ->
 
 
 class _Program:
-    """A program that writes logs, and what its instructions do, as far as they were met."""
+    """A program that writes logs, with the kinds of records met so far."""
 
     def __init__(self, target: Target, log: Logged) -> None:
         self.log = replace(log, words=log.words[:0])
@@ -138,7 +133,7 @@ class _Program:
 
 
 class OrderProof:
-    """What it takes to go through the logs of a launch; runs may differ in content only."""
+    """The tables for the logs of a launch, kept for runs that differ in content only."""
 
     def __init__(self, target: Target, blocks_only: bool) -> None:
         self.target, self.blocks_only = target, blocks_only
@@ -156,16 +151,16 @@ class OrderProof:
     # the run
 
     def fits(self) -> bool:
-        """Whether memories have the sizes that they had."""
+        """Whether no memory has changed its size since the tables were made."""
         return all(space.memory.size == space.size for space in self.spaces.values())
 
     def holds(self, logs: Sequence[Logged]) -> bool:
-        """Whether nothing is wrong with the order; if not, something may be."""
+        """Whether the run is proven; if not, it may still have no hazard."""
         while True:
             try:
                 self._begin()
                 return all(map(self._log_holds, logs)) and self._block_ends()
-            except _Again:
+            except _Restart:
                 continue
             except _Unproven:
                 return False
@@ -187,10 +182,10 @@ class OrderProof:
         self.shadows.clear()
         for number, space in enumerate(self.spaces.values()):
             self._place(number, space)
-        self._clear(0)
+        self._begin_block(0)
 
-    def _clear(self, block: int) -> None:
-        """A block begins: all that was before is complete, on this core."""
+    def _begin_block(self, block: int) -> None:
+        """All entries of earlier blocks are complete, on this core."""
         self.rows[Row.BLOCK, LANES - 1] = block + 1
         self.rows[Row.CLOCKS : Row.CLOCKS + LANES] = self.rows[Row.DONE]
         self.state[2] = 0
@@ -199,12 +194,12 @@ class OrderProof:
             self.tickets[:count, 2, 0] = ~self.flags[:count]
 
     def _block_ends(self) -> bool:
-        """Whether no flag is left."""
+        """Whether no flag is left set."""
         count = len(self.channels)
         return not (self.tickets[:count, 2, 0] * self.flags[:count]).any()
 
     def _program(self, log: Logged) -> _Program:
-        """The program of a log: the code works on its tables from now on."""
+        """The program of a log, whose tables the code gets."""
         if id(log.points) not in self.programs:
             self.programs[id(log.points)] = _Program(self.target, log)
         program = self.programs[id(log.points)]
@@ -226,7 +221,7 @@ class OrderProof:
             elif why == Stop.BLOCK:
                 if not self._block_ends():
                     return False
-                self._clear(int(log.words[at + 1]))
+                self._begin_block(int(log.words[at + 1]))
                 at += 2
             elif why == Stop.FINER:
                 self._align([*self.spaces.values()][int(self.state[1])], int(self.state[3]))
@@ -258,11 +253,11 @@ class OrderProof:
         reader = program.reader
         said = reader.said(number, numbers)
         if said is not None:
-            told = _Flags(self)
-            flags = IssuedFlags(told)
+            made = _FlagSteps(self)
+            flags = IssuedFlags(made)
             for word, words in said if not self.blocks_only else ():
                 getattr(flags, word)(*words)
-            yield from told.steps
+            yield from made.steps
             return
         kind = reader.kind_of(program.core, number, numbers)
         if kind.pipe is None or not (kind.reads or kind.writes):
@@ -311,18 +306,18 @@ class OrderProof:
             self._place(len(self.spaces) - 1, space)
         if writes and not space.written:
             space.written = True
-            raise _Again  # reads of it were skipped
+            raise _Restart  # reads of it were skipped
         return [*self.spaces].index(key), space
 
     def _align(self, space: _Space, place: int) -> None:
-        """Lines that begin there begin with a granule, unless granules would become too fine."""
+        """Make granules so small that one begins at `place`, if that is not finer than allowed."""
         shift = max(space.finest, (place & -place).bit_length() - 1)
         if shift < space.shift:
             space.shift = shift
-            raise _Again
+            raise _Restart
 
     def _place(self, number: int, space: _Space) -> None:
-        """Nobody has touched the memory."""
+        """A shadow without any access, for the memory of this number."""
         size = space.size
         shadow = np.zeros(((size >> space.shift) + 1) * GRANULE_BYTES, np.uint8)
         self.shadows.append(shadow)
@@ -344,7 +339,7 @@ def _filled(step: Sequence[int]) -> list[int]:
 
 
 def lines_of(ranges: Ranges) -> list[tuple[int, int, int, int]]:
-    """Ranges as lines: the first byte, the width, the pitch, how many; or all between the ends."""
+    """Ranges as lines: first byte, width, pitch, count; one line over all if they are irregular."""
     found: list[tuple[int, int, int, int]] = []
     for low, high in ranges:
         start, width, pitch, count = found[-1] if found else (0, 0, 0, 0)

@@ -1,9 +1,9 @@
 """The code that walks an execution log with vector clocks: LLVM text, made once.
 
-A *row* is eight 32-bit numbers: for each pipe that of an entry of its queue, and last a number of
-the block. Memory is looked at in granules, each of which has two rows: the newest write and the
-newest read of each queue. What is compared is conservative: a conflict that is none may be seen
-where two instructions share a granule but no byte, or a wait stands before its set in the text.
+A *row* is a vector clock of eight 32-bit numbers: for each pipe the number of an entry of its
+queue, and last a number of the block. Memory is divided into granules, each with two rows: the
+newest write and the newest read of each queue. The comparison is conservative: it may report a
+conflict where two instructions share a granule but no byte, or a wait stands before its set.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Stop(IntEnum):
 
 
 class ScanStep(IntEnum):
-    """What an executed instruction does, one after the other."""
+    """The steps of an executed instruction."""
 
     WORK = 0
     READ = 1
@@ -66,11 +66,11 @@ class Row(IntEnum):
     ELSE = 32  # all bits of the other lanes, but of the last
     DONE = 40  # the entries that each queue has taken
     LIMIT = 41  # of the instruction that is looked at: what is complete
-    OTHER = 42  # its own number and block, numbers that never occur in other lanes
-    MINE = 43  # what it leaves in a memory of its core,
-    SHARED = 44  # and in one that all cores reach
-    BLOCK = 45  # in the last lane the number of the block,
-    SEVERAL = 46  # and what stands for several blocks
+    OTHER = 42  # its own number and block; in other lanes numbers that never occur
+    MINE = 43  # what its access leaves in a memory of its core
+    SHARED = 44  # what its access leaves in a memory that all cores reach
+    BLOCK = 45  # in the last lane the number of the block
+    SEVERAL = 46  # in the last lane what stands for several blocks
     COUNT = 47
 
 
@@ -166,7 +166,7 @@ class _Scan:
         self.code.start(no)
 
     def _kind(self, point: Num) -> tuple[Int, Int]:
-        """The kind with the deciding numbers of the record: kinds of a point are in a ring."""
+        """The kind whose deciding numbers are those of the record; kinds of a point form a ring."""
         code, first = self.code, self.points[point + 1]
         count, listed = self.points[point + 2], self.points[point + 3]
         self._leave_if(first == -1, Stop.NEW_KIND)
@@ -226,7 +226,7 @@ class _Scan:
         return self.rows[lane + int(rows)]
 
     def _clock(self, lane: Num) -> str:
-        """What the queue knows, with what the scalar unit knew when it issued the entry."""
+        """The clock of the queue, joined with that of the scalar unit, which issues the entry."""
         return self._max(self.rows[lane + int(Row.CLOCKS)], self.rows[int(Row.CLOCKS)])
 
     def _keep(self, lane: Num, clock: str, done: str) -> None:
@@ -314,21 +314,27 @@ class _Scan:
         last = start + (count - 1) * pitch + width
         self._leave_if(start < 0, Stop.CONFLICT)
         self._leave_if(Int(code, text(last)) > size, Stop.CONFLICT)
-        limit, other = self.rows[int(Row.LIMIT)], self.rows[int(Row.OTHER)]
-        mine = self.rows[shared + int(Row.MINE)]
         code.do(f"store {ROW} zeroinitializer, ptr %bad")
         base = code.let(f"load ptr, ptr {self.spaces.at(row)}")
-        with code.loop(count, "lines") as line:
-            first = start + line * pitch
-            low_end = code.let(f"ashr i64 {text(first)}, {shift}")
-            high_end = code.let(f"ashr i64 {text(first + width - 1)}, {shift}")
-            granules = Int(code, high_end) - Int(code, low_end) + 1
-            with code.loop(granules, "granules") as number:
-                place = (Int(code, low_end) + number) * GRANULE_BYTES
-                granule = code.let(f"getelementptr i8, ptr {base}, i64 {text(place)}")
-                self._granule(_Rows(code, granule), limit, other, mine, writes=writes)
+        places = int(Row.LIMIT), int(Row.OTHER), shared + int(Row.MINE)
+        limit, other, mine = (self.rows[place] for place in places)
+        with (
+            code.loop(count, "lines") as line,
+            self._granules(base, start + line * pitch, width, shift) as granule,
+        ):
+            self._granule(granule, limit, other, mine, writes=writes)
         bad = code.let(f"load {ROW}, ptr %bad")
         self._conflict_if(code.let(f"icmp ne {ROW} {bad}, zeroinitializer"))
+
+    @contextmanager
+    def _granules(self, base: str, first: Num, width: Num, shift: Num) -> Generator[_Rows]:
+        """A loop over the granules of a line of bytes; the body gets the rows of one."""
+        code = self.code
+        low = Int(code, code.let(f"ashr i64 {text(first)}, {text(shift)}"))
+        high = Int(code, code.let(f"ashr i64 {text(first + width - 1)}, {text(shift)}"))
+        with code.loop(high - low + 1, "granules") as number:
+            place = text((low + number) * GRANULE_BYTES)
+            yield _Rows(code, code.let(f"getelementptr i8, ptr {base}, i64 {place}"))
 
     def _start(self, step: Num) -> Int:
         """The first byte: a number, an address of the record, and elements of some bits."""
@@ -340,9 +346,9 @@ class _Scan:
         return start
 
     def _granule(self, rows: _Rows, limit: str, other: str, mine: str, *, writes: bool) -> None:
-        """What was there, compared with what is complete; then what is there now."""
+        """Compare earlier accesses with what is complete; then enter this one."""
         code, wrote, read = self.code, rows[0], rows[1]
-        bad, earlier = (self._open(row, limit, other) for row in (wrote, read))
+        bad, earlier = (self._unordered(row, limit, other) for row in (wrote, read))
         found = self._or(bad, earlier) if writes else bad
         code.do(f"store {ROW} {self._or(code.let(f'load {ROW}, ptr %bad'), found)}, ptr %bad")
         if writes:
@@ -351,8 +357,8 @@ class _Scan:
             several = self._and(earlier, self.rows[int(Row.SEVERAL)])
             rows[1] = self._max(self._max(read, mine), several)
 
-    def _open(self, row: str, limit: str, other: str) -> str:
-        """All bits of lanes with an access that is not complete, and of another instruction."""
+    def _unordered(self, row: str, limit: str, other: str) -> str:
+        """All bits of the lanes whose access is of another instruction and not complete."""
         late = self.code.let(f"icmp sgt {ROW} {row}, {limit}")
         apart = self.code.let(f"icmp ne {ROW} {row}, {other}")
         both = self.code.let(f"and <8 x i1> {late}, {apart}")

@@ -1,4 +1,4 @@
-"""What a run issues, in either engine: entries, or logs that are read when somebody asks."""
+"""What a run issues, in either engine: entries, or logs that are read when they are needed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class RunIssue(Issue):
         super().__init__(target)
         self.unread: list[Logged] = []
         self.between_blocks = between_blocks
-        self.blocks_apart = False  # known of a run of which nothing else is
+        self.blocks_apart = False  # proven of a run whose entries are not known
 
     def executed(self, log: Logged) -> None:
-        """The log is read where somebody asks for entries."""
+        """Keep the log; it is read when the entries are asked for."""
         self.cut |= log.full
         self.unread.append(log)
 
@@ -38,7 +38,7 @@ class RunIssue(Issue):
         return super().cores
 
     def executed_apart(self, logs: Sequence[Logged]) -> bool:
-        """Enough if only blocks are compared, and are seen not to meet."""
+        """Enough if only blocks are compared, and are proven not to conflict."""
         full = any(log.full for log in logs)
         self.blocks_apart = not full and order_holds(self.target, logs, blocks_only=True)
         return self.blocks_apart
