@@ -81,14 +81,6 @@ def test_what_the_program_prints_is_no_part_of_its_profile() -> None:
     assert profile(prints, "n=4").output.startswith("@prints on a2a3: ")
 
 
-def test_a_program_that_issues_too_much_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptokit.sim.pipes.dryrun.MOST_ISSUED", 20)
-    result = profile("stream.pto", "n=8")
-    assert result.exit_code == 1
-    assert "at its limit of 20" in result.output
-    assert "max-instructions" not in result.output
-
-
 # the trace events, by the published description of their format
 
 REQUIRED = {

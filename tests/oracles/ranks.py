@@ -147,12 +147,17 @@ say(
 )
 
 
-def begun(prefix: str, way: str, asks: str) -> Program:
+BYTES = "!pto.tensor_view<16xi8>"
+
+
+def begun(prefix: str, way: str, asks: str, room: str = "!pto.ptr<i8>") -> Program:
     """A transfer that is waited for, or asked about."""
     put = way == "put"
     ends = "%their, %line" if put else "%line, %their"
-    text = f"""%session = pto.{prefix}build_async_session(%scratch, %room : \
-!pto.tile_buf<vec, 1x32xi8>, !pto.ptr<i8>) -> !pto.async_session
+    space = "room" if room.startswith("!pto.ptr") else "bytes"
+    text = f"""%bytes = pto.make_tensor_view %room, shape = [%c16], strides = [%c1] : {BYTES}
+%session = pto.{prefix}build_async_session(%scratch, %{space} : \
+!pto.tile_buf<vec, 1x32xi8>, {room}) -> !pto.async_session
 %event = pto.{prefix}t{way}_async({ends}, %session : {L}, {L}, !pto.async_session) \
 -> !pto.async_event
 %done = pto.{prefix}{asks}_async_event(%event, %session : !pto.async_event, \
@@ -164,6 +169,7 @@ scf.if %done {{
     return job(text, x=x, y=y, flags=[3, 0])
 
 
+say("BuildAsyncSessionInView", begun("", "put", "test", BYTES))
 for prefix, name in (("", ""), ("comm.", "Comm")):
     say(f"{name}BuildAsyncSession", begun(prefix, "put", "test"))
     say(f"{name}TPutAsync", begun(prefix, "put", "wait"))
