@@ -52,7 +52,7 @@ def issued(
     With `arrays` of one run on them. Without, of runs on the first sample of its numbers (1024 or
     less) that is legal: loops over them take 0, 1, 2, 3 and 5 turns, branches go either way, and a
     run that breaks a rule is left out. PtoError where the program is not legal, or the run on
-    arrays fails. `between_blocks`: what one block does to another is all that is asked.
+    arrays fails. `between_blocks`: only conflicts between blocks are asked for.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
@@ -77,12 +77,13 @@ def issued(
 def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
     """The launches on the first sample of the arguments that is a legal run.
 
-    Cores that wait for what others write to memory do so in a run on whole arrays alone.
+    Cores that wait for what others write to memory need an executed run, on whole arrays.
     """
     refused: PtoError | None = None
     every = executable.every_argument()
     asked = [arg for arg in every if launch_query(arg.name) is None]  # the launch gives the others
-    for how, whole in ((_dry, False), (_executed, True))[: 1 + bool(executable.cores)]:
+    ways = ((_dry, False), (_executed, True)) if executable.cores else ((_dry, False),)
+    for how, whole in ways:
         for sample in samples(asked, whole=whole):
             try:
                 found = [*how(executable, sample, target, blocks)]

@@ -59,7 +59,7 @@ def _sources() -> list[tuple[str, Path]]:
 
 
 def _is_newer(table: Path, files: Iterable[str]) -> bool:
-    """Whether it is of these files, and no file was written after it: then none need be read."""
+    """Whether the table is of these files and newer than each: then none has to be read."""
     written, sources = table.stat().st_mtime_ns, _sources()
     older = all(path.stat().st_mtime_ns <= written for _, path in sources)
     return older and sorted(files) == [name for name, _ in sources]

@@ -22,8 +22,8 @@ Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"  # by id: place, se
 
 
 class _FlagOrder(HazardDetector):
-    """When the flags of each core are set and waited for, and how far the pipe that sets one knows
-    the other."""
+    """When the flags of each core are set and waited for, and which entries of the waiting pipe
+    the setting one knows to be complete."""
 
     def __init__(self, target: Target, cores: int, regions: ByteRegions) -> None:
         super().__init__(target, cores, regions)

@@ -160,7 +160,7 @@ class _Inlining:
 
 @cache
 def _section(kind: KernelKind) -> type[Instr]:
-    """The page of what the cores of a kind alone run."""
+    """The page of a section that only the cores of a kind run."""
     pages = (page for page in walk() if page.core is kind and page.routes)
     return next(page for page in pages if THREADS not in page.traits)
 

@@ -27,7 +27,7 @@ from ptokit.sim.pipes.issuing import Issue
 
 @dataclass(frozen=True)
 class SyncKernel:
-    """What is synchronised together: a function, with sections for both kinds perhaps, or a pair.
+    """What is synchronised together: a function, perhaps with sections for both kinds, or a pair.
 
     `kinds` are those of the pair, or of the sections; none where one core runs it all.
     """
@@ -116,7 +116,7 @@ class SampleRun:
     def signalled(
         self, first: QueueEntry, then: QueueEntry
     ) -> Iterator[tuple[QueueEntry, QueueEntry]]:
-        """What is left to order in either core where one signals the other between two entries."""
+        """What remains to be ordered on each core where a signal lies between two entries."""
         posts = {
             entry.ticket: entry
             for entry in self.cores[first.queue.core][first.number + 1 :]

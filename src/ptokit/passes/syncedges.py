@@ -1,4 +1,4 @@
-"""Edges between pipes: where one sets a flag that another one waits for, and how they are woven in.
+"""Edges between pipes: where one sets a flag that another waits for, and how they are inserted.
 
 An edge lies in one block: a loop or a branch in it is one op. An edge from a turn of the loops
 around to the next waits before it sets: the flag is set once before the outermost of these loops,

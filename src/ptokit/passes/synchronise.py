@@ -1,9 +1,9 @@
 """Synchronisation as a pass: flags and barriers between the pipes, none of them superfluous.
 
-What dry runs find (`sim.pipes.hazards`) is mended edge by edge until nothing is found any more:
-an edge in the innermost block that holds both instructions, or, if they are of different turns of a
-loop, in the body of that loop. Where cores hand data on, what signals that waits for the data, and
-what uses it for the signal. Then edges go that nothing is found without, and ids are given out.
+Each hazard of the dry runs (`sim.pipes.hazards`) gets an edge, until there is no hazard left: in
+the innermost block that holds both instructions, or, if they are of different turns of a loop, in
+the body of that loop. Where a core passes data to another, its signal waits for the data, and
+the use of the data waits for the signal. Then superfluous edges are removed, and ids are given out.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Pairs: TypeAlias = "frozenset[frozenset[int]]"  # of ops, by their identities
 def synchronise(module: Module, target: Target) -> Module:
     """The module with flags and barriers; a kernel that has any, or needs none, as it is.
 
-    The two functions of a pair are synchronised together. What cores do to one another without a
-    signal stays as it is. PtoError where an op is not known, or no run on samples is legal.
+    The two functions of a pair are synchronised together. Hazards between cores that no signal
+    orders stay as they are. PtoError where an op is not known, or no run on samples is legal.
     """
     made: dict[int, Func] = {}
     for func in module.funcs:
@@ -46,7 +46,7 @@ def synchronise(module: Module, target: Target) -> Module:
 
 
 def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
-    """Whether there is nothing to do; PtoError where nobody knows what there is to do."""
+    """Whether there is nothing to do; PtoError where the pipes of an op are not known."""
     ops = [op for func in kernel.funcs for op in func.body.walk()]
     flags = any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
     if target.in_order or flags or any(func.declared for func in kernel.funcs):
@@ -61,7 +61,7 @@ def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
 
 
 class _Synchronising:
-    """One kernel on its way.
+    """One kernel while it gets its edges.
 
     `apart`: pairs of ops of two cores that no signal orders, which is left to the program.
     """
@@ -86,7 +86,7 @@ class _Synchronising:
         if len(given) < len(numbers):  # barriers of all pipes stand for the others
             lost = (edge for edge, number in numbers.items() if number is None)
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
-            given |= dict.fromkeys((_everything(*step) for step in steps), 0)
+            given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
             given = self._needed(given, self._runs(given))
         return woven(self.places, given).funcs
 
@@ -94,8 +94,8 @@ class _Synchronising:
         return sample_runs(self.kernel, woven(self.places, numbers), self.target)
 
     def _sufficient(self, edges: Sequence[SyncEdge]) -> tuple[dict[SyncEdge, int], list[SampleRun]]:
-        """These edges and more with which nothing is found, each with a flag of its own, and the
-        runs with them."""
+        """These edges and as many more as order every hazard, each with a flag of its own; their
+        runs."""
         while True:
             distinct = {edge: number for number, edge in enumerate(edges)}
             runs, new = self._runs(dict.fromkeys(edges, 0)), list[SyncEdge]()
@@ -113,10 +113,10 @@ class _Synchronising:
             edges = [*edges, *new]
 
     def _mending(self, findings: Findings, run: SampleRun) -> list[SyncEdge]:
-        """Edges for what was found, without those that others of them cover."""
+        """Edges for the findings, without those that another new one covers."""
         assert not [*findings.left, *findings.stuck], "each set has its wait after it"
         there = set(run.edges.values())
-        unordered = [pair for hazard in findings.hazards for pair in self._open(hazard, run)]
+        unordered = [pair for hazard in findings.hazards for pair in self._to_order(hazard, run)]
         wanted = dict.fromkeys(self._edge(*pair, run.kind(pair[0])) for pair in unordered)
         wanted |= dict.fromkeys(run.edges[id(p.op)].back() for p in findings.posted_twice)
         if not there.isdisjoint(wanted):  # it does not help to order the two as a whole
@@ -125,8 +125,8 @@ class _Synchronising:
         new = [edge for edge in wanted if edge not in there]
         return [e for e in new if not any(o.covers(e) and o != e for o in new)]
 
-    def _open(self, hazard: Hazard, run: SampleRun) -> Iterator[tuple[QueueEntry, QueueEntry]]:
-        """What is to be ordered on a core so that the hazard is none."""
+    def _to_order(self, hazard: Hazard, run: SampleRun) -> Iterator[tuple[QueueEntry, QueueEntry]]:
+        """Pairs of entries on one core whose order removes the hazard."""
         first, then = hazard.first, hazard.second
         if first.queue.core == then.queue.core:
             yield first, then
@@ -138,7 +138,7 @@ class _Synchronising:
 
     def _before(self, entry: QueueEntry, core: KernelKind | None) -> SyncEdge:
         """A barrier of all pipes before an instruction."""
-        return _everything(self.places.ways[id(entry.op)][-1], core)
+        return _full_barrier(self.places.ways[id(entry.op)][-1], core)
 
     def _edge(self, first: QueueEntry, then: QueueEntry, core: KernelKind | None) -> SyncEdge:
         """The edge that orders two entries, in the innermost block where they are two steps.
@@ -173,7 +173,7 @@ class _Synchronising:
     def _needed(
         self, numbers: Mapping[SyncEdge, int], runs: Sequence[SampleRun]
     ) -> dict[SyncEdge, int]:
-        """Edges without any of which something is found."""
+        """The edges that are left when each superfluous one is removed."""
         short = sorted(runs, key=lambda run: sum(map(len, run.cores)))  # they show most of it
         issued = [(run.numbered(numbers), run.regions) for run in short]
         kept, before = {*numbers}, None
@@ -194,11 +194,11 @@ class _Synchronising:
         return {edge: number for edge, number in numbers.items() if edge in kept}
 
 
-def _everything(step: Step, core: KernelKind | None) -> SyncEdge:
+def _full_barrier(step: Step, core: KernelKind | None) -> SyncEdge:
     """A barrier of all pipes before a step."""
     return SyncEdge(Pipe.ALL, Pipe.ALL, step.block, step.number, step.number, core=core)
 
 
 def _price(edge: SyncEdge) -> int:
-    """The order in which edges are tried without: those that stop the most pipes first."""
+    """The order in which edges are tried for removal: those that stop the most pipes first."""
     return 0 if edge.source is Pipe.ALL else 1 if edge.barrier else 2

@@ -23,8 +23,8 @@ class Observer:
     """
 
     stepwise: ClassVar[bool] = False
-    logs: ClassVar[bool] = False  # `executed` will do where a program is compiled
-    between_blocks = False  # of cores that run at once `executed_apart` may do instead
+    logs: ClassVar[bool] = False  # `executed` is enough where a program is compiled
+    between_blocks = False  # `executed_apart` may be enough for cores that run at once
     order: Random | None = None  # in which cores go on; None: the fixed one
 
     def begins(self, done: Callable[[], int]) -> None:
@@ -40,9 +40,9 @@ class Observer:
         """A compiled program has run: what one thread of it executed, if the observer `logs`."""
 
     def executed_apart(self, logs: Sequence[Logged]) -> bool:
-        """Cores that run at once have executed this; whether that is all the observer asks for.
+        """Cores that run at once have executed this; whether it is all the observer needs.
 
-        What the cores told one another is not in the logs. If not, they run by the reference.
+        The logs have no exchanges between cores. If they are needed the reference runs the cores.
         """
         return False
 

@@ -34,7 +34,7 @@ class StoreLog:
         self.last: dict[str, NDArray[np.int64]] = {}  # of each array, numbers of stores
 
     def of(self, run: Callable[[], Outputs]) -> Outputs:
-        """What a run gives, whose stores are noted."""
+        """The outputs of a run, whose stores are recorded."""
         token = executed.set(self.note)
         try:
             return run()
@@ -61,7 +61,7 @@ class StoreLog:
 
 
 def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -> PtoError | None:
-    """The first store of whose elements one differs, as an error."""
+    """The first store that wrote a differing element, as an error."""
     unequal = {name: ~same_bits(one[name], values) for name, values in two.items()}
     found = [(*log.first(name, mask), name) for name, mask in unequal.items() if mask.any()]
     if not found:

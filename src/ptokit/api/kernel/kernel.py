@@ -175,7 +175,7 @@ class Kernel(Rich, Generic[P]):
     def verify(self, *args: Any, blocks: int = 1, **names: Any) -> None:
         """Compare debug, reference and native, bit for bit; PtoError names the first difference.
 
-        It stands at the store that wrote it. The arrays stay as they are.
+        Its place is the store that wrote it. The arrays stay as they are.
         """
         given = self._given(args, names)
         capture = self._capture(given)

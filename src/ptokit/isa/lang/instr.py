@@ -313,7 +313,7 @@ def _own(base: type) -> dict[str, Operand | Attr]:
 
 @cache
 def _types(base: type) -> dict[str, Operand]:
-    """What a class itself names the types of its operands."""
+    """The names that a class itself gives to types of its operands."""
     return {k: v.of for k, v in vars(base).items() if isinstance(v, TypeOf)}
 
 

@@ -108,7 +108,7 @@ class Attr(Field):
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
     must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
     word alone behind the types of operands. `newer`: its key in newer DPS text.
-    `bits`: the width of an int in text. `in_values`: what Python's value forms say by default.
+    `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ class GroupedCore(Core):
         self.opened: dict[str, object] = {}
 
     def enter(self, block: int) -> None:
-        """The same core of another block."""
+        """Begin another block on this core."""
         self.block_idx, self.place = block, self.place._replace(block=block)
         self.signals = CoreSignals(self.signals.board, self.place, self.target.separate)
         self.opened.clear()
@@ -55,7 +55,8 @@ class Grid:
     """The cores of a launch: of both kinds, or of one, and the queues between those of a block.
 
     `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
-    whose launch it is, where a job has several. `signals`: not only queues connect cores.
+    whose launch it is, where a job has several. `signals`: cores wait for signals too, not only for
+    queues.
     """
 
     kinds: Sequence[KernelKind]
@@ -145,6 +146,6 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
 
 
 def _signals(func: Func) -> Iterator[Op]:
-    """What cores wait for besides entries of queues."""
+    """The signals between cores: what they wait for besides entries of queues."""
     ops = (op for op in func.body.walk() if isinstance(op, Op))
     return (op for op in ops if SIGNALS in op.page.uses)

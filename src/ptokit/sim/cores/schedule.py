@@ -107,7 +107,7 @@ class Schedule:
 
 
 def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
-    """All cores that are left wait: each, the instruction where it does, and for what."""
+    """The error that all cores left are waiting: each with its instruction, place and reason."""
     name, op, span, what = waits[0]
     notes = tuple(
         Note(f"{other} waits here, {there}, for {wanted}", place)

@@ -88,10 +88,10 @@ class MachineCode:
     @cached_property
     def launch(self) -> Callable[..., int]:
         """Its entry."""
-        return ENTRY(self.engine.get_function_address("launch"))
+        return ENTRY(self.address("launch"))
 
     def address(self, name: str) -> int:
-        """Of one of its functions."""
+        """The address of one of its functions."""
         return self.engine.get_function_address(name)
 
 
@@ -137,7 +137,7 @@ def machine_code(text: str, processor: Processor) -> bytes:
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.run(module, builder)
-    if "@llvm.coro" in text:  # the least that makes functions of a coroutine
+    if "@llvm.coro" in text:  # the pipeline of level 0 lowers coroutines
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
         builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)

@@ -71,7 +71,7 @@ class CompiledBody:
         return job.session(made, self.things, limits)
 
     def log(self, worker: Worker) -> Logged:
-        """What one thread has executed; further runs write over the words."""
+        """What one thread has executed: a copy, for the next run overwrites it."""
         words = worker.core.log.data.view(np.int64)
         about = worker.session.plan.points, worker.session.things, self.func.body, worker.core
         return Logged(words[: words[0]].copy(), *about, worker.memories, worker.session.known)

@@ -30,8 +30,8 @@ class Logged:
     """The log of one thread, and what its records are about.
 
     `things` are the instructions and regions of the function with this `body`, `memories` those
-    that templates name. `known` is for readers: what they have worked out of earlier runs that
-    differ in content only, on the same memories.
+    that templates name. `known` is a cache for readers: what they keep of earlier runs that differ
+    in content only, on the same memories.
     """
 
     words: NDArray[np.int64]

@@ -26,10 +26,9 @@ def lanes(timeline: Timeline) -> str:
             f'<path class="pipe-{str(queue.pipe).lower()}" fill="#78aef2" d="{shapes}"/>'
         )
     width, height = LEFT + WIDTH + 8, len(rows) * ROW + 20
-    ends = f'<text class=soft y="{height - 6}">0</text>'
-    ends += f'<text class=soft x="{WIDTH}" y="{height - 6}" text-anchor="end">'
     return (
         f'<figure><svg xmlns="http://www.w3.org/2000/svg" viewBox="-{LEFT} 0 {width} {height}" '
-        f'width="{width}" height="{height}" font-family="sans-serif" font-size="11">{drawn}{ends}'
-        f"{timeline.cycles:,} cycles</text></svg></figure>"
+        f'width="{width}" height="{height}" font-family="sans-serif" font-size="11">{drawn}'
+        f'<text class=soft y="{height - 6}">0</text><text class=soft x="{WIDTH}" y="{height - 6}" '
+        f'text-anchor="end">{timeline.cycles:,} cycles</text></svg></figure>'
     )

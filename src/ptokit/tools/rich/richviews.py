@@ -59,7 +59,7 @@ def _style() -> str:
 
 @singledispatch
 def body(shown: Any) -> str:  # Any: of any type
-    """What stands in the frame; of a type that nothing is said of, its text."""
+    """What stands in the frame; of a type without a view, its text."""
     return f"<pre>{escape(str(shown))}</pre>"
 
 
@@ -155,7 +155,7 @@ def _run(shown: Run) -> str:
 
 def _ends(array: Any) -> tuple[str, str]:  # Any: an array of any type
     values = np.asarray(array)
-    if not values.size or values.dtype.kind == "V":  # bits of a type that NumPy has not
+    if not values.size or values.dtype.kind == "V":  # bits of a type that NumPy does not have
         return "", ""
     real = values.astype(np.float64)
     return f"{real.min():.6g}", f"{real.max():.6g}"
@@ -214,8 +214,8 @@ def _table(heads: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [[*row] for row in rows]
     numbers = [isinstance(value, int) for value in lines[0]] if lines else repeat(False)
     head = "".join(f"<th{_class(n)}>{escape(h)}</th>" for h, n in zip(heads, numbers, strict=False))
-    told = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
-    return f"<table><tr>{head}</tr>{told}</table>"
+    rest = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
+    return f"<table><tr>{head}</tr>{rest}</table>"
 
 
 def _cell(value: object) -> str:
