@@ -32,11 +32,6 @@ def is_loop(op: AnyOp) -> bool:
     return bool(op.regions) and bool(op.regions[0].args)
 
 
-def carried_by(op: Op) -> tuple[Value, ...]:
-    """The initial values of a loop's carried values; nothing for any other op."""
-    return next((op.bound(o.name) for o in op.page.operands if o.many), ()) if is_loop(op) else ()
-
-
 def is_dynamic(value: Value) -> bool:
     """Whether the tile's valid region is known only when the program runs."""
     return isinstance(value.type, TileType) and not value.type.valid.static
