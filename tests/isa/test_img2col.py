@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -269,3 +269,20 @@ def test_a_program_runs() -> None:
 def test_extents_are_positive(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="positive extents"):
         pto.conv_tile("f32", shape, layout="nc1hwc0")
+
+
+WRONG_STEPS: list[dict[str, Any]] = [
+    {"filter": "33"},
+    {"filter": (3.0, 3.0)},
+    {"stride": (1,)},
+    {"padding": (1, 2, 3)},
+    {"dilation": None},
+]
+
+
+@pytest.mark.parametrize("given", WRONG_STEPS, ids=str)
+def test_steps_of_a_convolution_are_whole_numbers(given: dict[str, Any]) -> None:
+    (name,) = given
+    with pytest.raises(ValueError, match=f"^{name} is a whole number or . of them, not "):
+        pto.conv(**given)
+    assert pto.conv(filter=cast(int, np.int64(3))).filter == (3, 3)

@@ -244,3 +244,5 @@ def test_blocks_race_in_a_program_that_leaves_its_pipes_to_a_compiler() -> None:
     assert [d.slug for d in found] == ["hazard", "not-synchronised"]
     assert "block 1" in (found[0].seen or "")
     assert [d.slug for d in program.races("a5", **arrays)] == ["not-synchronised"]
+    assert [d.slug for d in program.races("a5", blocks=2)] == ["hazard", "not-synchronised"]
+    assert [d.slug for d in program.races("a5")] == ["not-synchronised"]

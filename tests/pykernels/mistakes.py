@@ -197,3 +197,21 @@ def changed_list(x: pto.In, y: pto.Out, n: int) -> None:
         seen.append(1)
         pto.adds(t, len(seen), out=t)
     pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def wide_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.full(f32, 8000, 64, 1.0, valid=(8, 64))
+    pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def narrow_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.tile_vec(f32, 8, 3)
+    pto.texpands(t, 1.0)
+    pto.store(pto.block(y, 0, 0, 8, 3), t)
+
+
+@pto.kernel
+def block_without_rows(x: pto.In, y: pto.Out, n: int, *, high: int = 0) -> None:
+    pto.store(pto.block(y, 0, 0, high, 64), pto.load(pto.block(x, 0, 0, high, 64)))

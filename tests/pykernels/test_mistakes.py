@@ -53,6 +53,7 @@ def tries() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "forgotten decorator", called(mistakes.forgotten)
     yield "changed list", lambda: mistakes.changed_list.verify(x, y, n)
     yield "no arguments", lambda: mistakes.window()  # type: ignore[call-arg]
+    yield "no rows", called(mistakes.block_without_rows, x[:0], y, n, high=8)
     yield "a list", called(mistakes.rebound_tile, [1.0], y, n)
     yield "complex numbers", called(mistakes.rebound_tile, x.astype(complex), y, n)
     yield "another device", called(mistakes.rebound_tile, Elsewhere(), y, n)

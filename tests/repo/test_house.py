@@ -40,7 +40,7 @@ HOUSE = {
     "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
     "sim/pipes": 3_250,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_200,  # blocks become regions; what each core runs; addresses; flags of all cores
-    "api": 4_150,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_170,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_690,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_250,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

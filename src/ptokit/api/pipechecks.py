@@ -28,16 +28,19 @@ def races_of(
     """What is wrong with the order of the pipes; nothing where a compiler has yet to see to it."""
     if target.in_order:
         return []
-    if arrays is None and not synchronised(program):
-        return [_unsynchronised(func, target)]
+    ordered = synchronised(program)
     if arrays is not None:
-        unordered = not synchronised(program)
-        (issue,) = issued(program, target, func, arrays, blocks, between_blocks=unordered)
+        (issue,) = issued(program, target, func, arrays, blocks, between_blocks=not ordered)
         return races_of_run(program, func, issue)
+    left = [] if ordered else [_unsynchronised(func, target)]
+    if left and blocks == 1:
+        return left
     try:
         issues = [*issued(program, target, func, None, blocks)]
     except PtoError as problem:
-        return [_no_sample(func, problem, target)]
+        return [_no_sample(func, problem, target), *left]
+    if left:
+        return [*races(issues, target, blocks_only=True), *left]
     return [*races(issues, target), *(_hint(pair, target) for pair in redundant(issues, target))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -267,11 +267,11 @@ def conv(
     `padding` is (left, right, top, bottom), the others are (height, width), or one number for all;
     what lies outside the map has `pad_value`.
     """
-    steps = _pair(filter), _pair(stride), _pair(dilation)
+    steps = _pair("filter", filter), _pair("stride", stride), _pair("dilation", dilation)
     if min(min(step) for step in steps) < 1:
         raise ValueError("filter, stride and dilation count from 1")
-    sides = padding if isinstance(padding, tuple) else (padding, padding, padding, padding)
-    return Unrolling(sides, *steps, pad_value)
+    left, right, top, bottom = _whole("padding", padding, 4)
+    return Unrolling((left, right, top, bottom), *steps, pad_value)
 
 
 def conv_tile(
@@ -324,8 +324,21 @@ def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
     return ConvTile(made)
 
 
-def _pair(given: Pair) -> tuple[int, int]:
-    return (given, given) if isinstance(given, int) else given
+def _pair(name: str, given: Pair) -> tuple[int, int]:
+    high, wide = _whole(name, given, 2)
+    return high, wide
+
+
+def _whole(name: str, given: int | tuple[int, ...], count: int) -> tuple[int, ...]:
+    """So many whole numbers, or one for all of them."""
+    try:
+        found = (given,) * count if isinstance(given, SupportsIndex) else given
+        numbers = tuple(map(operator.index, found))
+    except TypeError:
+        numbers = ()
+    if len(numbers) != count:
+        raise ValueError(f"{name} is a whole number or {count} of them, not {given!r}")
+    return numbers
 
 
 __all__ = [

@@ -171,6 +171,9 @@ class KernelArray(RecordedView):
         """The rows x cols block at (row, col) of the last two axes, cut off at the edge."""
         if len(self.axes) < 2:
             raise ValueError(f"{self!r} has no rows and columns: index it, or pass two axes")
+        if any(type(n) is int and n < 1 for n in (rows, cols)):  # a run-time number may be any
+            help = "an array without elements needs no launch"
+            raise refused("operand-value", f"a block of {rows}x{cols} has no elements", help)
         starts, sizes = [*self.starts], [*self.sizes]
         box = zip(self.axes[-2:], (row, col), (rows, cols), strict=True)
         for axis, first, count in box:

@@ -63,7 +63,8 @@ class Recorder:
         if count:
             name = f"{name}_{count}"
             self.taken.setdefault(name, 0)
-        made = Value(name, kind)
+        tile = isinstance(kind, TileType | ConvTileType)  # what the checker says of one has a place
+        made = Value(name, kind, here().span() if tile else None)
         self.homes[made] = home or self.stack[-1]
         return made
 

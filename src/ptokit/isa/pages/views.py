@@ -23,7 +23,12 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
         known_array(ptr),
         named("shape", result.rank <= 5, result.rank == shape.count, result.rank == strides.count),
         named("shape", shape == result.static_extents, help=STATED),
-        named("operand-value", shape.least >= 1, strides.least >= 0, help="elements count upward"),
+        named(
+            "operand-value",
+            shape.least >= 1,
+            help="a view has elements, an empty array none",
+        ),
+        named("operand-value", strides.least >= 0, help="elements count upward"),
     )
 
     @staticmethod
