@@ -197,6 +197,20 @@ def test_a_long_run_is_executed_and_no_entry_is_looked_at() -> None:
         assert issue.proven(blocks_only=False) == (kind is RunIssue)
 
 
+def test_a_kernel_that_the_reference_runs_again_prints_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Two blocks write the same rows: what compiled code ran so far is thrown away."""
+    path = Path(__file__).parents[1] / "pto" / "pipes_by_function.pto"
+    text, load = path.read_text(encoding="utf-8"), "    pto.tload"
+    said = '    %n = arith.constant 7 : i32\n    pto.print ins("row %d", %n : i32)\n'
+    program = pto.loads(text.replace(load, said + load))
+    arrays = {name: np.ones((16, 16), F32) for name in "xy"}
+    issue = RunIssue(TARGETS["a5"], between_blocks=True)
+    program.execute(arrays, target="a5", blocks=2, engine="native", observers=[issue])
+    assert capfd.readouterr().out == "row 7\nrow 7\n"
+
+
 BY_BLOCK = """%n = pto.get_block_idx
     %b = arith.index_cast %n : i64 to index
     %at = arith.muli %b, %c8 : index

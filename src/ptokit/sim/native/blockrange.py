@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
-from ptokit.ir.module import Op
-from ptokit.isa.lang.traits import PRINTS
 from ptokit.sim.arguments import Bound
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.native.compile import CompiledFunction
+from ptokit.sim.native.compile import CompiledFunction, prints
 from ptokit.sim.patches import Patch
 from ptokit.sim.record.code import NotNative
 
@@ -31,16 +29,12 @@ def divisible(function: object, bound: Bound, limits: RunLimits) -> TypeGuard[Co
     """Whether blocks may run apart: no order of them is kept, and nothing counts all of them."""
     if not isinstance(function, CompiledFunction) or function.blocks == 1:
         return False
-    if limits.most is not None or _prints(bound):
+    if limits.most is not None or prints(bound):
         return False
     try:
         return not function.session(bound, limits, apart=True).plan.serial
     except NotNative:
         return False
-
-
-def _prints(bound: Bound) -> bool:
-    return any(isinstance(op, Op) and PRINTS in op.page.uses for op in bound.func.body.walk())
 
 
 def run_range(

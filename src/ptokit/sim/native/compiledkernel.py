@@ -19,7 +19,7 @@ from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
-from ptokit.sim.native.compile import CompiledBody, Variant, variant_of
+from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import BLOCK, CELL, WAITING
@@ -46,7 +46,9 @@ class CompiledKernel:
         self.how = target, fixpipe, blocks
         self.grid = Grid.of(bound, blocks, rank)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
-        self.switches = rank is None and not self.grid.signals  # turns are given in compiled code
+        # turns are given in compiled code; such a run may be given up for one by the reference
+        printing = any(map(prints, bound.cores.values()))
+        self.switches = rank is None and not self.grid.signals and not printing
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
     def run(
