@@ -101,7 +101,7 @@ def word_of(kind: type[W], text: str, at: int) -> W:
     bare = text.strip('"')
     member = kind.named(bare)
     if member is None:
-        raise unknown(bare, [w.text for w in kind], at, f"a {kind.mlir} word")
+        raise unknown(bare, [w.text for w in kind], at, f"a word of {kind.mlir}")
     return member
 
 
