@@ -88,6 +88,19 @@ def test_arrays_that_are_not_contiguous_are_copied() -> None:
     assert not wide[:, 1::2].any()
 
 
+def test_arguments_share_no_memory_though_they_are_one_array() -> None:
+    @pto.kernel
+    def twice(x: pto.In, y: pto.Out) -> None:
+        for _ in range(2):  # in place the second turn would read what the first one stored
+            t = pto.load(x)
+            pto.store(y, t + t)
+
+    for launch in (twice, twice.debug):
+        both = np.ones((8, 8), np.float32)
+        launch(both, both)
+        assert (both == 2).all()
+
+
 def test_run_time_numbers_are_captured_and_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[object] = []
     original: Any = compiling.CompiledFunction.__init__
