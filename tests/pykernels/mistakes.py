@@ -215,3 +215,10 @@ def narrow_tile(x: pto.In, y: pto.Out, n: int) -> None:
 @pto.kernel
 def block_without_rows(x: pto.In, y: pto.Out, n: int, *, high: int = 0) -> None:
     pto.store(pto.block(y, 0, 0, high, 64), pto.load(pto.block(x, 0, 0, high, 64)))
+
+
+@pto.kernel
+def padded_map(x: pto.In, y: pto.Out, n: int) -> None:
+    load: Any = pto.load  # Any: its types refuse that too
+    image = load(x, "mat", conv=pto.conv(filter=(1, 1)), pad="zero")
+    pto.store(pto.block(y, 0, 0, 8, 64), image)

@@ -68,9 +68,12 @@ def loaded(
     """`pto.load` of a part of an argument; a feature map where `conv` says how it is unrolled."""
     part = _argument(part)
     where = tensors.word(Loc, loc, "location")
+    scales = where is MAT and part.dtype is f8e8m0 and layout is None
+    if (conv is not None or scales) and not (layout is None and pad is None):
+        raise TypeError("pto.load of a feature map, or of scales, takes no layout and no pad")
     if conv is not None:
         return _map(part.stated(GlobalLayout.NC1HWC0), where, conv)
-    if where is MAT and part.dtype is f8e8m0 and layout is None:
+    if scales:
         return _scales(part)
     rows, cols = part.box or part.shape[-2:]
     kind = usual_type(where, part.dtype, rows, cols)
