@@ -81,6 +81,20 @@ def test_what_the_program_prints_is_no_part_of_its_profile() -> None:
     assert profile(prints, "n=4").output.startswith("@prints on a2a3: ")
 
 
+def test_a_run_that_is_longer_than_its_log_is_told_what_helps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its last instructions would be missing from the time."""
+    for module in ("execute", "native.executionlog", "native.mainfunction"):
+        monkeypatch.setattr(f"ptokit.sim.{module}.LOG_WORDS", 64)
+    monkeypatch.setattr("ptokit.api.issued.FEW_ISSUED", 8)
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    result = profile("stream.pto", "n=8")
+    assert result.exit_code == 1
+    assert "the run is longer than what a profile keeps of it" in result.output
+    assert "fewer blocks or iterations" in result.output
+
+
 # the trace events, by the published description of their format
 
 REQUIRED = {

@@ -12,7 +12,7 @@ from ptokit.api.bind import launch_arguments
 from ptokit.api.fills import Fill
 from ptokit.api.issued import OfFunctions, issued
 from ptokit.api.settings import current_target, target_named
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import TARGETS, Target
@@ -72,6 +72,10 @@ class Profile(Rich):
         return "\n\n".join("\n".join(part) for part in parts if part)
 
 
+TOO_LONG = "the run is longer than what a profile keeps of it"
+SHORTER = "fewer blocks or iterations tell as much"
+
+
 def profile(
     program: OfFunctions,
     arrays: Mapping[str, Any],  # Any: arrays and numbers
@@ -82,7 +86,8 @@ def profile(
     """Predict the times of a launch on these arguments; arrays that are not given are zeros.
 
     `target`: by default the current one, or the first with times where that has none. PtoError if
-    the program is not legal or its queues wait for ever; ValueError if the target has no times.
+    the program is not legal, its queues wait for ever or it runs too long; ValueError if the target
+    has no times.
     """
     chosen, entry = timed_target(target), program.entry_named(func)
     whole = whole_kernel(program.module, entry)
@@ -90,7 +95,10 @@ def profile(
     open = [a for a in whole.args if a.name not in arrays and a.name not in named]
     zeros = {a.name: SampleArray() for a in open if not isinstance(a.type, ScalarType)}
     (issue,) = issued(program, chosen, func, {**zeros, **arrays}, blocks)
-    timeline, stuck = predicted(issue.cores, chosen, issue.footprints.regions)
+    cores = issue.cores
+    if issue.cut:
+        raise error("instruction-limit", f"@{entry.name}: {TOO_LONG}", help=SHORTER)
+    timeline, stuck = predicted(cores, chosen, issue.footprints.regions)
     if stuck:
         raise PtoError([*RaceReport(issue, chosen, Findings(stuck=stuck)).diagnostics()])
     return Profile(entry.name, timeline, issue)
