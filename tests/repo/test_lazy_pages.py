@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,26 +32,6 @@ def test_lookup_gives_what_the_whole_index_has() -> None:
     assert {name: lookup(name) for name in index()} == index()
 
 
-def test_a_table_newer_than_all_pages_is_taken_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No page is read for it, unless one was written later or is not in it."""
-    path = tmp_path / "spellings.json"
-    files: dict[str, str] = json.loads(json.dumps(spelling_table()))["classes"]
-    wrong = dict.fromkeys(files, "Gone")
-    monkeypatch.setattr(pages_index, "SPELLINGS", path)
-    table = getattr(pages_index, "_files")  # noqa: B009 - what it remembers
-    found: list[object] = []
-    for listed, written in ((wrong, 1 << 62), (wrong, 0), ({"gone.py": ""}, 1 << 62)):
-        path.write_text(json.dumps({"classes": listed, "spellings": {"x": []}}), encoding="utf-8")
-        os.utime(path, ns=(written, written))
-        table.cache_clear()
-        found.append(table())
-    table.cache_clear()
-    lookup.cache_clear()
-    assert found == [{"x": []}, {}, {}]
-
-
 @pytest.mark.parametrize("fault", ["no file", "another class", "a name less"])
 def test_a_stale_table_lacks_no_page(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -65,7 +44,6 @@ def test_a_stale_table_lacks_no_page(
     path = tmp_path / "spellings.json"
     if fault != "no file":
         path.write_text(json.dumps(table), encoding="utf-8")
-        os.utime(path, ns=(0, 0))  # older than any page: it is compared with them
     monkeypatch.setattr(pages_index, "SPELLINGS", path)
     for known in (lookup, getattr(pages_index, "_files")):  # noqa: B009 - what it remembers
         known.cache_clear()

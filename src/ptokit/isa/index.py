@@ -47,22 +47,9 @@ def spelling_table() -> dict[str, object]:
 
 def _classes() -> dict[str, str]:
     """The classes of each file of pages as it is now: one more may be a page of a known name."""
-    texts = {name: path.read_text("utf-8") for name, path in _sources()}
-    return {n: " ".join(re.findall(r"^class (\w+)", text, re.M)) for n, text in texts.items()}
-
-
-def _sources() -> list[tuple[str, Path]]:
-    """Every file of pages, by its name in the folder."""
     folder = Path(__file__).parent / "pages"
-    found = [*folder.glob("*.py"), *folder.glob("*/*.py")]
-    return sorted((str(path.relative_to(folder)), path) for path in found)
-
-
-def _is_newer(table: Path, files: Iterable[str]) -> bool:
-    """Whether the table is of these files and newer than each: then none has to be read."""
-    written, sources = table.stat().st_mtime_ns, _sources()
-    older = all(path.stat().st_mtime_ns <= written for _, path in sources)
-    return older and sorted(files) == [name for name, _ in sources]
+    texts = {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*.py"))}
+    return {n: " ".join(re.findall(r"^class (\w+)", text, re.M)) for n, text in texts.items()}
 
 
 @cache
@@ -72,8 +59,7 @@ def _files() -> Mapping[str, list[str]]:
         table = json.loads(SPELLINGS.read_text(encoding="utf-8"))
     except OSError:
         return {}
-    fits = _is_newer(SPELLINGS, table["classes"]) or table["classes"] == _classes()
-    return table["spellings"] if fits else {}
+    return table["spellings"] if table["classes"] == _classes() else {}
 
 
 def _flat(name: str) -> str:

@@ -400,3 +400,9 @@ def digits(number: Array, *bases: int) -> list[Array]:
         result.append(number % base)
         number = number // base
     return [*result, number]
+
+
+def in_zz(row: Array, column: Array, columns: int) -> Array:
+    """Where an element of MX scales stands in zz order: boxes of 16 rows and 2 columns."""
+    box = (row >> 4) * (columns // 2) + (column >> 1)
+    return box * 32 + (row & 15) * 2 + (column & 1)

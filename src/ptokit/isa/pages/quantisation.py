@@ -396,9 +396,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         tiles = (dst, src, exp, max, scaling)
         exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave)
         row, group = src.iota(*exponents.shape)
-        pairs = exponents.shape[1] // 2
-        box = row // 16 * pairs + group // 2
-        exp_zz.flat().scatter(box * 32 + row % 16 * 2 + group % 2, exponents)
+        exp_zz.flat().scatter(in_zz(row, group, exponents.shape[1]), exponents)
 
 
 class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS, MX_RECORDED)):

@@ -244,8 +244,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
             height = -(-rows // 16) * 16
             line = x.bitcast(u8).reshaped(rows, cols).padded(height, 0, 0).bitcast(dst.dtype)
             r, c = dst.iota(height, cols)
-            box = (r >> 4) * (cols // 2) + (c >> 1)
-            dst.flat().scatter(box * 32 + (r & 15) * 2 + (c & 1), line)
+            dst.flat().scatter(in_zz(r, c, cols), line)
             return
         dst[:rows, :cols] = x
         dst[rows : least(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)
