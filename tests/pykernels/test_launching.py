@@ -160,7 +160,7 @@ def test_pdb_steps_through_a_kernel() -> None:
     x, y = arrays(8)
     commands = io.StringIO("b scaled_rows\nc\nn\nn\nn\np t.numpy().shape\nc\n")
     seen = io.StringIO()
-    debugger = pdb.Pdb(stdin=commands, stdout=seen)
+    debugger = pdb.Pdb(stdin=commands, stdout=seen, nosigint=True)  # Ctrl-C stays Python's
     debugger.use_rawinput = False
     function = scaled_rows.function
     assert isinstance(function, types.FunctionType)

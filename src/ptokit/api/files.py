@@ -137,7 +137,7 @@ def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
             array = codes.view(f"V{codes.itemsize}")
         buffer = io.BytesIO()  # NumPy asks a file for its position, and a pipe has none
         np.save(buffer, array, allow_pickle=False)
-        return buffer.getbuffer()
+        return buffer.getvalue()
 
     write_files([(path, content(path, array, dtype)) for path, array, dtype in arrays])
 
