@@ -79,7 +79,7 @@ def test_an_attribute_chooses_the_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "tile", "alone", "source"),
+    ("name", "tile", "latency", "source"),
     [
         ("tadd", vec(f32, 64, 64), 10 + 2 * 64 + 14, "published"),
         ("tadd", vec(f32, 64, 40, 64), 10 + 2 * 64 + 14 + 16, "published"),  # masked, by rows
@@ -103,9 +103,9 @@ def test_an_attribute_chooses_the_formula() -> None:
         ("trem", vec(f32, 64, 64), round(2 + 2 * 4096 / 32), "estimated"),
     ],
 )
-def test_vector_instructions_of_a2a3(name: str, tile: TileType, alone: int, source: str) -> None:
+def test_vector_instructions_of_a2a3(name: str, tile: TileType, latency: int, source: str) -> None:
     found = vector(name, tile, A2A3_TARGET)
-    assert (found.alone, found.source) == (alone, source)
+    assert (found.latency, found.source) == (latency, source)
 
 
 def test_columns_that_lie_one_after_another_are_joined() -> None:

@@ -143,7 +143,7 @@ def test_more_rows_never_cost_less(name: str, chip: str, dtype: DType) -> None:
             }
             for rows in (1, 2, 3, 8, 9, 64, 65)
         )
-        times = [cost(page, {}, k, V, CHIPS[chip]).alone for k in kinds]
+        times = [cost(page, {}, k, V, CHIPS[chip]).latency for k in kinds]
         assert times == sorted(times), cols
 
 

@@ -58,7 +58,7 @@ class Measured:
             kinds = {o.name: tile for o in page.operands if o.kind.name == "TILE"} | {"dst": narrow}
         pipe = page.pipe_of(dict(kinds))
         assert pipe is not None
-        return cost(page, {}, kinds, pipe, A2A3_TARGET).alone
+        return cost(page, {}, kinds, pipe, A2A3_TARGET).latency
 
     def _tile(self, rows: int, cols: int) -> TileType:
         return tile_type(VEC, self.dtype, rows, max(cols, 8), valid=(rows, cols))
@@ -120,7 +120,7 @@ def test_a_product_takes_exactly_what_was_measured(
     }
     (page,) = lookup("tmatmul")
     predicted = cost(page, {}, kinds, page.pipe_of({}) or pytest.fail("no pipe"), A2A3_TARGET)
-    assert predicted.alone == cycles
+    assert predicted.latency == cycles
     assert predicted.source == "measured"
     assert predicted.flop == 2 * m * k * n
 

@@ -291,7 +291,7 @@ def test_a_launch_takes_no_less_than_a_pipe_and_no_more_than_all_together() -> N
         found = profile.timeline
         flags = sum(e.cycles for e in found.entries if not isinstance(e, Bar))
         assert max(found.busy.values()) <= found.cycles, name
-        assert found.cycles <= sum(b.cost.alone for b in found.bars) + flags, name
+        assert found.cycles <= sum(b.cost.latency for b in found.bars) + flags, name
         assert sum(row.busy for row in found.lines) == sum(found.busy.values()), name
         assert sum(found.origins().values()) == sum(found.busy.values()), name
 

@@ -93,7 +93,7 @@ class Fitting:
 
     def best(self) -> Places:
         """The first way that ends within the limit, else the shortest."""
-        for way in (self.apart, self.by_pipe, self.in_text_order, self.largest_first):
+        for way in (self.one_by_one, self.by_pipe, self.in_text_order, self.largest_first):
             places = way()
             if places is not None and self.end(places) <= self.limit:
                 return places
@@ -107,7 +107,7 @@ class Fitting:
         """The first byte after all of them."""
         return max((places[t.value] + t.kind.nbytes for t in self.tiles), default=0)
 
-    def apart(self) -> Places:
+    def one_by_one(self) -> Places:
         """One after another."""
         sizes = [self.sizes[tile.value] for tile in self.tiles]
         found = in_gaps(sizes, self.used, self.alignment)

@@ -55,7 +55,7 @@ class Verdict(Rich):
         if self.word is Outcome.REFUSED:
             return self
         every = (*self.diagnostics, *further)
-        word, reason = _said(every, self.left)
+        word, reason = _outcome(every, self.left)
         return replace(self, word=word, reason=reason, diagnostics=every)
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ def _verdict(
         replace(d, severity=unknown) if d.slug in UNKNOWN_SLUGS and not d.rule else d
         for d in once(found)
     ]
-    word, reason = _said(found, left)
+    word, reason = _outcome(found, left)
     return Verdict(target.name, word, reason, tuple(found), tuple(left))
 
 
@@ -138,7 +138,7 @@ def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         yield first
 
 
-def _said(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, str]:
+def _outcome(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, str]:
     errors = sum(d.is_error for d in found)
     if errors:
         return Outcome.REFUSED, _count(errors, "error")

@@ -9,7 +9,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, said
+from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, clause_value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VEC, KernelKind
@@ -95,7 +95,7 @@ def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
 def mode_of(opened: Op) -> str | None:
     """The conversion of its epilogue, where it has one."""
     epilogue = fact(opened, "epilogue")
-    return said(epilogue, "quant") if isinstance(epilogue, str) else None
+    return clause_value(epilogue, "quant") if isinstance(epilogue, str) else None
 
 
 def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -115,7 +115,7 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
 
 def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
     """What is popped is stored as the epilogue says, always in one type."""
-    layout = LAYOUTS.get(said(str(fact(opened, "epilogue")), "layout") or "")
+    layout = LAYOUTS.get(clause_value(str(fact(opened, "epilogue")), "layout") or "")
     kinds = [(op, entry.type) for op in pops for entry in (entry_of(op),) if entry is not None]
     for op, kind in kinds:
         if layout and isinstance(kind, TileType) and (kind.loc, kind.layout) != (VEC, layout):

@@ -136,10 +136,10 @@ class Launch:
         """Outputs and counts."""
         from ptokit.sim.native.blockrange import divisible
 
-        found = self._apart() if divisible(function, self.bound, self.limits) else None
+        found = self._by_ranges() if divisible(function, self.bound, self.limits) else None
         return self._whole() if found is None else found
 
-    def _apart(self) -> Outcome | None:
+    def _by_ranges(self) -> Outcome | None:
         """By ranges of blocks; None where they have to run together."""
         from ptokit.sim.native.blockrange import RangeResult
 

@@ -150,7 +150,7 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
     if ready.open or homeless:
         _check(ready, operands, core.target)
     try:
-        ready.run(ready.converted(operands), {} if ready.alone else core.offer())
+        ready.run(ready.converted(operands), {} if ready.standalone else core.offer())
     except PtoError as problem:
         raise problem.at(caller()) from None
     note = executed.get()

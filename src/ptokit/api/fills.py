@@ -28,7 +28,7 @@ MOST = 1 << 30  # elements
 
 @dataclass(frozen=True)
 class Completed(ABC):
-    """Something an argument's type completes: element type and extents, as far as they are said."""
+    """Something an argument's type completes: element type and extents, as far as known."""
 
     dtype: DType | None = None
     shape: tuple[int, ...] | None = None

@@ -164,16 +164,16 @@ class Workers(Generic[S]):
     ) -> list[R]:
         """`function(shared, item)` for each item, in their order up to the first `last` result.
 
-        Each item that is done is told to `ended`.
+        `ended` is called with each item that is done.
         """
         found: dict[int, R] = {}
-        told: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        ended_calls: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         deaths, wanted = Counter[int](), len(items)
         while missing := [n for n in range(wanted) if n not in found]:
             for number in missing:
                 if number not in self._open:
-                    self._send(number, function, items[number], told)
-            number, future = self._told(told)
+                    self._send(number, function, items[number], ended_calls)
+            number, future = self._next_ended(ended_calls)
             if number not in self._open or self._open[number].future is not future:
                 continue
             try:
@@ -190,7 +190,7 @@ class Workers(Generic[S]):
         return [found[n] for n in range(wanted)]
 
     def _send(
-        self, number: int, function: Callable[[S, T], R], item: T, told: SimpleQueue[Any]
+        self, number: int, function: Callable[[S, T], R], item: T, ended_calls: SimpleQueue[Any]
     ) -> None:
         if self._data is None:
             self._data = self._placed()
@@ -198,7 +198,7 @@ class Workers(Generic[S]):
         self._open[number] = Sent(future, self._data)
 
         def tell(_: object) -> None:
-            told.put((number, future))
+            ended_calls.put((number, future))
 
         future.add_done_callback(tell)
 
@@ -235,12 +235,12 @@ class Workers(Generic[S]):
             require_workers(self.client)  # one may have come that has no ptokit
             raise
 
-    def _told(self, told: SimpleQueue[tuple[int, Any]]) -> tuple[int, Any]:
+    def _next_ended(self, ended_calls: SimpleQueue[tuple[int, Any]]) -> tuple[int, Any]:
         """The next call that ended, while there is anybody to wait for."""
         seen = time.monotonic()
         while True:
             try:
-                return told.get(timeout=LOOK)
+                return ended_calls.get(timeout=LOOK)
             except Empty:
                 if self.client.nthreads():
                     seen = time.monotonic()

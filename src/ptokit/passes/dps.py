@@ -115,7 +115,7 @@ class _ToDps:
         chains = self.chains
         flowing = {v for v in members if v in chains.written or self._flows(v)}
         given = [v for v in members if v not in flowing]
-        self._require_apart(members)
+        self._require_no_alias(members)
         if len(given) > 1:
             raise self._conflict(given[0], given[1], "two different tiles meet here")
         if given:
@@ -135,7 +135,7 @@ class _ToDps:
             return False
         return bool(at.block.ops[at.index].regions)
 
-    def _require_apart(self, members: list[Value]) -> None:
+    def _require_no_alias(self, members: list[Value]) -> None:
         if len(members) < 2:
             return
         direct = {v: op for op in self.func.body.walk() for v in written_tiles(op).values()}

@@ -201,10 +201,10 @@ class ReadyOp:
         kinds = {o.name: o.kind for o in page.operands}
         self.numbers = [n for n, _, _ in self.inputs if kinds[n] is Kind.SCALAR and n not in arrays]
         used = {resource.value for resource in page.uses}
-        self.alone = not used and page.needs is None  # it takes nothing of the machine
+        self.standalone = not used and page.needs is None  # it takes nothing of the machine
         self.names = tuple(name for name in page.body_names if name not in used)
         named = {*self.fixed, *(name for name, _, _ in self.inputs)}
-        self.takes_all = self.alone and named == {*self.names}
+        self.takes_all = self.standalone and named == {*self.names}
         # a handle moves nothing
         handles = ALIASES in page.traits or CHANNEL in page.uses  # an empty entry is one
         self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]

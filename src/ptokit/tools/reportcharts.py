@@ -47,7 +47,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: a label for each row, the rectangles, and what has to be said of it."""
+    """A chart: a label for each row, the rectangles, and its caption."""
 
     labels: tuple[Label, ...]
     shapes: str
@@ -119,7 +119,7 @@ def _bars(
     for group in _groups(bars, joined):
         first, last = group[0], group[-1]
         if len(group) == 1:
-            tip = _told(first, waited.get(id(first)))
+            tip = _tooltip(first, waited.get(id(first)))
             name = short(first.entry.op.name)
             yield DrawnBar(kind, first.start, first.end, (first.line,), tip, name)
             continue
@@ -130,17 +130,17 @@ def _bars(
         yield DrawnBar(kind, first.start, last.end, lines, tip, name, busy)
 
 
-def _told(bar: Bar, waited: Bubble | None) -> str:
-    """What a bar says of itself."""
+def _tooltip(bar: Bar, waited: Bubble | None) -> str:
+    """The lines of the tooltip of a bar."""
     cost = bar.cost
-    told = [where(bar), f"cycles {bar.start:,} to {bar.end:,}: {bar.cycles:,}"]
+    lines = [where(bar), f"cycles {bar.start:,} to {bar.end:,}: {bar.cycles:,}"]
     if cost.bytes:
-        told.append(f"{cost.bytes:,} bytes {cost.path}".rstrip())
+        lines.append(f"{cost.bytes:,} bytes {cost.path}".rstrip())
     if cost.flop:
-        told.append(f"{cost.flop:,} FLOP")
+        lines.append(f"{cost.flop:,} FLOP")
     if waited is not None:
-        told.append(_waited(waited))
-    return "\n".join((*told, f"figures: {cost.source}"))
+        lines.append(_waited(waited))
+    return "\n".join((*lines, f"figures: {cost.source}"))
 
 
 def _waited(bubble: Bubble) -> str:

@@ -30,12 +30,12 @@ class TraceEvent(NamedTuple):
 
 def write_trace(profile: Profile, path: Path) -> None:
     """Write the trace events of a profile; CallError if the file cannot be written."""
-    told = {"function": profile.func, "target": str(profile.timeline.target)}
+    shown = {"function": profile.func, "target": str(profile.timeline.target)}
     whole = {
         "traceEvents": trace_events(profile.timeline, profile.issue.names),
         "displayTimeUnit": "ns",
     }
-    text = json.dumps({**whole, "otherData": {**told, "cycles": profile.cycles}})
+    text = json.dumps({**whole, "otherData": {**shown, "cycles": profile.cycles}})
     write_files([(path, text.encode())])
 
 
@@ -67,20 +67,20 @@ def _slices(timeline: Timeline) -> Iterator[TraceEvent]:
         start = entry.start if isinstance(entry, Pause) else entry.ready
         kind = "work" if isinstance(entry, Bar) else "wait" if isinstance(entry, Pause) else "flag"
         length = _time(entry.end, timeline) - _time(start, timeline)
-        told = {"name": entry.entry.op.name, "cat": kind, "dur": round(length, DIGITS)}
-        yield TraceEvent(start, {"ph": "X", **told, **threads[entry.queue], "args": _told(entry)})
+        event = {"name": entry.entry.op.name, "cat": kind, "dur": round(length, DIGITS)}
+        yield TraceEvent(start, {"ph": "X", **event, **threads[entry.queue], "args": _shown(entry)})
 
 
-def _told(entry: TimedEntry) -> dict[str, object]:
+def _shown(entry: TimedEntry) -> dict[str, object]:
     """What a click on a slice shows."""
     place, _ = entry.line
-    told: dict[str, object] = {} if place is None else {"file": place[0], "line": place[1]}
-    told |= {f"%{name}": number for name, number in entry.entry.turn}
-    told |= {"cycle": entry.ready, "cycles": entry.cycles}
+    shown: dict[str, object] = {} if place is None else {"file": place[0], "line": place[1]}
+    shown |= {f"%{name}": number for name, number in entry.entry.turn}
+    shown |= {"cycle": entry.ready, "cycles": entry.cycles}
     if isinstance(entry, Bar):
         cost = entry.cost
-        told |= {"bytes": cost.bytes, "flop": cost.flop, "source": str(cost.source)}
-    return told
+        shown |= {"bytes": cost.bytes, "flop": cost.flop, "source": str(cost.source)}
+    return shown
 
 
 def _arrows(timeline: Timeline) -> Iterator[TraceEvent]:
@@ -89,9 +89,9 @@ def _arrows(timeline: Timeline) -> Iterator[TraceEvent]:
     pairs = [(p.posted, p) for p in timeline.pauses if p.posted is not None]
     pairs += [(b.after, b.entry) for b in timeline.bubbles if isinstance(b.entry, Bar)]
     for number, (source, target) in enumerate(pairs):
-        told = {"name": "after", "cat": "order", "id": number}
-        yield TraceEvent(_within(source), {"ph": "s", **told, **threads[source.queue]})
-        yield TraceEvent(target.ready, {"ph": "f", "bp": "e", **told, **threads[target.queue]})
+        event = {"name": "after", "cat": "order", "id": number}
+        yield TraceEvent(_within(source), {"ph": "s", **event, **threads[source.queue]})
+        yield TraceEvent(target.ready, {"ph": "f", "bp": "e", **event, **threads[target.queue]})
 
 
 def _within(entry: TimedEntry) -> float:

@@ -52,11 +52,11 @@ class Asm:
         return known[-1] if known else name
 
     def over(self, base: Asm) -> Asm:
-        """These parts, and those of `base` that are not said here."""
+        """These parts, and those of `base` that are default here."""
         if self is base:
             return self
-        said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
-        return replace(base, **said)
+        given = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
+        return replace(base, **given)
 
 
 def in_cpp(expression: str) -> Asm:

@@ -46,7 +46,7 @@ A5_MODES = (
 )
 
 
-def said(epilogue: str, key: str) -> str | None:
+def clause_value(epilogue: str, key: str) -> str | None:
     """The word of a key in the text of an epilogue: `quant = no_convert`."""
     found = re.search(rf"\b{key}\s*=\s*(\w+)", epilogue)
     return found[1] if found else None

@@ -94,7 +94,7 @@ class GlobalType:
         return times(*five(self.shape)[:3])
 
     @property
-    def alone(self) -> bool | None:
+    def single_outer(self) -> bool | None:
         """Whether at most one of the three outer extents is more than 1."""
         outer = five(self.shape)[:3]
         return None if None in outer else outer.count(1) >= 2

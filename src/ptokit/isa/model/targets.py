@@ -131,7 +131,7 @@ class Target:
         return hash(self.name)
 
     def follows(self, names: tuple[str, ...] | None) -> bool:
-        """Whether what is said of the targets of these names, None: of all, holds here.
+        """Whether what is declared for the targets of these names, None: of all, holds here.
 
         It does on them, on every target that is like one of them, and under readings of that name.
         """

@@ -103,14 +103,14 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
         yield "Without sat_mode (cpu: as a2a3 and a5, pairs that they lack saturate)"
         for target, listed in ((A2A3, A2A3_PAIRS), (A5, A5_PAIRS)):
             for source, types in listed:
-                said = dict[str, list[str]]()
+                by_policy = dict[str, list[str]]()
                 for dtype in types:
                     on = saturates(source, dtype, None)
                     nan = dtype.is_float and keeps_nan(source, dtype, on)
                     how = f"{'saturates' if on else 'does not'}, NaN {'stays' if nan else 'is 0'}"
                     how = how if source.nan else how.partition(",")[0]
-                    said.setdefault(how, []).append(dtype.name)
-                parts = (f"{how}: {' '.join(names)}" for how, names in said.items())
+                    by_policy.setdefault(how, []).append(dtype.name)
+                parts = (f"{how}: {' '.join(names)}" for how, names in by_policy.items())
                 yield f"  {target:<6}{source.name:<9}{'; '.join(parts)}"
 
     @staticmethod

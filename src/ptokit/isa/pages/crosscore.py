@@ -70,7 +70,7 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
 
 
 def number_of(event_id: int | None, event_id_dyn: int | None) -> int:
-    """The number, said or computed."""
+    """The number, constant or computed."""
     return int(event_id_dyn or 0) if event_id is None else event_id
 
 

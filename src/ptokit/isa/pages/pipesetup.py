@@ -7,7 +7,7 @@ ends is checked over all functions (`analysis.peers`): pages say what an operati
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, said
+from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, clause_value
 from ptokit.isa.pages.pipeexamples import (
     BOTH_WAYS,
     HANDLED,
@@ -37,7 +37,7 @@ class Epilogue(Expr):
             text = self.of.eval(env)
             if not isinstance(text, str):
                 return text
-            return said(text, self.key) or ABSENT
+            return clause_value(text, self.key) or ABSENT
 
         return word
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.epilogues import CONVERSIONS, said
+from ptokit.isa.model.epilogues import CONVERSIONS, clause_value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 
@@ -116,8 +116,8 @@ def push(channel: Channel, entry: Cells, split: int, lane: int) -> None:
 
 def converted(value: Array, epilogue: str) -> Array:
     """What the fix-pipe makes of an accumulator on its way."""
-    mode = CONVERSIONS.get(said(epilogue, "quant") or "")
-    if said(epilogue, "relu") == "normal_relu":
+    mode = CONVERSIONS.get(clause_value(epilogue, "quant") or "")
+    if clause_value(epilogue, "relu") == "normal_relu":
         value = value.maximum(0)
     if mode is None or value.dtype in mode.made:
         return value

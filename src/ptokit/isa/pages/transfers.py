@@ -35,7 +35,7 @@ def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
 
 def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> Expr:
     """A view whose lines lie along one axis, the `last` of the outer ones or another alone."""
-    along = either(src.outer == 1, both(src.alone == Const(True), last == 1))
+    along = either(src.outer == 1, both(src.single_outer == Const(True), last == 1))
     return both(src.layout == layout, dst.fractal == 512, along)
 
 

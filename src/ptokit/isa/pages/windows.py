@@ -74,7 +74,7 @@ def parameters(fp: Operand) -> tuple[Ruled, ...]:
 
 
 def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """On hardware the declared shape must fit too; said only where the valid region does."""
+    """On hardware the declared shape must fit too; judged only where the valid region does."""
     why = "hardware moves the whole declared shape, not only the valid region"
     rows = when(row + window.valid.rows <= whole.valid.rows, row + window.rows <= whole.rows)
     cols = when(col + window.valid.cols <= whole.valid.cols, col + window.cols <= whole.cols)

@@ -16,7 +16,7 @@ class Origin(StrEnum):
 
 
 def weakest(*origins: Origin) -> Origin:
-    """What can be said of a number that is computed from figures of these origins."""
+    """What is known of a number that is computed from figures of these origins."""
     order = list(Origin)
     return max(origins, key=order.index)
 
@@ -39,6 +39,6 @@ class Cost:
     path: str = ""
 
     @property
-    def alone(self) -> int:
+    def latency(self) -> int:
         """Cycles of the instruction on an idle pipe, a barrier after it."""
         return self.head + self.cycles + self.tail

@@ -1,1 +1,1 @@
-"""One instruction as an LLVM function: its body recorded, walked in loops, said in vectors."""
+"""One instruction as an LLVM function: its body recorded, walked in loops, written with vectors."""

@@ -107,15 +107,20 @@ class CompiledFunction(CompiledBody):
             return launch.prepare(bound, *how).run(bound, limits, observers)
         except Grown:
             session = self.session(bound, limits, logged=logged)
-            return self._finish(bound, session, observers, alone=True)
+            return self._finish(bound, session, observers, one_thread=True)
 
     def _finish(
-        self, bound: Bound, session: Session, observers: Sequence[Observer], *, alone: bool = False
+        self,
+        bound: Bound,
+        session: Session,
+        observers: Sequence[Observer],
+        *,
+        one_thread: bool = False,
     ) -> Outcome:
         """Outputs and counts; what further runs may use again is kept."""
         for observer in observers:
             observer.begins(session.done)
-        env, count = session.run(self.blocks, alone=alone)
+        env, count = session.run(self.blocks, one_thread=one_thread)
         outputs = bound.outputs(env)
         for name, memory in session.arrays.items() if self.repeats else ():
             if memory.shape is not None:

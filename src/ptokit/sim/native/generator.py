@@ -68,7 +68,7 @@ class Compiler(MainFunction):
     scratch: int = 64
     shown: dict[str, dict[str, FirstUse]] = field(default_factory=dict[str, "dict[str, FirstUse]"])
     by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
-    alone: bool = False  # one instruction, which is compiled or not
+    single_op: bool = False  # one instruction, which is compiled or not
     read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
     in_order: bool = False  # every block writes to one place: the last one's result stays
     written_arrays: set[int] = field(default_factory=set[int])
@@ -175,7 +175,7 @@ class Compiler(MainFunction):
 
     def single(self, op: Op, env: Env) -> None:
         """One instruction without its rules."""
-        self.places, self.alone = {id(op): 0}, True
+        self.places, self.single_op = {id(op): 0}, True
         self._data(op, env, ())
 
     def _values(self, op: Op, env: Env) -> dict[str, Any]:
@@ -351,7 +351,7 @@ class Compiler(MainFunction):
             self.initial.meet(*ends)
             code.start(after)
         except NotNative as reason:
-            if self.alone or ALIASES in op.page.traits or self.views.touched(op):
+            if self.single_op or ALIASES in op.page.traits or self.views.touched(op):
                 raise
             self._by_reference(op, env, reason)
 

@@ -78,7 +78,7 @@ class Session:
     rules: bool = True
     crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
     failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
-    alone: Worker | None = None  # who runs all blocks
+    sole: Worker | None = None  # who runs all blocks
     known: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `Logged`
 
     def renew(self, bound: Bound, limits: RunLimits) -> None:
@@ -92,19 +92,19 @@ class Session:
         self.failed.clear()
 
     def run(
-        self, blocks: int, *, alone: bool = False, span: range | None = None
+        self, blocks: int, *, one_thread: bool = False, span: range | None = None
     ) -> tuple[Env, Counter[str]]:
-        """Run all blocks; the error of the lowest block that failed. `alone`: on one thread.
+        """Run all blocks; the error of the lowest block that failed. `one_thread`: not in parallel.
 
         `span`: only these of them, in order on one thread.
         """
         growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
-        alone |= self.plan.serial or self.limits.most is not None
+        one_thread |= self.plan.serial or self.limits.most is not None
         if span is not None:
             workers = [Worker(self, self.core, span.start, span.stop, blocks)]
             workers[0].run()
-        elif alone or blocks == 1:
-            workers = [self._alone(blocks)]
+        elif one_thread or blocks == 1:
+            workers = [self._sole(blocks)]
             workers[0].run()
         elif growing:  # the first block tells how large they are; nothing may move afterwards
             workers = [Worker(self, self.core, 0, 1, blocks)]
@@ -129,13 +129,13 @@ class Session:
         """How many blocks have ended, about: asked from another thread while they run."""
         return sum(max(int(w.frame[BLOCK]) - w.first, 0) for w in [*self.crew])
 
-    def _alone(self, blocks: int) -> Worker:
+    def _sole(self, blocks: int) -> Worker:
         """All blocks on this thread, by the worker that did so last time."""
-        if self.alone is None:
-            self.alone = Worker(self, self.core, 0, blocks, blocks)
+        if self.sole is None:
+            self.sole = Worker(self, self.core, 0, blocks, blocks)
         else:
-            self.alone.begin()
-        return self.alone
+            self.sole.begin()
+        return self.sole
 
     def _in_parallel(self, first: int, blocks: int) -> list[Worker]:
         """Run the blocks from `first` on, shared out among the processors, and wait for all."""

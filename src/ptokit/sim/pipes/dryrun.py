@@ -243,12 +243,12 @@ def dry_runs(bound: Bound | BoundKernel, target: Target, blocks: int) -> Iterato
     """
     launch = DryLaunch(bound, target, blocks)
     unknown = frozenset(value for func in launch.funcs for value in _depending(func))
-    told = False
+    several = False
     for choice in _choices(launch.funcs, unknown):
         for issue in launch.first_legal(choice, unknown):
-            told |= choice.turns > 1
+            several |= choice.turns > 1
             yield issue
-    if not told:
+    if not several:
         yield from launch.first_legal(ALONE, frozenset())
 
 

@@ -23,7 +23,7 @@ from ptokit.sim.pipes.footprints import first_byte, place_of
 from ptokit.sim.pipes.issuing import CoreIssue, Issue
 
 Numbers: TypeAlias = "Sequence[int]"
-Said: TypeAlias = "tuple[str, tuple[Any, ...]]"  # Any: pipes and numbers
+FlagCall: TypeAlias = "tuple[str, tuple[Any, ...]]"  # Any: pipes and numbers
 
 
 class LoggedAccess:
@@ -61,13 +61,13 @@ class _RecordedCalls:
     """Stands for the flags of a core: records the methods that a body calls on them."""
 
     def __init__(self) -> None:
-        self.said: list[Said] = []
+        self.calls: list[FlagCall] = []
 
-    def __getattr__(self, word: str) -> Any:  # Any: a method of the flags
-        def said(*words: Any) -> None:  # Any: as above
-            self.said.append((word, words))
+    def __getattr__(self, method: str) -> Any:  # Any: a method of the flags
+        def record(*operands: Any) -> None:  # Any: as above
+            self.calls.append((method, operands))
 
-        return said
+        return record
 
 
 class ExecutedLog:
@@ -76,7 +76,7 @@ class ExecutedLog:
     def __init__(self, issue: Issue, log: Logged) -> None:
         self.issue, self.log = issue, log
         self.kinds: dict[tuple[int, ...], LoggedKind] = {}
-        self.words: dict[tuple[int, ...], list[Said]] = {}
+        self.calls: dict[tuple[int, ...], list[FlagCall]] = {}
 
     def read(self) -> None:
         """Add a core for each block, with what it has executed."""
@@ -105,11 +105,11 @@ class ExecutedLog:
     def _executed(self, core: CoreIssue, number: int, point: LogPoint, numbers: Numbers) -> None:
         core.op = self.log.things[point.op]
         core.turn = tuple([(name, _number(value, numbers)) for name, value in point.turns])
-        said = self.said(number, numbers)
-        if said is not None:
+        calls = self.flag_calls(number, numbers)
+        if calls is not None:
             flags: Any = core.core.state.flags
-            for word, words in said:
-                getattr(flags, word)(*words)
+            for method, operands in calls:
+                getattr(flags, method)(*operands)
             return
         kind = self.kind_of(core, number, numbers)
         if kind.pipe is None or not (kind.reads or kind.writes):
@@ -118,19 +118,19 @@ class ExecutedLog:
         writes = tuple([self._region(core, one, numbers) for one in kind.writes])
         core.work(kind.pipe, reads, writes, kind.operands)
 
-    def said(self, number: int, numbers: Numbers) -> list[Said] | None:
-        """What a record tells the flags of its core; None: it has to do with memory."""
+    def flag_calls(self, number: int, numbers: Numbers) -> list[FlagCall] | None:
+        """What a record calls on the flags of its core; None: it has to do with memory."""
         point = self.log.points[number]
         op: Op = self.log.things[point.op]
         if FLAGS not in op.page.uses:
             return None
         key = (number, *[numbers[n] for n in point.deciding])
-        if key not in self.words:
-            ready, calls = ReadyOp(op), _RecordedCalls()
+        if key not in self.calls:
+            ready, recorded = ReadyOp(op), _RecordedCalls()
             env = self._env(op, point, numbers)
-            ready.run(ready.values(env), {**self.log.core.offer(), FLAGS: calls})
-            self.words[key] = calls.said
-        return self.words[key]
+            ready.run(ready.values(env), {**self.log.core.offer(), FLAGS: recorded})
+            self.calls[key] = recorded.calls
+        return self.calls[key]
 
     def kind_of(self, core: CoreIssue, number: int, numbers: Numbers) -> LoggedKind:
         """What a record does to memory."""

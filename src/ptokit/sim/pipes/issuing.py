@@ -103,7 +103,7 @@ class CoreIssue:
         self.loops = loops
         self.op: Any = None  # that is executed; Any: an op
         self.turn: Turn = ()
-        self.later: list[Ticket] = []  # what other cores are told when the op is complete
+        self.later: list[Ticket] = []  # signals to other cores when the op is complete
 
     def begin(self, op: AnyOp, env: Env) -> None:
         """What follows comes from this op."""
@@ -211,7 +211,7 @@ class Issue(Observer):
         """
         return False
 
-    def apart(self, first: QueueEntry, second: QueueEntry) -> bool:
+    def other_blocks(self, first: QueueEntry, second: QueueEntry) -> bool:
         """Whether two entries are of different blocks."""
         blocks = {self.issues[entry.queue.core].core.block_idx for entry in (first, second)}
         return len(blocks) > 1

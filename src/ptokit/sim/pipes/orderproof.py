@@ -251,12 +251,12 @@ class OrderProof:
 
     def _steps(self, program: _Program, number: int, numbers: Sequence[int]) -> Iterator[list[int]]:
         reader = program.reader
-        said = reader.said(number, numbers)
-        if said is not None:
+        calls = reader.flag_calls(number, numbers)
+        if calls is not None:
             made = _FlagSteps(self)
             flags = IssuedFlags(made)
-            for word, words in said if not self.blocks_only else ():
-                getattr(flags, word)(*words)
+            for method, operands in calls if not self.blocks_only else ():
+                getattr(flags, method)(*operands)
             yield from made.steps
             return
         kind = reader.kind_of(program.core, number, numbers)

@@ -180,7 +180,7 @@ def races(
             continue
         found = find(issue.cores, target, issue.footprints.regions)
         if blocks_only:
-            found = Findings([h for h in found.hazards if issue.apart(h.first, h.second)])
+            found = Findings([h for h in found.hazards if issue.other_blocks(h.first, h.second)])
         for one in RaceReport(issue, target, found).diagnostics():
             notes = tuple(note.span for note in one.notes)
             key = one.slug, one.span, notes if one.slug == "hazard" else ()

@@ -239,11 +239,11 @@ class TracedView(Recorded, GlobalView):
         self.since = tuple(block for block, _ in space.recorder.inside)
 
     def __setitem__(self, window: Windows, value: Term) -> None:
-        self._apart()
+        self._require_distinct()
         super().__setitem__(window, value)
 
     def put(self, window: Windows, value: Array, where: Array) -> None:
-        self._apart()
+        self._require_distinct()
         super().put(window, value, where)
 
     def take(
@@ -255,7 +255,7 @@ class TracedView(Recorded, GlobalView):
     def scatter(
         self, index: Array, value: Array, where: Array | None = None, word: str | None = None
     ) -> None:
-        self._apart()
+        self._require_distinct()
         self._reached()
         super().scatter(index, value, where, word)
 
@@ -287,7 +287,7 @@ class TracedView(Recorded, GlobalView):
             tests += [(n4, 1), (m4, 1)]
         return [number != value for number, value in tests if isinstance(number, Int)]
 
-    def _apart(self) -> None:
+    def _require_distinct(self) -> None:
         """Elements that are written have places of their own; or the order would matter."""
         where: Any = self.elements.map  # Any: numbers, known or not
         digits = (d for axis in (where.cols, where.rows) for d in reversed(axis.digits))

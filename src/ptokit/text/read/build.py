@@ -67,14 +67,14 @@ def _in_tiles(kind: Type) -> bool:
 
 
 def _dialect(page: type[Instr], call: Call) -> str:
-    """The version that spells attributes so; "" if that says nothing."""
+    """The version that spells attributes so; "" if no attribute is spelled so."""
     keys = {item.key for item in call.attrs}
     if call.outs is not None and any(a.quoted for a in page.attrs):
         return CLAUSES_SINCE if any(a.quoted and a.key in keys for a in page.attrs) else DIALECTS[0]
-    told = [a for a in page.attrs if a.newer and keys & {a.newer, a.key}]
-    if call.outs is None or not told:
+    versioned = [a for a in page.attrs if a.newer and keys & {a.newer, a.key}]
+    if call.outs is None or not versioned:
         return ""
-    return CLAUSES_SINCE if told[0].newer in keys else DIALECTS[0]
+    return CLAUSES_SINCE if versioned[0].newer in keys else DIALECTS[0]
 
 
 def _attribute(key: str, items: list[Item]) -> Given:

@@ -183,7 +183,7 @@ def _resume(p: Parser, first: int, end: str) -> None:
     """After a function that is broken: on to the next one, or to the end of the module."""
     p.depth = 0
     if p.texts[first] == FUNC and p.reached <= first:
-        _body_alone(p, first + 1)
+        _body_without_head(p, first + 1)
     i = max(first + 1, p.reached)
     while p.texts[i] not in ("", FUNC, MODULE):
         i += 1
@@ -193,7 +193,7 @@ def _resume(p: Parser, first: int, end: str) -> None:
     p.i = i
 
 
-def _body_alone(p: Parser, first: int) -> None:
+def _body_without_head(p: Parser, first: int) -> None:
     """The body of a function whose head is broken."""
     i = first
     while p.texts[i] not in ("", FUNC) and not (p.texts[i] == "{" and begins_region(p, i)):

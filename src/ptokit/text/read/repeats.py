@@ -118,7 +118,7 @@ def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...
 
 
 def _template(p: Parser, start: int, op: Op) -> Template | None:
-    """What holds of every statement like this one, if all that it names can be told."""
+    """What holds of every statement like this one, if all that it names is known."""
     table, words = p.names.table, p.texts[start : p.i]
     named = {i: table.get(text[1:]) for i, text in enumerate(words) if text[:1] == "%"}
     tokens = {name: _tokens(p, start, span) for name, span in op.spans.items()}

@@ -26,8 +26,8 @@ def print_module(module: Module, form: str = "dps", dialect: str | None = None) 
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     w = Writer(form, WRITERS)
     ops = [op for func in module.funcs for op in func.walk()]
-    told = (op.dialect for op in ops if isinstance(op, Op) and op.dialect)
-    w.dialect = dialect or next(told, CLAUSES_SINCE)
+    spelled = (op.dialect for op in ops if isinstance(op, Op) and op.dialect)
+    w.dialect = dialect or next(spelled, CLAUSES_SINCE)
     w.opaque_ops = any(isinstance(op, OpaqueOp) for op in ops)
     w.forced = dialect is not None
     if not module.wrapped and not module.aliases:  # sections, whose names are their own
@@ -105,23 +105,23 @@ def _argument(w: Writer, func: Func, index: int) -> str:
 
 
 def _arguments(w: Writer, func: Func) -> None:
-    """Arguments of a flat program whose types no use tells."""
+    """Arguments of a flat program whose types no use gives."""
     for value in func.args:
-        if not isinstance(value.type, Elided) and not _told(w, func, value):
+        if not isinstance(value.type, Elided) and not _implied(w, func, value):
             w.put(f".arg %{value.name} : {w.type(value.type)}")
 
 
-def _told(w: Writer, func: Func, value: Value) -> bool:
+def _implied(w: Writer, func: Func, value: Value) -> bool:
     """Whether some use in this form gives the type of `value`, or implies it."""
     ops = [op for op in func.walk() if isinstance(op, Op)]
     return any(
-        used is value and _tells(w, op.page, name, value)
+        used is value and _gives_type(w, op.page, name, value)
         for op in ops
         for name, used in op.values()
     )
 
 
-def _tells(w: Writer, page: type[Instr], name: str, value: Value) -> bool:
+def _gives_type(w: Writer, page: type[Instr], name: str, value: Value) -> bool:
     operand = page.operand(name)
     if operand.key or (w.form == "as" and name in page.asm.brackets):
         return str(value.type) == (operand.scalar or "index")
