@@ -122,6 +122,35 @@ SWITCHED = Program(
 for page in ("Switch", "Assert", "ExecuteRegion"):
     say(page, SWITCHED)
 say(
+    "IndexSwitch",
+    Program(
+        program(
+            f"%out: {T}, %n: index",
+            f"""
+  %i = scf.index_switch %n -> i32
+  case 3 {{
+    scf.yield %two : i32
+  }}
+  case -1 {{
+    pto.tadds ins(%out, %two : {T}, i32) outs(%out : {T})
+    scf.yield %one : i32
+  }}
+  default {{
+    scf.yield %two : i32
+  }}
+  {ADD_K}
+  scf.index_switch %n
+  case 1 {{
+  }}
+  default {{
+    pto.tadds ins(%out, %two : {T}, i32) outs(%out : {T})
+  }}""",
+        ),
+        {"out": [[2 + 1 + 2] * 8]},
+        {"out": ZEROS, "n": -1},
+    ),
+)
+say(
     "FuncCall",
     Program(
         f"""func.func private @more(%t: {T}, %n: i32) -> (i32, {T}) {{

@@ -161,7 +161,7 @@ def idle(random: Random) -> tuple[Arrays, Arrays]:
 
 @golden()
 def switches(_: Random) -> tuple[Arrays, Arrays]:
-    return {"x": 41.75, "way": 1, "g": np.zeros(3, i32)}, {"g": [41 + 2, 2, 41]}
+    return {"x": 41.75, "way": 1, "g": np.zeros(4, i32)}, {"g": [41 + 2, 2, 41, 3]}
 
 
 @golden()

@@ -198,3 +198,139 @@ def test_an_assertion_that_fails_ends_the_run() -> None:
         assert caught.value.diagnostics[0].slug == "trapped"
     constant = text.replace("(%n: i1) {", "() {\n  %n = arith.constant false")
     assert [d.slug for d in pto.loads(constant).check("a5")] == ["trapped"]
+
+
+CASES = """\
+func.func @f(%n: index, %g: !pto.ptr<i32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %r, %s = scf.index_switch %n {far = 1} -> (i32, i32) // one of three
+  case 2 {
+    // what two does
+    scf.yield %two, %one : i32, i32
+  }
+  case -5 {
+    %t = arith.addi %two, %two : i32
+    scf.yield %t, %one : i32, i32
+    // so much of five
+  }
+  default {
+    scf.yield %one, %one : i32, i32
+  }
+  // no results
+  scf.index_switch %n
+  default {
+    pto.store_scalar %r, %g[%zero] : !pto.ptr<i32>, i32
+  }
+  scf.index_switch %n
+  case 2 {
+  }
+  case 7 {
+    %seven = arith.constant 7 : i32
+    pto.store_scalar %seven, %g[%zero] : !pto.ptr<i32>, i32
+  }
+  default {
+  }
+  return
+}
+"""
+
+
+def test_cases_are_printed_back() -> None:
+    reads_back(CASES)
+    assert pto.loads(CASES).text("dps") == CASES
+
+
+def test_comments_around_cases_are_kept() -> None:
+    between = CASES.replace("  case 2 {\n    // what two does", "  // what two does\n  case 2 {")
+    assert between != CASES
+    assert pto.loads(between).text("dps") == CASES
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(("n", "wanted"), [(2, 2), (-5, 4), (3, 1), (7, 7), (-2, 1)])
+def test_cases_run(n: int, wanted: int, engine: str) -> None:
+    found = pto.loads(CASES).run(n=n, g=np.zeros(1, np.int32), engine=engine)
+    assert found["g"].tolist() == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ("case 7", "case 2", "redefined-name"),
+        ("case 7", "case 2.5", "syntax-error"),
+        ("case 7", "else", "syntax-error"),
+        ("scf.yield %t, %one : i32, i32", "scf.yield %t : i32", "operand-count"),
+        ("    scf.yield %one, %one : i32, i32\n", "", "operand-count"),
+        ("%n: index", "%n: i32", "type-mismatch"),
+        ("%r, %s = scf", "%r = scf", "operand-count"),
+    ],
+)
+def test_cases_are_checked(old: str, new: str, slug: str) -> None:
+    with pytest.raises(pto.PtoError) as caught:
+        pto.loads(CASES.replace(old, new))
+    assert slug in {d.slug for d in caught.value.diagnostics}
+
+
+GENERIC = """\
+func.func @f(%n: index, %c: i1, %g: !pto.ptr<i32>) {
+  %zero = "arith.constant"() <{value = 0 : index}> : () -> index
+  %one = "arith.constant"() <{value = 1 : index}> : () -> index
+  %a = "arith.constant"() <{value = 3 : i32}> : () -> i32
+  %r = "scf.index_switch"(%n) <{cases = array<i64: 2, -5>}> ({
+    "scf.yield"(%a) : (i32) -> ()
+  }, {
+    %b = "arith.addi"(%a, %a) : (i32, i32) -> i32
+    "scf.yield"(%b) : (i32) -> ()
+  }, {
+    "scf.yield"(%a) : (i32) -> ()
+  }) : (index) -> i32
+  %s = "scf.for"(%zero, %n, %one, %r) ({
+  ^bb0(%i: index, %t: i32):
+    %u = "arith.addi"(%t, %a) : (i32, i32) -> i32
+    "scf.yield"(%u) : (i32) -> ()
+  }) : (index, index, index, i32) -> i32
+  %w = "scf.while"(%s) ({
+  ^bb0(%x: i32):
+    "scf.condition"(%c, %x) : (i1, i32) -> ()
+  }, {
+  ^bb0(%y: i32):
+    "scf.yield"(%y) : (i32) -> ()
+  }) : (i32) -> i32
+  "scf.if"(%c) ({
+    "scf.yield"() : () -> ()
+  }) : (i1) -> ()
+  pto.store_scalar %w, %g[%zero] : !pto.ptr<i32>, i32
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(("n", "wanted"), [(2, 6 + 6), (3, 3 + 9)])
+def test_the_default_stands_first_in_generic_form(n: int, wanted: int, engine: str) -> None:
+    reads_back(GENERIC)
+    found = pto.loads(GENERIC).run(n=n, c=0, g=np.zeros(1, np.int32), engine=engine)
+    assert found["g"].tolist() == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"scf.yield"(%b) : (i32) -> ()', '"scf.yield"() : () -> ()'),
+        ('"scf.yield"(%u) : (i32) -> ()', '"scf.yield"() : () -> ()'),
+        ('"scf.yield"(%y) : (i32) -> ()', ""),
+        ('"scf.condition"(%c, %x) : (i1, i32) -> ()', '"scf.yield"(%x) : (i32) -> ()'),
+        ("i64: 2, -5", "i64: 2"),
+        ("i64: 2, -5", "i64: 2, 2"),
+        ("^bb0(%i: index, %t: i32)", "^bb0(%i: index, %t: i32, %v: i32)"),
+        ("(%zero, %n, %one, %r)", "(%zero, %n, %one)"),
+        ('"scf.if"(%c) ({\n    "scf.yield"() : () -> ()\n  })', '"scf.if"(%c)'),
+    ],
+)
+def test_regions_in_generic_form_are_checked(old: str, new: str) -> None:
+    assert old in GENERIC
+    with pytest.raises(pto.PtoError) as caught:
+        pto.loads(GENERIC.replace(old, new))
+    assert {d.slug for d in caught.value.diagnostics} <= {"operand-count", "syntax-error"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
@@ -20,6 +20,14 @@ def terminator_of(op: Op) -> type[Instr]:
     """The page that ends the regions of `op`: the terminator of its dialect."""
     ends = (p for p in walk() if TERMINATOR in p.traits and len(p.operands) == 1)
     return next(p for p in ends if p.asm.dialect == op.page.asm.dialect)
+
+
+def shaped(shape: str) -> type[Instr]:
+    """The page of an op with such regions."""
+    for page in walk():
+        if page.asm.shape == shape:
+            return page
+    raise error("unknown-op", f"no instruction is a {shape!r}", help="write one block")
 
 
 def is_tile(value: Value) -> bool:

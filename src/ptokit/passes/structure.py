@@ -16,32 +16,35 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op
 from ptokit.ir.graph import FlowGraph, inner_uses, sent
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Comments, Func, Op, Value
-from ptokit.isa.index import walk
-from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.passes.exits import Exits, Flag, Inverted, Join, Region, Side, Slot
-from ptokit.passes.shared import FreshNames, refuse, renamed, terminator_of
-from ptokit.passes.switches import two_way
+from ptokit.passes.shared import FreshNames, refuse, renamed, shaped, terminator_of
+from ptokit.passes.switches import by_case, of_two_regions, two_way
 from ptokit.text.read.comments import spaced
 from ptokit.text.read.cursor import DEEPEST
 from ptokit.text.read.names import allocation, constant_page
 
 
 def structured(func: Func) -> Func:
-    """The function as one block, and each region; itself if they are. PtoError where a loop has
-    two entries."""
-    regions = [region for op in func.walk() for region in op.regions]
-    if not func.blocks and not any(region.following for region in regions):
+    """The function as one block, and each region; branches with two regions at most.
+
+    Itself if it is so. PtoError where a loop has two entries.
+    """
+    holders = [op for op in func.walk() if op.regions]
+    several = any(region.following for op in holders for region in op.regions)
+    cases = any(map(by_case, holders))
+    if not (func.blocks or several or cases):
         return func
     names = FreshNames(func)
-    if any(region.following for region in regions):
+    if several:
         func = replace(
             func,
             body=_of_one(func.body, names),
             blocks=[_of_one(block, names) for block in func.blocks],
         )
-    return _flat(func, names)
+    flat = _flat(func, names)
+    return of_two_regions(flat, names) if cases else flat
 
 
 def _flat(func: Func, names: FreshNames) -> Func:
@@ -60,14 +63,6 @@ def _region(block: Block, names: FreshNames) -> Block:
     given = tuple(value.type for op in ends[:1] for _, value in op.values())
     first.following = []
     return _flat(Func("", first, results=given, blocks=others), names).body
-
-
-def _shaped(shape: str) -> type[Instr]:
-    """The page of an op with such regions."""
-    for page in walk():
-        if page.asm.shape == shape:
-            return page
-    raise error("unknown-op", f"no instruction is a {shape!r}", help="write one block")
 
 
 class _Structuring:
@@ -94,8 +89,8 @@ class _Structuring:
         self.own = {n: self._own(self.graph.blocks[n]) for n in self.graph.order}
         self.needed = self._needed() if self.loops else {}
         self.returned = [Value(self.names.name("returned"), kind) for kind in func.results]
-        self.branch, self.loop = _shaped("if"), _shaped("while")
-        self.goes_on = _shaped("condition")
+        self.branch, self.loop = shaped("if"), shaped("while")
+        self.goes_on = shaped("condition")
         self.yields = terminator_of(Op(self.branch))
 
     # the graph

@@ -1,4 +1,7 @@
-"""Branches with a way for each case turned into chains of branches with two ways."""
+"""Branches with a way for each case turned into chains of branches with two ways.
+
+Those between blocks, and those whose ways are regions of their own.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from typing import cast
 
 from ptokit.ir.builder import new_op
 from ptokit.ir.graph import sent
-from ptokit.ir.module import NO_COMMENTS, Block, Func, Op, Value
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1
-from ptokit.passes.shared import FreshNames
+from ptokit.passes.shared import FreshNames, shaped, terminator_of
 from ptokit.text.read.names import constant_page
 
 SHAPE = "switch"
@@ -27,6 +30,49 @@ def two_way(func: Func, names: FreshNames) -> Func:
     labels = {block.label: block for block in blocks}
     made = [new for block in blocks for new in _chain(block, labels, names)]
     return replace(func, body=made[0], blocks=made[1:])
+
+
+def by_case(op: AnyOp) -> bool:
+    """Whether the op has a region for each case of a number."""
+    return isinstance(op, Op) and op.page.asm.shape == "cases"
+
+
+def of_two_regions(func: Func, names: FreshNames) -> Func:
+    """The function in which branches have two regions at most."""
+    return replace(func, body=_with_branches(func.body, names))
+
+
+def _with_branches(block: Block, names: FreshNames) -> Block:
+    ops: list[AnyOp] = []
+    for op in block.ops:
+        regions = [_with_branches(region, names) for region in op.regions]
+        new = replace(op, regions=regions) if regions else op
+        ops += _branches(new, names) if isinstance(new, Op) and by_case(new) else [new]
+    return replace(block, ops=ops)
+
+
+def _branches(op: Op, names: FreshNames) -> list[AnyOp]:
+    """A branch for each case, in the second region of the one before; the first with its ops."""
+    *ways, rest = op.regions
+    cases = cast("tuple[int, ...]", op.attrs[op.page.attrs[0].name])
+    spans = {"": op.span} if op.span else {}
+    if not cases:
+        once = new_op(shaped("executed"), {}, results=op.results, regions=[rest], spans=spans)
+        rest = Block(ops=[once])
+    flag, page = op.bound(op.page.operands[0].name)[0], shaped("if")
+    tests = [_equality(flag, case, names) for case in cases]
+    for number, (ops, equal) in reversed([*enumerate(tests)]):
+        given = [Value(names.name("chosen"), r.type, resized=r.resized) for r in op.results]
+        results = given if number else op.results
+        regions = [ways[number], rest] if rest.ops or rest.trailing else [ways[number]]
+        operands = {page.operands[0].name: [equal]}
+        branch = new_op(page, operands, results=results, regions=regions, spans=spans)
+        rest = Block(ops=[*ops, branch])
+        if results and number:
+            ends = terminator_of(branch)
+            rest.ops.append(new_op(ends, {ends.operands[0].name: results}))
+    rest.ops[0].comments = op.comments
+    return rest.ops
 
 
 def _is_switch(block: Block) -> bool:
@@ -65,17 +111,24 @@ def _compared(
     way: tuple[str, tuple[Value, ...]],
     other: tuple[str, tuple[Value, ...]],
     names: FreshNames,
-) -> list[Op]:
+) -> list[AnyOp]:
     """Go one way where the flag equals the case, else the other."""
     flag = next(v for name, v in switch.values() if name != switch.page.lists[0])
+    ops, equal = _equality(flag, case, names)
+    page = _page("branch", 2)
+    return [*ops, _branch(switch, page, {page.operands[0].name: [equal]}, [way, other])]
+
+
+def _equality(flag: Value, case: int, names: FreshNames) -> tuple[list[AnyOp], Value]:
+    """The ops that say whether the flag equals the case, and the value that does."""
     constant, compare = constant_page(), _page("compare", 3)
     number = Value(names.name("case"), flag.type)
     equal = Value(names.name("equal"), I1)
-    ops = [new_op(constant, {}, {constant.attrs[0].name: case}, results=[number])]
     left, right = compare.ins()
-    ops.append(new_op(compare, {left.name: [flag], right.name: [number]}, results=[equal]))
-    page = _page("branch", 2)
-    return [*ops, _branch(switch, page, {page.operands[0].name: [equal]}, [way, other])]
+    return [
+        new_op(constant, {}, {constant.attrs[0].name: case}, results=[number]),
+        new_op(compare, {left.name: [flag], right.name: [number]}, results=[equal]),
+    ], equal
 
 
 def _branch(

@@ -124,6 +124,39 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
         return flow.branch(condition, regions)
 
 
+class IndexSwitch(Control, name="index_switch"):
+    """Run the region of the case that `flag` equals, the last one, the default, where none does.
+
+    It becomes a chain of branches with two regions before anything is checked or run.
+    """
+
+    asm = Asm(shape="cases", cpp_text="")
+    example = f"""\
+func.func @example(%x: {VEC_F32}, %n: index) {{
+  %one = arith.constant 1 : i32
+  %rows = scf.index_switch %n -> i32
+  case 2 {{
+    pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+    scf.yield %one : i32
+  }}
+  case -5 {{
+    %five = arith.constant 5 : i32
+    scf.yield %five : i32
+  }}
+  default {{
+    %two = arith.addi %one, %one : i32
+    scf.yield %two : i32
+  }}
+  return
+}}"""
+    flag = In(Index)
+    cases = Attr(tuple, (), cpp=False)
+
+    @staticmethod
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+        raise AssertionError("cases were not replaced by branches with two regions")
+
+
 class ExecuteRegion(Control, name="execute_region", routes=((OUTSIDE, 0), (0, OUTSIDE))):
     """Run the region once; what it yields are the results. It may have several blocks."""
 

@@ -17,6 +17,7 @@ from ptokit.text.read.blocks import with_successors
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
+from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Slot, signature
 
 FEW = 4  # operands that may stand in any order
@@ -58,6 +59,9 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
     if SHAPES_OF_CALLS & {forms[0].asm.shape}:
         return build(p, p.names, forms, call, results)
+    if forms[0].asm.shape == "cases":
+        cases_in_text_order(p, op := _plain(p, forms[0], call, results), at)
+        return op
     return _plain(p, forms[0], call, results)
 
 
@@ -195,4 +199,6 @@ def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     if any(isinstance(kind, OpaqueType) for kind in types):
         raise UnknownOperandType
     op.results = [p.names.define(n, k, i) for (n, i), k in zip(results, types, strict=False)]
+    op.results = op.results or [p.names.anonymous(kind) for kind in types]
+    check_regions(p, op, call.at)
     return op

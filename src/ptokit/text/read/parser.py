@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
@@ -58,8 +58,13 @@ class Parser(Cursor):
         except PtoError as problem:
             raise Lost(problem.diagnostics) from None
 
-    def region(self, args: list[tuple[Named, Type]], op: Op | None = None) -> Block:
-        """`{ ... }` with block arguments. A comment after the brace is the op's."""
+    def region(
+        self, args: list[tuple[Named, Type]], op: Op | None = None, remarks: Sequence[str] = ()
+    ) -> Block:
+        """`{ ... }` with block arguments. A comment after the brace is the op's.
+
+        `remarks` are those before the brace, which go inside.
+        """
         opened = self.i
         self.enter()
         self.expect("{")
@@ -68,6 +73,7 @@ class Parser(Cursor):
             op.comments = Comments(after=after)
         elif after is not None:
             before = [after, *before]
+        before = [*remarks, *before]
         self.names.open()
         self.reached = self.i
         try:

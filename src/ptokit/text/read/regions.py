@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.ir.module import Block, Op
+from ptokit.ir.module import Block, Comments, Op
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
-from ptokit.text.read.attributes import Given, bind_attributes, dictionary, read_value
+from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item, typed
 from ptokit.text.read.comments import trimmed
@@ -125,6 +126,40 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     return _defined(p, op, types, results)
 
 
+def read_cases(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op %n -> T case 2 { ... } default { ... }`: the region of the default is the last one."""
+    page = forms[0]
+    op = Op(page, spans={"": p.span(at)})
+    item = read_item(p, p.names)
+    given = dictionary(p) if p.texts[p.i] == "{" else []
+    flag, attr = page.operands[0], page.attrs[0]
+    op.operands[flag.name] = typed(p.names, item, INDEX, item.at)
+    op.spans[flag.name] = p.span(item.at)
+    types = [kind for kind, _ in _arrow_types(p)]
+    cases: list[int] = []
+    after, lines = p.gap(p.i)
+    op.comments = Comments(after=after)
+    while p.accept("case"):
+        number = numeral(p.texts[p.i])
+        if not isinstance(number, int):
+            p.fail("expected a whole number, the case")
+        if number in cases:
+            raise p.wrong("redefined-name", f"case {number} stands twice", p.i)
+        op.spans.setdefault(attr.name, p.span(p.i))
+        cases.append(number)
+        p.i += 1
+        op.regions.append(p.region([], remarks=lines))
+        after, lines = p.gap(p.i)
+        lines = [*([after] if after else []), *lines]
+    p.expect("default")
+    op.regions.append(p.region([], remarks=lines))
+    for region in op.regions:
+        _check_yield(p, region, types, at)
+    bind_attributes(p, op, given)
+    op.attrs[attr.name] = tuple(cases)
+    return _defined(p, op, types, results)
+
+
 def read_executed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op -> (T) { ... }`, `op no_inline { ... }`."""
     page = forms[0]
@@ -211,6 +246,43 @@ def _check_yield(
     for end in (block, *block.following):
         if not p.is_broken(end) and not (end.terminator and end.terminator.successors):
             _check_end(p, end, kinds, at, conditional)
+
+
+def check_regions(p: Parser, op: Op, at: int) -> None:
+    """The regions of an op in generic form: as many as it has, each ends with what goes on."""
+    routes = [(s, t) for s, t in op.page.routes if s != OUTSIDE]
+    needed = 1 + max((s for s, _ in routes), default=-1)
+    optional = needed > 1 and not op.results and all(t == OUTSIDE for _, t in routes)
+    if routes and len(op.regions) not in (needed, needed - optional):
+        message = f"{op.name} has {needed} regions, {len(op.regions)} given"
+        raise p.wrong("operand-count", message, at)
+    results = [v.type for v in op.results]
+    for source, target in routes:
+        if source < len(op.regions):
+            region = op.regions[source]
+            ways = {t for s, t in routes if s == source}
+            inside = target != OUTSIDE and [v.type for v in op.regions[target].args]
+            kinds = results if inside is False else inside[1:] if source == target else inside
+            conditional = OUTSIDE in ways and bool(ways - {OUTSIDE, source})
+            _check_yield(p, region, kinds, at, conditional=conditional)
+    for source, target in op.page.routes:
+        if source == OUTSIDE != target and target < len(op.regions) and op.page.lists:
+            kinds = [v.type for v in op.bound(op.page.lists[0])]
+            taken = [v.type for v in op.regions[target].args]
+            if taken[len(taken) - len(kinds) :] != kinds or len(taken) - len(kinds) > 1:
+                message = f"{op.name} passes {len(kinds)} values, its region takes {len(taken)}"
+                raise p.wrong("operand-count", message, at)
+
+
+def cases_in_text_order(p: Parser, op: Op, at: int) -> None:
+    """In generic form the region of the default stands first."""
+    cases = cast("tuple[int, ...]", op.attrs.setdefault(op.page.attrs[0].name, ()))
+    if len(op.regions) != len(cases) + 1 or len(cases) != len({*cases}):
+        message = f"{op.name} of {len(cases)} cases has {len(op.regions)} regions"
+        raise p.wrong("operand-count", message, at)
+    op.regions = [*op.regions[1:], op.regions[0]]
+    for region in op.regions:
+        _check_yield(p, region, [v.type for v in op.results], at)
 
 
 def _check_end(p: Parser, block: Block, kinds: list[Type], at: int, conditional: bool) -> None:

@@ -30,6 +30,7 @@ from ptokit.text.read.call import (
 )
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import (
+    read_cases,
     read_condition,
     read_executed,
     read_for,
@@ -400,6 +401,7 @@ SHAPES: dict[str, Read] = {
     "yield": read_yield,
     "for": read_for,
     "if": read_if,
+    "cases": read_cases,
     "moved": read_moved,
     "declared": read_declared,
     "element": read_element,

@@ -67,6 +67,21 @@ def write_if(w: Writer, op: Op) -> None:
     w.close(f"}}{_others(op)}")
 
 
+def write_cases(w: Writer, op: Op) -> None:
+    """`%r = op %n -> T`, and the cases, each with its region."""
+    types = ", ".join(w.type(v.type) for v in op.results)
+    arrow = f" -> {types if len(op.results) == 1 else f'({types})'}" if types else ""
+    flag = w.use(op.bound(op.page.ins()[0].name)[0])
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {flag}{_others(op)}{arrow}")
+    cases = cast("tuple[int, ...]", op.attrs[op.page.attrs[0].name])
+    heads = (*(f"case {number}" for number in cases), "default")
+    for head, region in zip(heads, op.regions, strict=True):
+        w.put(f"{head} {{")
+        w.indent += 1
+        w.block(region)
+        w.close("}")
+
+
 def write_section(w: Writer, op: Op) -> None:
     """An op with one region: numbers before it, attributes and the types of results behind."""
     numbers = ", ".join(str(op.attrs[a.name]) for a in op.page.attrs if a.required)
