@@ -93,3 +93,75 @@ def test_scales_fill_plain_storage(
 def test_scales_need_pairs_and_room(axis: int, src: str, dst: str) -> None:
     found = pto.loads(REORDER.format(axis=axis, src=src, dst=dst)).check("a5")
     assert "shape" in {d.slug for d in found}
+
+
+ON_A5 = """
+func.func @f(%src: !pto.tile_buf<vec, {src}>, %dst: !pto.tile_buf<vec, {dst}>,
+             %exp: !pto.tile_buf<vec, {exp}>, %max: !pto.tile_buf<vec, {notes}>,
+             %scaling: !pto.tile_buf<vec, {scaling}>) {{
+  pto.tquant.mx ins(%src : !pto.tile_buf<vec, {src}>)
+    outs(%dst, %exp, %max, %scaling : !pto.tile_buf<vec, {dst}>, !pto.tile_buf<vec, {exp}>,
+         !pto.tile_buf<vec, {notes}>, !pto.tile_buf<vec, {scaling}>)
+    {{quant_type = #pto<quant_type {format}>{more}}}
+  return
+}}
+"""
+DOWN, TWO = ", grpAxis = #pto<mx_group_axis axis0>", ", interleave = true"
+ALONG = {
+    **{"src": "8x64xf32", "dst": "8x64xi8", "exp": "1x32xui8, valid=1x16"},
+    **{"notes": "1x16xf32", "scaling": "1x64xf32, valid=1x16", "format": "MXFP8", "more": ""},
+}
+LARGE = ALONG | {
+    **{"src": "48x64xf32", "dst": "48x64xi8", "exp": "1x96xui8"},
+    **{"notes": "1x96xf32", "scaling": "1x192xf32, valid=1x96"},
+}
+HALF = ALONG | {
+    **{"src": "8x64xbf16", "dst": "8x64xi8"},
+    **{"notes": "1x16xbf16", "scaling": "1x128xbf16, valid=1x16"},
+}
+COLUMNS = ALONG | {
+    **{"src": "64x96xf32", "dst": "64x96xi8", "exp": "2x96xui8"},
+    **{"notes": "2x96xf32", "scaling": "2x96xf32", "more": DOWN},
+}
+TURNED = COLUMNS | {
+    **{"src": "128x32xbf16", "dst": "128x32xi8", "exp": "2x64xui8"},
+    **{"notes": "4x32xbf16", "scaling": "4x32xbf16", "more": DOWN + TWO},
+}
+SHORT_EXP = "2x96xui8, valid=2x64"
+NARROW = COLUMNS | {
+    **{"src": "64x96xf32, valid=64x64", "dst": "64x96xi8, valid=64x64", "exp": SHORT_EXP},
+    **dict.fromkeys(("notes", "scaling"), "2x96xf32, valid=2x64"),
+}
+
+
+@pytest.mark.parametrize("tiles", [ALONG, LARGE, HALF, COLUMNS, TURNED, NARROW])
+def test_groups_on_a5(tiles: dict[str, str]) -> None:
+    assert not [str(d) for d in pto.loads(ON_A5.format(**tiles)).check("a5")]
+
+
+@pytest.mark.parametrize(
+    ("tiles", "part", "slug"),
+    [
+        (ALONG, {"dst": "8x96xi8, valid=8x64"}, "shape"),
+        (ALONG, {"src": "8x96xf32, valid=8x64", "dst": "8x96xi8, valid=8x64"}, "shape"),
+        (ALONG, {"exp": "2x32xui8, valid=1x16"}, "shape"),
+        (ALONG, {"notes": "8x8xf32, valid=8x2"}, "shape"),
+        (ALONG, {"scaling": "1x32xf32, valid=1x16"}, "shape"),
+        (ALONG, {"src": "8x64xf32, valid=?x64"}, "dynamic-valid"),
+        (LARGE, {"scaling": "1x128xf32, valid=1x96"}, "shape"),
+        (HALF, {"scaling": "1x64xbf16, valid=1x16"}, "shape"),
+        (COLUMNS, {"exp": "2x96xui8, valid=2x32"}, "shape"),
+        (NARROW, {"exp": "2x64xui8"}, "shape"),
+        (NARROW, {"notes": "2x64xf32"}, "shape"),
+        (NARROW, {"scaling": "2x64xf32"}, "shape"),
+        (TURNED, {"src": "160x32xbf16, valid=128x32"}, "shape"),
+        (TURNED, {"exp": "2x96xui8, valid=2x64"}, "shape"),
+        (TURNED, {"notes": "2x64xbf16"}, "shape"),
+    ],
+)
+def test_groups_that_a5_would_store_elsewhere(
+    tiles: dict[str, str], part: dict[str, str], slug: str
+) -> None:
+    program = pto.loads(ON_A5.format(**tiles | part))
+    assert slug in {d.slug for d in program.check("a5")}
+    assert not [d for d in program.check("cpu") if d.slug == "dynamic-valid"]

@@ -1,8 +1,8 @@
 """Quantisation: floats as bytes or nibbles with scales, and back (spec 3.26)."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.pages.mxshapes import GROUP, known_shapes, padded, stored_along, stored_down
 
-GROUP = 32  # elements that share an exponent
 INFINITY, QUIET = 0x7F800000, 0x7FC00000  # bits of f32
 TINY = 2.0**-10
 MX_FORMS = ("mxfp8_ocp", "mxfp8_nv", "mxfp4_ocp", "mxfp4_nv")
@@ -179,6 +179,8 @@ def grouping() -> tuple[Ruled, ...]:
         same_region(dst, src),
         named("layout", both(*(t.layout == ND for t in tiles)), help="store all of them row-major"),
         in_vec(*tiles),
+        known_shapes(*tiles),
+        padded(src),
     )
 
 
@@ -195,14 +197,16 @@ def room(along: bool) -> tuple[Ruled, ...]:
     in_pairs = both(exp.rows >= lines // 2, exp.cols >= length * 2)
     common = (
         named("shape", whole % GROUP == 0, help="groups have 32 elements"),
-        named("shape", notes, help=EACH),
+        on(CPU, named("shape", notes, help=EACH)),
         when(~page.interleave, named("shape", held, help=EACH)),
     )
     if along:
         why = "rows of groups down the columns are interleaved"
-        return (*common, named("attribute", ~page.interleave, help=why))
+        whole_rows = named("attribute", ~page.interleave, help=why)
+        return (*common, whole_rows, stored_along(page))
     even = named("shape", rows % (2 * GROUP) == 0, help="rows of groups go in pairs")
-    return (*common, when(page.interleave, even, named("shape", in_pairs, help=EACH)))
+    paired = when(page.interleave, even, named("shape", in_pairs, help=EACH))
+    return (*common, paired, stored_down(page))
 
 
 def quantise_groups(
