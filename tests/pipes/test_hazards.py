@@ -11,6 +11,7 @@ import pytest
 import ptokit as pto
 from ptokit.api.issued import issued
 from ptokit.isa.model.targets import TARGETS
+from ptokit.sim.pipes import dryrun
 from ptokit.sim.pipes.entries import Post
 from ptokit.sim.pipes.hazards import Findings, find
 
@@ -43,6 +44,73 @@ def test_the_right_order_is_clean_for_any_number_of_turns(target: str) -> None:
     every = found(stream(*RIGHT), target)
     assert len(every) == 5  # numbers of turns; there is no branch
     assert not any(every)
+
+
+def in_a_long_loop(body: list[str], turns: str) -> str:
+    """The stream over so many tiles, which a loop of unknown extent repeats."""
+    text = stream(PRIME, body, DRAIN, "%long")
+    text = text.replace("  scf.for", f"  %long = arith.constant {turns} : index\n  scf.for")
+    head, _, tail = text.partition(PRIME[0])
+    body_of_loop = PRIME[0] + tail.removesuffix("return\n}\n") + "pto.barrier <PIPE_ALL>\n"
+    return f"{head}scf.for %j = %c0 to %n step %c1 {{\n  {body_of_loop}  }}\n  return\n}}\n"
+
+
+@pytest.fixture
+def few_issued(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dryrun, "MOST_ISSUED", 2_000)
+    monkeypatch.setattr(dryrun, "MOST_SHORTENED", 1_000)
+
+
+@pytest.mark.usefixtures("few_issued")
+@pytest.mark.parametrize("turns", ["2000000", "2000001"])
+def test_loops_that_are_too_long_to_be_issued_whole_are_shortened(turns: str) -> None:
+    """Their numbers of iterations stay even or odd: the last flags are of the right buffer."""
+    every = found(in_a_long_loop(BODY, turns))
+    assert len(every) == 5
+    assert not any(every)
+    faulty = without(flag("wait", "v2", "b"), flag("set", "v2", "b"))
+    assert ("WAR", "V", "MTE2", 0, 4096) in hazards(in_a_long_loop(faulty, turns))
+
+
+@pytest.mark.usefixtures("few_issued")
+def test_the_last_iterations_of_a_shortened_loop_are_its_last() -> None:
+    """Each iteration but the last sets a flag for the next one: without the last one it leaks."""
+    text = f"""\
+func.func @f(%x: !pto.tensor_view<1x64xf32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %last = arith.constant 999999 : index
+  %n = arith.constant 1000000 : index
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 1x64xf32>
+  {flag("set", "v2", "c0")}
+  scf.for %i = %c0 to %n step %c1 {{
+    {flag("wait", "v2", "c0")}
+    pto.tload ins(%x : !pto.tensor_view<1x64xf32>) outs(%t : !pto.tile_buf<vec, 1x64xf32>)
+    {flag("set", "2v", "c0")}
+    {flag("wait", "2v", "c0")}
+    pto.tneg ins(%t : !pto.tile_buf<vec, 1x64xf32>) outs(%t : !pto.tile_buf<vec, 1x64xf32>)
+    %more = arith.cmpi slt, %i, %last : index
+    scf.if %more {{
+      {flag("set", "v2", "c0")}
+    }}
+  }}
+  return
+}}
+"""
+    assert not any(found(text))
+
+
+@pytest.mark.usefixtures("few_issued")
+def test_a_run_that_stays_too_long_says_so() -> None:
+    text = "func.func @f(%x: !pto.tensor_view<1x64xf32>) {\n%c0 = arith.constant 0 : index\n"
+    text += "%c1 = arith.constant 1 : index\n%n = arith.constant 64 : index\n"
+    text += "%t = pto.alloc_tile : !pto.tile_buf<vec, 1x64xf32>\n"
+    text += "".join(f"scf.for %i{n} = %c0 to %n step %c1 {{\n" for n in range(9))
+    text += "pto.tload ins(%x : !pto.tensor_view<1x64xf32>)"
+    text += " outs(%t : !pto.tile_buf<vec, 1x64xf32>)\npto.barrier <PIPE_ALL>\n"
+    (warning,) = pto.loads(text + "}\n" * 9 + "return\n}\n").races("a2a3")
+    assert warning.slug == "no-sample-run"
+    assert "the run ends here, at its limit of 1000" in str(warning)
 
 
 def test_loads_that_wait_for_no_addition_overwrite_what_is_added() -> None:

@@ -38,7 +38,7 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
     "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
-    "sim/pipes": 3_250,  # what is issued, samples; hazards, proofs in compiled code, times; lives
+    "sim/pipes": 3_300,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_240,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_180,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_690,  # spans, liveness, launches, messages, tuning: twice what was meant

@@ -282,7 +282,8 @@ CATALOGUE: dict[str, Entry] = {
         "no sample of its arguments is a legal run",
         "To look for hazards ptokit runs the scalar part of a function on numbers of its own: 1024 "
         "and smaller ones for each integer. A function that takes none of them, or computes what "
-        "it does from data, is looked at with the arguments of a real run.",
+        "it does from data, is looked at with the arguments of a real run. So is one that issues "
+        "too much even where the middle of its long loops is left out.",
     ),
     "not-synchronised": Entry(
         "nothing orders the pipes of the function",

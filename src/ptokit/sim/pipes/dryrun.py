@@ -2,7 +2,8 @@
 
 The cores of a kernel run at once and wait for one another as they do in any run. Numbers that were
 not given, and those that come out of memory, are samples; a loop whose extent depends on one takes
-a number of turns that is chosen, a branch the way that is chosen.
+a number of turns that is chosen, a branch the way that is chosen. Where a run would be too long,
+the middle of its long loops is left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -46,7 +48,11 @@ from ptokit.sim.reference.launch import placed
 from ptokit.sim.tile import Tile
 
 TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
-MOST_ISSUED = 200_000  # instructions of one dry run
+# what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
+# iterations take in rotation go on with the same one
+PERIODS = (240, 24, 12, 4)
+MOST_ISSUED = 50_000  # instructions of one dry run
+MOST_SHORTENED = 10_000  # and of one with shortened loops
 FEW_ISSUED = 2_000  # beyond which compiled code, once it is made, is faster
 MIXED = 20  # further samples, of several numbers
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
@@ -58,12 +64,14 @@ SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has give
 class TurnChoice:
     """What happens where a number is not known: the turns of a loop, the way of a branch.
 
-    `found` is what memory holds where a number comes from there.
+    `found` is what memory holds where a number comes from there. With a `period` loops keep their
+    first and last iterations, so many to twice as many; what is left out is a multiple of it.
     """
 
     turns: int = 1
     way: bool = True
     found: int = 0
+    period: int | None = None
 
 
 ALONE = TurnChoice()
@@ -93,6 +101,25 @@ class _ChosenFlow(InterpretedFlow):
         return super().branch(self.choice.way, regions)
 
 
+@dataclass
+class _ShortenedFlow(InterpretedFlow):
+    """Loops of known extents without most of their iterations."""
+
+    period: int
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
+    ) -> tuple[Any, ...]:
+        count = max(-(-(upper - lower) // step), 0)
+        left_out = max(count // self.period - 1, 0) * self.period
+        first = lower + (count - left_out) // 2 * step
+        for induction in chain(
+            range(lower, first, step), range(first + left_out * step, upper, step)
+        ):
+            carried = region(induction, *carried, repeats=True)
+        return carried
+
+
 class DryRunLimits(RunLimits):
     """How much a dry run may issue: nobody asks for another number."""
 
@@ -111,8 +138,10 @@ class DryRun(Interpreter):
         self.checks = checks
 
     def flow(self, op: Op) -> InterpretedFlow:
-        known = self.unknown.isdisjoint(_deciding(op))
-        return InterpretedFlow() if known else _ChosenFlow(self.choice)
+        if not self.unknown.isdisjoint(_deciding(op)):
+            return _ChosenFlow(self.choice)
+        period = self.choice.period
+        return InterpretedFlow() if period is None else _ShortenedFlow(period)
 
     def _step(self, op: AnyOp) -> Step:
         if not isinstance(op, Op):
@@ -182,7 +211,8 @@ class DryLaunch:
     bound: Bound | BoundKernel
     target: Target
     blocks: int = 1
-    most: int = MOST_ISSUED
+    most: int | None = None  # instructions; None: MOST_ISSUED
+    periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -201,7 +231,8 @@ class DryLaunch:
         `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
         ever, or too many instructions are issued.
         """
-        issue, limits = Issue(self.target), DryRunLimits(self.most)
+        most = (self.most or MOST_ISSUED) if choice.period is None else MOST_SHORTENED
+        issue, limits = Issue(self.target), DryRunLimits(most)
         made = partial(DryRun, issue, choice, unknown, checks)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
@@ -227,12 +258,31 @@ class DryLaunch:
         return InterpretedKernel(self.bound, self.target, CPU_READING, self.blocks)
 
     def first_legal(self, choice: TurnChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
-        """The run with the first number in memory with which it breaks no rule, if there is one."""
+        """The run with the first number in memory with which it breaks no rule, if there is one.
+
+        PtoError if it is too long even with shortened loops: what it would show nobody knows.
+        """
         ops = (op for func in self.funcs for op in func.body.walk() if isinstance(op, Op))
         for found in HELD if any(map(_from_memory, ops)) else HELD[:1]:
-            with suppress(PtoError):
-                yield self.issue(replace(choice, found=found), unknown, checks=True)
+            with suppress(_Illegal):
+                yield self._short_enough(replace(choice, found=found), unknown)
                 return
+
+    def _short_enough(self, choice: TurnChoice, unknown: frozenset[Value]) -> Issue:
+        """The whole run, or the longest shortened one within the limit; later ones are as short."""
+        while True:
+            try:
+                return self.issue(replace(choice, period=self.periods[0]), unknown, checks=True)
+            except PtoError as problem:
+                if problem.diagnostics[0].slug != "instruction-limit":
+                    raise _Illegal from problem
+                if len(self.periods) == 1:
+                    raise
+                self.periods = self.periods[1:]
+
+
+class _Illegal(Exception):
+    """A sample breaks a rule."""
 
 
 def dry_runs(bound: Bound | BoundKernel, target: Target, blocks: int) -> Iterator[Issue]:
