@@ -84,6 +84,29 @@ def address(kind: str) -> str:
     return program({"p": "!pto.ptr<f32>"}, f"%n = arith.constant 64 : {kind}", cast)
 
 
+NUMBERS = "!pto.local_array<4xf32>"
+
+
+def kept(kind: str) -> str:
+    lines = (
+        "%zero = arith.constant 0 : index",
+        f"%a = pto.declare_local_array -> {NUMBERS}",
+        f"pto.local_array_set %a[%zero], %x : {NUMBERS}, {kind}",
+        f"%y = pto.local_array_get %a[%zero] : {NUMBERS} -> {kind}",
+    )
+    return program({"x": kind}, *lines)
+
+
+POINTERS = program(
+    {"p": "!pto.ptr<i32>", "n": "NUMBER"},
+    "%one = arith.constant 1 : index",
+    "%m = pto.castptr %p : !pto.ptr<i32> -> NUMBER",
+    "%q = pto.castptr %n : NUMBER -> !pto.ptr<f32>",
+    "%r = pto.addptr %q, %one : !pto.ptr<f32> -> !pto.ptr<f32>",
+    "%v = pto.make_tensor_view %r, shape = [%one], strides = [%one] : !pto.tensor_view<?xf32>",
+)
+
+
 def printed(kind: str, tmp: str = "") -> str:
     types = kind + (f", {tmp}" if tmp else "")
     names = "%t, %m" if tmp else "%t"
@@ -125,6 +148,10 @@ CASES = {
     "a symmetric one with offset": (quantised("o", kind="int8_sym"), ("a5",), {"layout"}),
     "an address of 64 bits": (address("i64"), HARD, FINE),
     "an address of 32 bits": (address("i32"), HARD, {"type-mismatch"}),
+    "a cast address is moved and viewed": (POINTERS.replace("NUMBER", "i64"), HARD, FINE),
+    "a cast address of 32 bits": (POINTERS.replace("NUMBER", "i32"), HARD, {"type-mismatch"}),
+    "numbers of the array's type": (kept("f32"), HARD, FINE),
+    "numbers of another type": (kept("f16"), HARD, {"element-type"}),
 }
 
 

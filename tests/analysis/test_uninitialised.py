@@ -100,3 +100,17 @@ def test_what_is_written_too_late_is_an_error() -> None:
     found = summed(STORED, SUM, args=FILLED).check("all")
     assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", True)}
     assert not summed(SUM, STORED, args=FILLED).check("all")
+
+
+def test_another_tile_at_the_same_address_fills_no_input() -> None:
+    """X62: at level 3 bytes are used again; that does not make what was read first a mistake."""
+    tile = "!pto.tile_buf<vec, 8x64xf32>"
+    later = tuple(f"%{n} = pto.alloc_tile addr = %{n}_at : {tile}" for n in "abcd")
+    at = tuple(
+        f"%{name}_at = arith.constant {start} : i64"
+        for name, start in {"a": 0, "b": 2048, "c": 4096, "d": 2048}.items()
+    )
+    used = "pto.tload ins(%v : !pto.tensor_view<8x64xf32>) outs(%d : !pto.tile_buf<vec, 8x64xf32>)"
+    lines = (f"func.func @f({VIEW}) {{", *at, *later, SUM, used, "return", "}")
+    found = pto.loads("\n".join(lines)).check("a5")
+    assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", False)}

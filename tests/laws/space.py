@@ -134,7 +134,10 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "offset": (0, (0, 1, 3, 8)),
         "by_number": (False, (False, True)),
     },
-    Kind.ARRAY: {"shape": ((4,), ((4,), (1,), (8,), (2, 3)))},
+    Kind.ARRAY: {
+        "shape": ((4,), ((4,), (1,), (8,), (2, 3))),
+        "element": (I64, (I64, ScalarType("f32"))),
+    },
     Kind.ENTRY: TILE_KNOBS,
     Kind.STRUCT: {"element": (I64, (I64, ScalarType("f32")))},
 }
@@ -389,7 +392,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.GLOBAL: _global,
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
-    Kind.ARRAY: lambda own: ArrayType(I64, own["shape"]),
+    Kind.ARRAY: lambda own: ArrayType(own["element"], own["shape"]),
     Kind.STRUCT: lambda own: StructType((own["element"], StructType((own["element"],)))),
 }
 

@@ -106,6 +106,7 @@ SWITCHED = Program(
         f"""
   %even = arith.cmpi ne, %n, %one : i32
   cf.assert %even, "n is not 1"
+  pto.assert %even {{message = "n is not 1"}} : i1
   %i = scf.execute_region -> (i32) {{
     cf.switch %n : i32, [default: ^end(%one : i32), -3: ^more(%n : i32), 5: ^end(%two : i32)]
   ^more(%m: i32):
@@ -119,7 +120,7 @@ SWITCHED = Program(
     {"out": [[2 - 3] * 8]},
     {"out": ZEROS, "n": -3},
 )
-for page in ("Switch", "Assert", "ExecuteRegion"):
+for page in ("Switch", "Assert", "Check", "ExecuteRegion"):
     say(page, SWITCHED)
 say(
     "IndexSwitch",
@@ -302,6 +303,7 @@ def on_blocks(query: str, wanted: list[int]) -> Program:
 
 
 say("GetBlockIdx", on_blocks("get_block_idx", [0, 1, 2]))
+say("GetL2CacheOffset", on_blocks("get_l2_cache_offset", [0, 0, 0]))
 say("GetBlockNum", on_blocks("get_block_num", [3, 3, 3]))
 say("GetSubblockIdx", on_blocks("get_subblock_idx", [0, 0, 0]))
 say("GetSubblockNum", on_blocks("get_subblock_num", [1, 1, 1]))

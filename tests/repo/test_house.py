@@ -24,7 +24,7 @@ HOUSE = {
     "isa/disputes": 900,
     "isa": 120,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
-    "isa/pages": 11_000,  # all tile instructions of the manual; other cores, ranks; conv tiles
+    "isa/pages": 11_100,  # all tile instructions of the manual; other cores, ranks; conv tiles
     "ir": 650,  # the builder too; graphs of blocks, kernels
     "sim/costs": 620,  # cycles of one instruction: a model for each kind of vector unit
     "text/types": 800,  # memrefs, multi-tiles, memories of pointers, structs

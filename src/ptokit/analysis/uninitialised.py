@@ -46,7 +46,8 @@ def uninitialised(
         return [], []
     walk = FirstTurns(func, facts, suspects, storage, trial)
     walk.search(func)
-    if walk.said <= _ever_written(func, storage):
+    tiles = AliasClasses(points_to)  # what another tile writes at the same address fills no input
+    if {tiles.of(value) for value in walk.read} <= _ever_written(func, tiles):
         return walk.found, walk.left
     return [replace(d, severity=Severity.WARNING, help=EXCERPT) for d in walk.found], walk.left
 
@@ -118,6 +119,7 @@ class FirstTurns(Search):
         super().__init__(facts.target, {}, func, {op: [] for op in suspects})
         self.suspects, self.storage, self.trial = suspects, storage, trial
         self.said: set[Value] = set()
+        self.read: set[Value] = set()  # the tiles that those stand for
 
     def op(self, op: AnyOp) -> None:
         super().op(op)
@@ -138,6 +140,7 @@ class FirstTurns(Search):
         if found is None:
             return
         self.said |= roots
+        self.read |= set(blank.values())
         name = next((n for n, v in blank.items() if found.message.startswith(f"%{v.name} ")), "")
         found = replace(found, span=op.span_of(name), targets=(self.facts.target.name,))
         if self.exact:

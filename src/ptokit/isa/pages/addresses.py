@@ -23,7 +23,7 @@ class AsNumber(Instr, abstract=True, uses=(MACHINE,), traits=(EXPOSES,), pipe=S)
 
     asm = in_cpp("reinterpret_cast<int64_t>({ptr})")
     example = THERE_AND_BACK
-    result = Result(Scalar, scalar="i64")
+    result = Result(Scalar, scalar="i64", exact=True)
     ptr = In(Ptr)
     rules = named("location", ptr.space == "gm", help="global memory has addresses, tiles have not")
 
@@ -46,18 +46,18 @@ class OfNumber(
     """The element at a byte address, as a pointer for the scalar unit.
 
     The address is one of an array whose pointer became a number before, or computed from it; any
-    other one is an error where the run meets it. No view is made of such a pointer.
+    other one is an error where the run meets it.
     """
 
     asm = Asm(cpp_text="{type} {result} = reinterpret_cast<{type}>({addr});")
     example = THERE_AND_BACK
     result = Result(Ptr)
-    addr = In(Scalar, scalar="i64")
+    addr = In(Scalar, scalar="i64", exact=True)
     rules = named("location", result.space == "gm", help="global memory has addresses")
 
     @staticmethod
     def type_of(result: PtrType | None) -> PtrType | None:
-        return None if result is None else replace(result, by_number=True)
+        return result
 
     @staticmethod
     def run(machine: Any, addr: int, result: PtrType) -> Any:  # Any: the executor's
@@ -65,8 +65,11 @@ class OfNumber(
 
 
 class IntToPtr(OfNumber, name="inttoptr"):
-    __doc__ = OfNumber.__doc__
-    addr = In(Scalar, scalar="i64", exact=True)
+    __doc__ = f"{OfNumber.__doc__}\n    No view is made of such a pointer, and none is moved."
+
+    @staticmethod
+    def type_of(result: PtrType | None) -> PtrType | None:
+        return None if result is None else replace(result, by_number=True)
 
 
 class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
@@ -75,5 +78,5 @@ class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
 
 def known_array(ptr: Operand) -> tuple[Ruled, ...]:
     """The pointer was not made of a number."""
-    only = "such a pointer is for load_scalar and store_scalar, which take an offset"
+    only = "such a pointer is for single elements at an offset; one that castptr gives is for all"
     return named("pointer-from-number", ptr.by_number == Const(False), help=only)

@@ -76,3 +76,18 @@ class CacheInvalidView(CacheInvalid, name="cmo.cacheinvalid", form="the line of 
     asm = Asm(cpp_text="dcci({place}.data(), cache_line_t::SINGLE_CACHE_LINE);")
     example = in_view(f"NAME %view single_cache_line : {VIEW_F32}")
     place = In(Global)
+
+
+class GetL2CacheOffset(Instr, name="get_l2_cache_offset", pipe=S):
+    """How far from an address of global memory the same data lies past the L2 cache.
+
+    Here 0: no such cache is simulated, and every address leads past it.
+    """
+
+    asm = Asm(cpp_text="const {type} {result} = get_l2_cache_offset();")
+    result = Result(Scalar, scalar="i64")
+    example = "%far = NAME"
+
+    @staticmethod
+    def run() -> int:
+        return 0

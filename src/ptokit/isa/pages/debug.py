@@ -81,3 +81,26 @@ func.func @example(%n: index) {
     @staticmethod
     def run(core: Any) -> None:  # Any: the executor's
         core.trap()
+
+
+class Check(Instr, name="assert", traits=(BY_SCALAR,), pipe=S):
+    """End the run here unless `condition` is 1; `message` says what is wrong then.
+
+    In C++ only builds for debugging look.
+    """
+
+    asm = Asm(cpp_text="DEBUG_CHECK({condition}, {message_literal});")
+    example = """\
+func.func @example(%n: index) {
+  %limit = arith.constant 4 : index
+  %small = arith.cmpi sle, %n, %limit : index
+  pto.assert %small {message = "at most 4 rows"} : i1
+  return
+}"""
+    condition = In(Scalar, scalar="i1")
+    message = Attr(str)
+    rules = named("trapped", condition == 1, help="the program asserts it")
+
+    @staticmethod
+    def run() -> None:
+        """Nothing: its rule says it all."""

@@ -15,6 +15,7 @@ EVENTS = """\
 pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 %x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
 UNTYPED = Asm(untyped=True, typed=("array",))  # event ids are of type index
+ONE_TYPE = "an array holds numbers of the one type that it was declared with"
 COUNTED = "elements count from 0 to the extent of the array less one"
 
 
@@ -69,8 +70,16 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         return array.element(number_of(index, array_type))[0, 0].bitcast(kind.element)
 
 
+def numbers(kind: TypeOf, array_type: TypeOf) -> tuple[Ruled, ...]:
+    """The rules of an element that is a number."""
+    same = named("element-type", kind.name == array_type.unit.name, help=ONE_TYPE)
+    return (*Got.rules, same)
+
+
 class LocalArrayGet(Got, name="local_array_get", example=KEPT):
     """The element of that index."""
+
+    rules = numbers(Got.kind, Got.array_type)
 
 
 class EventIdArrayGet(Got, name="eventid_array_get", example=EVENTS, asm=UNTYPED):
@@ -89,7 +98,7 @@ class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
     array = Out(Numbers)
     index = In(Index, many=True, doc="one for each extent")
     value = In(Scalar, element=True)
-    array_type = TypeOf(array)
+    kind, array_type = TypeOf(value), TypeOf(array)
     rules = Got.rules
 
     @staticmethod
@@ -100,6 +109,8 @@ class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
 
 class LocalArraySet(PutElement, name="local_array_set", example=KEPT):
     """The element of that index becomes `value`."""
+
+    rules = numbers(PutElement.kind, PutElement.array_type)
 
 
 class EventIdArraySet(PutElement, name="eventid_array_set"):
