@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from native.pipekernel import FREE, POP, PUSH, kernel, repeated
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 ENGINES = ("reference", "native")
@@ -239,6 +240,32 @@ def test_a_limit_says_where_the_run_was(limit: int, engine: str) -> None:
     assert found.span.source.position(found.span.start) == place
     without = f" and {idle} iterations without any" if idle else ""
     assert found.seen == f"{ran} instructions ran{without}"
+
+
+SIGNALLED = "pto.sync.set <PIPE_MTE3>, 1", "pto.sync.wait <PIPE_MTE2>, 1"
+TALKING = {
+    "a pipe": (kernel(repeated(PUSH), repeated(POP, FREE)), 1 + 3 * 3),
+    "signals": (kernel(*map(repeated, SIGNALLED)), 1 + 2 * 3),
+}
+
+
+@pytest.mark.parametrize("name", TALKING)
+def test_what_cores_tell_one_another_counts(name: str) -> None:
+    """A load of the vector core, and what it and the cube do three times."""
+    text, total = TALKING[name]
+    given, program = {"x": np.ones((16, 16), np.float32)}, pto.loads(text)
+    done = [program.execute(given, engine=engine, target="a2a3") for engine in ENGINES]
+    assert sum(done[0].instructions.values()) == total
+    assert done[0].instructions == done[1].instructions
+    for limit in range(1, total):
+        found: list[str] = []
+        for engine in ENGINES:
+            with pytest.raises(pto.PtoError, match="instruction-limit") as raised:
+                program.execute(given, engine=engine, target="a2a3", max_instructions=limit)
+            found.append(raised.value.diagnostics[0].render())
+        assert found[0] == found[1]
+        assert f"{limit} instructions ran" in found[0]
+    program.execute(given, target="a2a3", max_instructions=total)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

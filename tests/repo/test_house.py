@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 790,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
     "isa/model": 2_210,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_650,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_660,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 900,
     "isa": 120,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
@@ -34,10 +34,10 @@ HOUSE = {
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_470,  # below analysis: effects come from recorded bodies
     "analysis": 3_540,  # queues between cores; bytes that are free again, by pipe; maps of memories
-    "sim/cores": 860,  # turns, queues and signals of cores and ranks that run at once
+    "sim/cores": 1_020,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
-    "sim/native": 3_325,  # sessions run again; cores of a kernel as coroutines of compiled code
+    "sim/native": 3_590,  # sessions run again; cores as coroutines of compiled code, signals
     "sim/pipes": 3_300,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_240,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_180,  # what is issued, profiles; files, arguments by position and rank; conv tiles

@@ -204,7 +204,9 @@ CATALOGUE: dict[str, Entry] = {
         "A pipe connects the cube and the vector cores of a block. The functions for both kinds of "
         "core set up one end each, on a buffer that the one that pops reserves and the other one "
         "imports. Both ends give the same directions, slots and split, each function names its "
-        "pipes by different ids, uses them in their directions, and has sixteen flags in all.",
+        "pipes by different ids, uses them in their directions, and has sixteen flags in all. A "
+        "slot in global memory is allocated before it is pushed, and each slot is given back once, "
+        "after its entry was popped: else the other end would write over what nobody took.",
     ),
     "not-executed": Entry(
         "ptokit does not execute this instruction",

@@ -16,6 +16,7 @@ from ptokit.isa.model.layouts import Axis, IndexMap, Piece
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
+NO_MEMORY = "no memory"  # behind a view without a place
 LARGEST_OUTPUT = 1 << 28  # bytes an output may grow to when no array is given
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
@@ -69,6 +70,11 @@ class Memory:
     def blank(cls, name: str, nbytes: int) -> Memory:
         """Uninitialised memory."""
         return cls(name, _room(nbytes), written=False)
+
+    @classmethod
+    def nothing(cls) -> Memory:
+        """What is behind a view without a place."""
+        return cls(NO_MEMORY, np.zeros(0, np.uint8), written=True)
 
     @cached_property
     def shadow(self) -> Bytes:

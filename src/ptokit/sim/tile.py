@@ -20,7 +20,7 @@ from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
-from ptokit.sim.memory import WRITTEN, Codes, Elements, Index, Memory
+from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
 
 
 class KnownRegion(NamedTuple):
@@ -409,6 +409,10 @@ class GlobalView(Matrix):
 
     def _require_end(self, end: int) -> None:
         count = self.memory.size * 8 // self.dtype.bits
+        if self.memory.name == NO_MEMORY:
+            raise error(
+                "pipe", f"{self.label} has no place yet", help="allocate its slot, or pop it"
+            )
         if end > count:
             raise error(
                 "global-out-of-bounds",

@@ -39,7 +39,7 @@ class Tracer(Observer):
         """As above."""
         if not isinstance(op, Op):
             return
-        if self.lines and (op.page.executes or BY_SCALAR in op.page.traits):
+        if self.lines and (op.page.reported or BY_SCALAR in op.page.traits):
             self.tell(_line(op, env, core))
         for value in defined_or_written(op):
             if value.name in self.names and _has_content(op, env[value]):

@@ -154,6 +154,13 @@ class Instr:
             )
         )
     )
+    # reports and limits count it: what waits for other cores, or lets them go on, too
+    reported: ClassVar[Derived[bool]] = Derived(
+        lambda page: (
+            page.executes
+            or (not CORES.isdisjoint(page.uses) and page.exchange is not Exchange.OPENS)
+        )
+    )
     # what it reads and writes are whole operands: its body is not recorded
     declared: ClassVar[Derived[bool]] = Derived(
         lambda page: bool(

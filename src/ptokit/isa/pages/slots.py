@@ -58,10 +58,17 @@ class Channel(Protocol):
         """Its place in global memory as a view, from an element on."""
         ...
 
+    def allocated(self, others: Iterator[int] | range) -> None:
+        """The next slot is free, which `claim` has waited for."""
+        ...
+
     def pushed(self, rows: int, cols: int) -> None: ...
     def popped(self) -> None: ...
     def freed(self) -> None: ...
-    def returned(self) -> None: ...
+
+    def returned(self, *, perhaps: bool) -> None:
+        """The slot of an entry that was popped is free; `perhaps`: if the pop did not say so."""
+        ...
 
 
 def takers(channel: Channel, split: int) -> range:
@@ -169,17 +176,14 @@ def receive(channel: Channel, kind: GlobalType, split: int, lane: int) -> Cells:
 def commit(channel: Channel, split: int) -> None:
     """The slot in global memory that was allocated is handed over."""
     if not idle_lane(channel, split):
+        channel.allocated(others(channel, split))
         channel.pushed(0, 0)
 
 
 def release(channel: Channel, split: int, *, unnamed: bool) -> None:
     """The slot of the entry that was popped first is free."""
-    if idle_lane(channel, split):
-        return
-    if unnamed and channel.releases:
-        channel.returned()
-    else:
-        channel.freed()
+    if not idle_lane(channel, split):
+        channel.returned(perhaps=unnamed and channel.releases)
 
 
 def is_tile_type(kind: object) -> bool:

@@ -36,6 +36,21 @@ def overfull(fifo: Fifo) -> PtoError:
     return error("pipe", message, seen=f"a slot has {fifo.slot_size} bytes", help=help)
 
 
+def unallocated(fifo: Fifo) -> PtoError:
+    """A slot is pushed that is in use: nobody waited for it."""
+    message = f"a slot of {fifo.name} is pushed that was not allocated"
+    seen = f"all {fifo.slots} slots hold entries that the other end did not give back"
+    return error("pipe", message, seen=seen, help="allocate the slot: that waits until it is free")
+
+
+def given_back(fifo: Fifo) -> PtoError:
+    """A slot is given back once more than entries were popped."""
+    message = f"a slot of {fifo.name} is given back that holds no entry of this core"
+    help = "pop first, and give the slot of each entry back once: the other end writes into it"
+    seen = "every entry that this core popped was given back before"
+    return error("pipe", message, seen=seen, help=help)
+
+
 class QueueEnd(ABC):
     """The words that both engines have in common, over numbers that may be symbols."""
 
@@ -66,8 +81,8 @@ class QueueEnd(ABC):
         """The memory of the slots."""
 
     @abstractmethod
-    def require(self, fits: Any) -> None:
-        """The entry is no larger than a slot."""
+    def require(self, holds: Any, problem: PtoError) -> None:
+        """What must hold for the slots; else the instruction fails."""
 
     @property
     @abstractmethod
@@ -104,7 +119,7 @@ class QueueEnd(ABC):
 
     def slot(self, dtype: DType, rows: Any, cols: Any) -> GlobalView:
         """The slot that was waited for, as a row-major matrix."""
-        self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8)
+        self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8, overfull(self.fifo))
         start = self.fifo.place + self._index() * self.fifo.stride
         kind = GlobalType(dtype, (rows, cols), (cols, 1), GlobalLayout.ND)
         return self.pointer(dtype, self.slots(), start * 8 // dtype.bits).view(kind)
@@ -117,6 +132,13 @@ class QueueEnd(ABC):
         shift = row * (stride[-2] or 0) + col * (stride[-1] or 0)
         place = base.cast(kind.dtype).moved(start * 8 // kind.dtype.bits + shift)
         return place.view(GlobalType(kind.dtype, kind.shape, stride, kind.stated))
+
+    def allocated(self, others: Iterable[int]) -> None:
+        """The next slot is free: somebody waited for that."""
+        number = self.count(self._cell(PUSHED))
+        for other in others:
+            free = self.count(self._of(FREED, other)) > number - self.fifo.slots
+            self.require(free, unallocated(self.fifo))
 
     def pushed(self, rows: Any, cols: Any) -> None:
         """The entry is complete, as far as it is this core's."""
@@ -132,13 +154,20 @@ class QueueEnd(ABC):
         self.set(self._cell(POPPED), self.number + 1)
 
     def freed(self) -> None:
+        """The slot of the entry that is popped now is free."""
         cell = self._cell(FREED)
         self.set(cell, self.count(cell) + 1)
 
-    def returned(self) -> None:
-        """The slot is free, if the pop did not give it back: one of a view it did not."""
+    def returned(self, *, perhaps: bool) -> None:
+        """The slot of an entry that was popped is free.
+
+        `perhaps`: if the pop did not give it back, which of a view it did not.
+        """
         cell = self._cell(FREED)
-        self.set(cell, least(self.count(cell) + 1, self.count(self._cell(POPPED))))
+        freed, popped = self.count(cell), self.count(self._cell(POPPED))
+        if not perhaps:
+            self.require(freed < popped, given_back(self.fifo))
+        self.set(cell, least(freed + 1, popped))
 
     def _cell(self, what: int) -> int:
         """A counter that this core writes."""

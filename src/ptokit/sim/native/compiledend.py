@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from ptokit.analysis.fifos import Fifo
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op
 from ptokit.isa.model.dtypes import DType
-from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, overfull
+from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import CELL, LEAST, Purpose
 from ptokit.sim.record.code import Int, Num, Truth, text
@@ -54,8 +55,8 @@ class CompiledEnd(QueueEnd):
     def pointer(self, dtype: DType, memory: Space, offset: Num) -> TracedPointer:
         return TracedPointer(dtype, memory, offset)  # type: ignore[arg-type]
 
-    def require(self, fits: bool | Truth) -> None:
-        if isinstance(fits, Truth):
-            self.main.recording.guards.append(fits)
-        elif not fits:
-            raise overfull(self.fifo)
+    def require(self, holds: bool | Truth, problem: PtoError) -> None:
+        if isinstance(holds, Truth):
+            self.main.recording.guards.append(holds)
+        elif not holds:
+            raise problem

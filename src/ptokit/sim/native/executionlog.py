@@ -21,7 +21,7 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.native.plan import BLOCK, LogPoint
 from ptokit.sim.record.code import Coded, Int, Num, text
-from ptokit.sim.record.trace import FRAME, Recorded
+from ptokit.sim.record.trace import FRAME, NOWHERE, Recorded
 from ptokit.sim.tile import Pointer
 
 
@@ -89,8 +89,8 @@ class _RecordFields:
         if isinstance(value, Coded) or not isinstance(value, Recorded | Pointer | int | Int):
             return None  # nothing that an instruction touches depends on it
         space: Any = getattr(value, "memory", None)  # Any: a Space, where it is a handle
-        if space is not None and space.number == FRAME.number:
-            return None  # an array of the scalar unit, which nobody else reaches
+        if space is not None and space.number in (FRAME.number, NOWHERE):
+            return None  # an array of the scalar unit, which nobody else reaches; or nothing
         return mapped(value, self._number, lambda s: MemoryNumber(s.number), self._place)
 
     def _number(self, number: Num) -> Any:  # Any: a number, or a slot of the record

@@ -133,14 +133,14 @@ class Compiler(MainFunction):
         body = list(block.ops)
         if block.terminator:
             body.pop()
-        counted = Counter(op.name for op in body if isinstance(op, Op) and op.page.executes)
+        counted = Counter(op.name for op in body if isinstance(op, Op) and op.page.reported)
         if counted:
             slot = self.slot()
             self.counts.append((slot, counted))
             self.add(slot, 1)
         self.ahead += counted.total()
         for op in body:
-            if isinstance(op, Op) and op.page.executes:
+            if isinstance(op, Op) and op.page.reported:
                 spend(self, op)
                 self._op(op, env)
                 self.ahead -= 1
@@ -240,6 +240,8 @@ class Compiler(MainFunction):
         if not op.results and not op.regions:
             if self.recording.stores:
                 self._write(op, env)
+            else:
+                self._require(op, env, every(self.recording.guards))
             self._finish()
             return
         if not op.regions:

@@ -50,7 +50,7 @@ class CompiledMachine:
     def nowhere(self, kind: GlobalType) -> TracedView:
         """A view without a place, until a pipe gives it a slot."""
         known = replace(kind, stride=kind.stride or (1,) * kind.rank)
-        return TracedView(known, self.main.frame, 0)  # type: ignore[arg-type]
+        return TracedView(known, self.main.nowhere, 0)  # type: ignore[arg-type]
 
     @staticmethod
     def address_of(*_: object) -> int:

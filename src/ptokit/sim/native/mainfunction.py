@@ -17,12 +17,13 @@ from ptokit.isa.model.words import Loc
 from ptokit.sim.execute import LOG, LOG_WORDS, Core
 from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.sim.memory import NO_MEMORY
 from ptokit.sim.native.coroutines import give_turn
 from ptokit.sim.native.plan import FIRST_SLOT, WAITING, LogPoint, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
-from ptokit.sim.record.trace import FRAME, Space, TracedTile, TracedView
+from ptokit.sim.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView
 from ptokit.sim.state import FLAG_MEMORY
 from ptokit.sim.tile import Tile
 
@@ -63,6 +64,11 @@ class MainFunction:
     def frame(self) -> Space:
         """The frame as a memory, for what the scalar unit keeps."""
         return Space(FRAME.number, FRAME.name, self, 0, None)
+
+    @cached_property
+    def nowhere(self) -> Space:
+        """What is behind a view until a pipe gives it a slot: nothing may be touched."""
+        return Space(NOWHERE, NO_MEMORY, self, 0, None)
 
     def space(self, loc: Loc) -> Space:
         """The memory behind a location."""

@@ -45,6 +45,7 @@ from ptokit.sim.native.plan import (
 )
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
+from ptokit.sim.record.trace import NOWHERE
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, execution, within
 from ptokit.sim.state import FLAG_MEMORY, require_registers
 from ptokit.sim.tile import Matrix
@@ -357,6 +358,8 @@ class Worker:
             return int(self.frame[value.number]) if isinstance(value, FrameSlot) else value
 
         def memory(place: Any) -> Memory:
+            if isinstance(place, MemoryNumber) and place.number == NOWHERE:
+                return Memory.nothing()
             return self.memories[place.number] if isinstance(place, MemoryNumber) else place
 
         return mapped(template, number, memory)

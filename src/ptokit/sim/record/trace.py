@@ -55,6 +55,7 @@ class Space:
 
 
 FRAME = Space(-1, "frame", None, 0, None)  # the numbers of a compiled program
+NOWHERE = -2  # the number of what is behind a view without a place
 
 
 class Recorded(Matrix):
@@ -303,6 +304,9 @@ class TracedView(Recorded, GlobalView):
             span = span + (count - 1) * step
 
     def _spans(self, window: Windows) -> tuple[AxisWindow, AxisWindow]:
+        space: Any = self.memory  # Any: a Space stands in for the memory
+        if space.number == NOWHERE:
+            raise NotNative("a view without a place")
         spans = super()._spans(window)
         end: Num = self.elements.origin + 1
         for axis, span in zip((self.elements.map.rows, self.elements.map.cols), spans, strict=True):

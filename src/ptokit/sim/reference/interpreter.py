@@ -78,7 +78,7 @@ class InterpretedMachine:
     def nowhere(kind: GlobalType) -> GlobalView:
         """A view without a place, until a pipe gives it a slot."""
         known = replace(kind, stride=kind.stride or (1,) * kind.rank)
-        return GlobalView(known, Memory("no memory", np.zeros(0, np.uint8), written=True), 0)
+        return GlobalView(known, Memory.nothing(), 0)
 
     @staticmethod
     def array(kind: ArrayType | StructType) -> Pointer:
@@ -239,7 +239,7 @@ class _Execution:
         return found
 
     def __call__(self, env: Env) -> None:
-        if self.page.executes:
+        if self.page.reported:
             self.run.limits.before(self.op)
         if self.waits and isinstance(self.run.core, GroupedCore):
             self.run.core.schedule.at(self.op.name, self.op.span)
@@ -247,7 +247,7 @@ class _Execution:
         if self.ready.open or self.refine is not None:
             values |= self._checked(values)
         outcome = self._execute(values, tuple(partial(r, env) for r in self.regions))
-        if self.page.executes:
+        if self.page.reported:
             self.run.count[self.page.mnemonic()] += 1
         if self.op.results:
             self._define(env, outcome)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ptokit.analysis.fifos import Fifo
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.dtypes import DType
-from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, overfull, reason
+from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, reason
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.memory import Index, Memory
@@ -53,6 +54,6 @@ class InterpretedEnd(QueueEnd):
     def pointer(self, dtype: DType, memory: Memory, offset: int) -> Pointer:
         return Pointer(dtype, memory, offset)
 
-    def require(self, fits: bool) -> None:
-        if not fits:
-            raise overfull(self.fifo)
+    def require(self, holds: bool, problem: PtoError) -> None:
+        if not holds:
+            raise problem
