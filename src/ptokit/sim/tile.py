@@ -410,9 +410,7 @@ class GlobalView(Matrix):
     def _require_end(self, end: int) -> None:
         count = self.memory.size * 8 // self.dtype.bits
         if self.memory.name == NO_MEMORY:
-            raise error(
-                "pipe", f"{self.label} has no place yet", help="allocate its slot, or pop it"
-            )
+            raise error("pipe", f"{self.label} has no place yet", help="allocate its slot, or pop")
         if end > count:
             raise error(
                 "global-out-of-bounds",

@@ -121,6 +121,7 @@ class Instr:
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
     inner_flags: ClassVar[tuple[str, ...]] = ()  # where it uses flags of `INNER_PAIRS` itself
+    of_one_core: ClassVar[bool] = False  # a signal from one core to one other, by numbers of both
     exchange: ClassVar[Exchange | None] = None  # what it is to a pipe between cores
     routes: ClassVar[Routes] = ()  # the ways of control through its regions
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
@@ -255,6 +256,11 @@ class Instr:
     @classmethod
     def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
         """Whether cores of other blocks take part."""
+        return False
+
+    @classmethod
+    def names_second(cls, env: Env) -> bool:
+        """Whether the cube means the second vector core alone."""
         return False
 
     @classmethod

@@ -171,7 +171,7 @@ class CommTNotify(OfSignals, name="comm.tnotify", example=program(f"NAME{NOTIFIE
         signals.changed(signal)
 
 
-class Compared(OfSignals, abstract=True):
+class Compared(OfSignals, abstract=True, traits=(POLLS,)):
     """A signal compared with a number."""
 
     signal = In(Global, doc="the numbers")

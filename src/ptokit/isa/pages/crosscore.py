@@ -66,12 +66,15 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
         return of if isinstance(of, Pipe) else super().pipe_of(env)
 
     one = "give the number, or a value that has it"
-    rules = named("attribute", event_id.given != event_id_dyn.given, help=one)
+    rules = (
+        *named("attribute", event_id.given != event_id_dyn.given, help=one),
+        *named("attribute", event_id >= 0, event_id_dyn >= 0, help="numbers count from 0"),
+    )
 
 
 def number_of(event_id: int | None, event_id_dyn: int | None) -> int:
-    """The number, constant or computed."""
-    return int(event_id_dyn or 0) if event_id is None else event_id
+    """The number, constant or computed; a rule wants one of them."""
+    return event_id_dyn if event_id is None else event_id  # type: ignore[return-value]
 
 
 class Awaited(Signal, abstract=True):
@@ -176,12 +179,18 @@ class WaitCrossBlock(OfBlocks, Awaited, name="wait_cross_block", asm=signalled("
 
 
 class WithinBlock(Signal, abstract=True, example=INTRA):
-    """Between the cube and one vector core of its block; from 16 on it is the second one."""
+    """Between the cube and one vector core of its block; from 16 on it is the second one.
 
-    rules = (
-        *(Signal.rules, sent_by(Signal.of)),
-        *(on(A2A3, numbered(15)), on(A5, numbered(31))),
-    )
+    On A2/A3 both vector cores signal together; elsewhere where the cube names none beyond 15.
+    """
+
+    of_one_core = True
+    rules = (*(Signal.rules, sent_by(Signal.of)), *(numbered(31), on(A2A3, numbered(15))))
+
+    @classmethod
+    def names_second(cls, env: Mapping[str, Any]) -> bool:  # Any: as above
+        numbers = (env.get(n.name) for n in (Signal.event_id, Signal.event_id_dyn))
+        return any(isinstance(number, int) and number > 15 for number in numbers)
 
 
 class SetIntraBlock(WithinBlock, name="set_intra_block", asm=signalled("set_intra_block")):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from ptokit.analysis.checker import learned
 from ptokit.analysis.fifos import Exchanges, exchanges
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import SIGNALS
+from ptokit.isa.lang.traits import POLLS, SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.numerics.fixpipe import FixPipe
@@ -19,6 +21,7 @@ from ptokit.sim.arguments import BoundKernel
 from ptokit.sim.cores.channel import COUNTERS, SLOTS
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
+from ptokit.sim.cores.signalcells import SIGNALS_MEMORY, SignalCells
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
 
@@ -38,15 +41,18 @@ class GroupedCore(Core):
     ) -> None:
         super().__init__(target, fixpipe, place.block, grid.blocks)
         self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, grid.exchanges.lanes
-        self.place, self.clock = place, board.clock(place)
+        self.place, self.clock, self.grid, self.board = place, board.clock(place), grid, board
         self.ends, self.schedule = grid.exchanges.ends[place.kind], board.schedule
-        self.signals = CoreSignals(board, place, target.separate)
         self.opened: dict[str, object] = {}
+
+    @property
+    def signals(self) -> CoreSignals:
+        """The signals between cores, as the reference has them."""
+        return CoreSignals(self.board, self.place, self.grid.separate)
 
     def enter(self, block: int) -> None:
         """Begin another block on this core."""
         self.block_idx, self.place = block, self.place._replace(block=block)
-        self.signals = CoreSignals(self.signals.board, self.place, self.target.separate)
         self.opened.clear()
 
 
@@ -55,8 +61,9 @@ class Grid:
     """The cores of a launch: of both kinds, or of one, and the queues between those of a block.
 
     `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
-    whose launch it is, where a job has several. `signals`: cores wait for signals too, not only for
-    queues.
+    whose launch it is, where a job has several. `signals`: cores signal one another too, not only
+    by queues; `polls`: they wait for numbers in memory. `separate`: each vector core has signals of
+    its own at the cube.
     """
 
     kinds: Sequence[KernelKind]
@@ -65,20 +72,34 @@ class Grid:
     rank: int | None
     together: bool
     signals: bool
+    polls: bool
+    separate: bool
 
     @classmethod
-    def of(cls, bound: BoundKernel, blocks: int, rank: int | None = None) -> Grid:
+    def of(cls, bound: BoundKernel, target: Target, blocks: int, rank: int | None = None) -> Grid:
         """The cores on which a kernel runs, by kind in the order in which they begin."""
         funcs = {kind: one.func for kind, one in bound.cores.items()}
         kinds = tuple(kind for kind in (CUBE, VECTOR) if kind in funcs)
         signals = [op for func in funcs.values() for op in _signals(func)]
         together = rank is not None or any(op.page.grid_wide(op.attrs) for op in signals)
-        return cls(kinds, exchanges(funcs), blocks, rank, together, bool(signals))
+        polls = any(POLLS in op.page.traits for op in signals)
+        separate = target.separate or _names_second(bound, target)
+        given = bool(signals), polls, separate
+        return cls(kinds, exchanges(funcs), blocks, rank, together, *given)
+
+    @cached_property
+    def cells(self) -> SignalCells:
+        """Where compiled programs have the counters of signals."""
+        return SignalCells(*(self._cores_of(kind) for kind in (CUBE, VECTOR)))
+
+    def _cores_of(self, kind: KernelKind) -> int:
+        """How many a block has."""
+        return (self.exchanges.lanes if kind is VECTOR else 1) if kind in self.kinds else 0
 
     def of_block(self, block: int) -> Iterator[CorePlace]:
         for kind in self.kinds:
-            lanes = self.exchanges.lanes if kind is VECTOR else 1
-            yield from (CorePlace(block, kind, lane, self.rank) for lane in range(lanes))
+            lanes = range(self._cores_of(kind))
+            yield from (CorePlace(block, kind, lane, self.rank) for lane in lanes)
 
     def __iter__(self) -> Iterator[CorePlace]:
         for block in range(self.blocks):
@@ -89,6 +110,11 @@ class Grid:
         found = self.exchanges
         sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
         return {n: Memory(n, np.zeros(size, np.uint8), written=True) for n, size in sizes.items()}
+
+    def signal_memory(self) -> Memory:
+        """Counters of signals at 0: of all blocks, where their cores run at once, else of one."""
+        size = self.cells.size(self.blocks if self.together else 1) if self.signals else 1
+        return Memory(SIGNALS_MEMORY, np.zeros(8 * size, np.uint8), written=True)
 
 
 Program: TypeAlias = "Callable[[], T]"
@@ -145,7 +171,17 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
     return run
 
 
-def _signals(func: Func) -> Iterator[Op]:
+def _signals(func: Func | None) -> Iterator[Op]:
     """The signals between cores: what they wait for besides entries of queues."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    ops = (op for op in (func.body.walk() if func else ()) if isinstance(op, Op))
     return (op for op in ops if SIGNALS in op.page.uses)
+
+
+def _names_second(bound: BoundKernel, target: Target) -> bool:
+    """Whether the cube means the second vector core alone, by a number of its own."""
+    cube = bound.cores.get(CUBE)
+    signals = [op for op in _signals(cube.func if cube else None) if op.page.of_one_core]
+    if cube is None or not signals:
+        return False
+    facts = learned(cube.func, target, cube.numbers)
+    return any(op.page.names_second({**op.attrs, **facts.environment(op)}) for op in signals)

@@ -28,7 +28,7 @@ class Wait:
     held: Callable[[], str] | None = None  # what there is instead
 
     def __str__(self) -> str:
-        return self.what if self.held is None else f"{self.what}, and it is {self.held()}"
+        return self.what if self.held is None else f"{self.what}, and {self.held()}"
 
 
 class _Turns(Generic[T]):

@@ -164,10 +164,10 @@ class CoreSignals:
 
     def wait(self, number: int) -> None:
         """Wait until a number of this core is up, and count it down."""
-        if self.here.kind is VECTOR:
+        if self.here.kind is VECTOR and self.separate:
             number %= OF_SECOND
         key, counts = (self.here, number), self.board.counts
-        self.board.schedule.wait(Wait(lambda: counts[key] > 0, f"signal {number} of this core"))
+        self.board.schedule.wait(Wait(lambda: counts[key] > 0, signal_of(number)))
         counts[key] -= 1
         for sender in self.board.senders[key].popleft():
             of_sender = *key, sender
@@ -186,7 +186,7 @@ class CoreSignals:
     def until(self, numbers: Matrix, word: str, value: int) -> None:
         """Wait until every number in memory compares so (`lt`, `eq`, ...) with the value."""
         what = f"{numbers.label or 'a signal'} {word} {value}"
-        met, held = partial(_hold, numbers, word, value), partial(_listed, numbers)
+        met, held = partial(_hold, numbers, word, value), partial(_held, numbers)
         self.board.schedule.wait(Wait(met, what, held))
         self.board.clock(self.here).acquire(id(numbers.memory))
 
@@ -211,8 +211,10 @@ class CoreSignals:
         def met() -> bool:
             return all(arrived[key, core] >= turn for core in cores)
 
-        late = next((str(c) for c in cores if arrived[key, c] < turn), "")
-        self.board.schedule.wait(Wait(met, f"all cores, {late} among them" if late else ""))
+        def held() -> str:
+            return late([core for core in cores if arrived[key, core] < turn])
+
+        self.board.schedule.wait(Wait(met, "all cores", held))
         for core in cores:
             self.board.clock(self.here).acquire((key, core), turn)
 
@@ -233,8 +235,19 @@ def _values(numbers: Matrix) -> Any:  # Any: an array
     return found.values
 
 
-def _listed(numbers: Matrix) -> str:
+def _held(numbers: Matrix) -> str:
     """The first few of the numbers."""
     found = _values(numbers).reshape(-1)
     held = ", ".join(map(str, found[:MOST_SHOWN]))
-    return f"{held}, ..." if found.size > MOST_SHOWN else held
+    return f"it is {held}, ..." if found.size > MOST_SHOWN else f"it is {held}"
+
+
+def signal_of(number: int) -> str:
+    """What a core waits for that waits for a signal."""
+    return f"signal {number} of this core"
+
+
+def late(cores: Sequence[CorePlace]) -> str:
+    """Who of those that all wait for has not come."""
+    more = len(cores) - 1
+    return f"{cores[0]} and {more} more have not come" if more else f"{cores[0]} has not come"

@@ -19,6 +19,7 @@ from ptokit.sim.tile import Matrix, Pointer
 
 def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
     """A text that differs where the code would: instructions, types, arguments, target."""
+    grouped = core if isinstance(core, GroupedCore) else None
     names: dict[Value, int] = {}
     texts: dict[Any, str] = {}  # of types, which are frozen
 
@@ -39,7 +40,7 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
                 continue
             operands = " ".join(f"{n}={name(v)}" for n, v in op.values())
             attributes = " ".join(f"{n}={a!r}" for n, a in sorted(op.attrs.items()))
-            end = core.ends.get(op, "") if isinstance(core, GroupedCore) else ""
+            end = grouped.ends.get(op, "") if grouped else ""
             yield f"{identity(op.page)} {operands} {attributes} {results} {end}"
             for region in op.regions:
                 yield from ("{", *lines(region), "}")
@@ -52,7 +53,8 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
         return f"{memories.index(memory)} {_argument(handle)}"
 
     arguments = [f"{name(v)} {argument(handle)}" for v, handle in env.items()]
-    place = core.kind, core.subblock_idx, core.lanes
+    grid = (grouped.grid.cells, grouped.grid.together, grouped.grid.separate) if grouped else ()
+    place = core.kind, core.subblock_idx, core.lanes, grid
     head = (fingerprint(), repr(core.target), repr(core.fixpipe), repr(place))
     return "\n".join((*head, *arguments, *lines(body)))
 

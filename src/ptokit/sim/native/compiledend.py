@@ -10,12 +10,9 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op
 from ptokit.isa.model.dtypes import DType
 from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd
-from ptokit.sim.native.mainfunction import MainFunction
-from ptokit.sim.native.plan import CELL, LEAST, Purpose
+from ptokit.sim.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.sim.record.code import Int, Num, Truth, text
 from ptokit.sim.record.trace import Space, TracedPointer
-
-MOST_ENTRIES = 1 << 40  # that go through a queue in one run
 
 
 class CompiledEnd(QueueEnd):
@@ -30,14 +27,10 @@ class CompiledEnd(QueueEnd):
         return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {text(cell)}")
 
     def count(self, cell: Num) -> Int:
-        return self.main.load(self._place(cell), (0, MOST_ENTRIES))
+        return self.main.load(self._place(cell), (0, MOST_COUNTED))
 
     def wait(self, cell: Num, least: Num) -> None:
-        missing: Any = self.count(cell) < least
-        with self.main.code.when(missing):
-            for place, value in ((CELL, cell), (LEAST, least)):
-                self.main.store(self.main.place(place), value)
-            self.main.request(self.op, Purpose.WAIT)
+        self.main.wait(self.op, self._place(cell), least)
 
     def set(self, cell: Num, value: Num) -> None:
         self.main.recording.after.append(partial(self._store, cell, value))

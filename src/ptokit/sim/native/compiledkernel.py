@@ -6,19 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+import numpy as np
+
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op
+from ptokit.isa.lang.traits import SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
-from ptokit.sim.cores.channel import reason
+from ptokit.sim.cores.channel import COUNTERS, reason
 from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks, problem_on
 from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
-from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
+from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
+from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.memory import Memory
+from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
@@ -44,18 +48,19 @@ class CompiledKernel:
         rank: int | None = None,
     ) -> None:
         self.how = target, fixpipe, blocks
-        self.grid = Grid.of(bound, blocks, rank)
+        self.grid = Grid.of(bound, target, blocks, rank)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         # turns are given in compiled code; such a run may be given up for one by the reference
         printing = any(map(prints, bound.cores.values()))
-        self.switches = rank is None and not self.grid.signals and not printing
+        self.switches = rank is None and not self.grid.polls and not printing
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
     ) -> Outcome:
         """Run the cores of each block at once, block after block."""
-        logging = [o for o in observers if o.logs and o.between_blocks and self.switches]
+        apart = self.switches and not self.grid.signals
+        logging = [o for o in observers if o.logs and o.between_blocks and apart]
         try:
             require_unwatched(limits, [o for o in observers if o not in logging])
             outcome, logs = self._run(bound, limits, observers, logged=bool(logging))
@@ -128,6 +133,7 @@ class _Launch:
         self.board = SignalBoard(tuple(kernel.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
+        self.signals = kernel.grid.signal_memory()
 
     def renew(self, limits: RunLimits) -> None:
         """As it was made."""
@@ -151,9 +157,13 @@ class _Launch:
 
     def switched(self) -> Iterator[Sequence[Worker]]:
         """Run all blocks in compiled code, in which the cores switch from one to another."""
-        self.programs(0)
-        workers, shared, grid = self.workers[0], self.shared[0], self.kernel.grid
-        left = drive(workers, shared, grid.blocks)
+        grid = self.kernel.grid
+        at_once, turns = (grid.blocks, 1) if grid.together else (1, grid.blocks)
+        for block in range(at_once):
+            self.programs(block)
+        workers = [worker for block in range(at_once) for worker in self.workers[block]]
+        blank = [] if grid.together else list(self.shared[0].values())
+        left = drive(workers, [*blank, self.signals], turns)
         for worker in workers:
             if worker.problem is not None:
                 problem, block = worker.problem
@@ -161,7 +171,7 @@ class _Launch:
                     problem = problem_on(grid, _place(worker, block), problem)
                 raise problem from None
         if left:
-            raise deadlock([_waiting(worker) for worker in left])
+            raise deadlock([self._waiting(worker) for worker in left])
         yield workers
 
     def logs(self) -> list[Logged]:
@@ -170,10 +180,30 @@ class _Launch:
         pairs = zip(places, self.workers[0], strict=True)
         return [self.kernel.bodies[place.kind].log(worker) for place, worker in pairs]
 
+    def _waiting(self, worker: Worker) -> tuple[str, str, Span | None, str]:
+        """Which core waits, where and for what."""
+        session, core, frame = worker.session, worker.core, worker.frame
+        assert isinstance(core, GroupedCore)
+        op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
+        name, address = str(_place(worker, int(frame[BLOCK]))), int(frame[CELL])
+        if SIGNALS in op.page.uses:
+            what = self._awaited(address - address_of(self.signals.data))
+        else:
+            cell = (address - address_of(core.shared[COUNTERS].data)) // 8
+            what = reason(core.ends[op], cell)
+        return name, op.name, op.span, what
+
+    def _awaited(self, offset: int) -> str:
+        """What a core waits for that waits for a signal, or to meet others."""
+        grid, cells = self.kernel.grid, self.signals.data.view(np.int64)
+        cores = tuple(grid) if grid.together else tuple(grid.of_block(0))
+        return grid.cells.awaited(offset // 8, cells, cores)
+
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
         target, fixpipe, blocks = self.kernel.how
-        core = GroupedCore(target, fixpipe, place, self.kernel.grid, self.board)
-        core.shared = memories
+        kind_of_core = _SwitchedCore if self.kernel.switches else GroupedCore
+        core = kind_of_core(target, fixpipe, place, self.kernel.grid, self.board)
+        core.shared = {**memories, SIGNALS_MEMORY: self.signals}
         body = self.kernel.bodies[place.kind]
         kind = place.lane, self.logged, variant_of(self.limits)
         job = body.job_on(core, self.envs[place.kind])
@@ -193,6 +223,15 @@ class _Launch:
         worker.begin()
 
 
+class _SwitchedCore(GroupedCore):
+    """A core whose signals are in compiled code alone."""
+
+    @property
+    def signals(self) -> CoreSignals:
+        """NotNative: the reference begins the run anew."""
+        raise NotNative("a signal that only the reference gives")
+
+
 class _WithoutWaits(Schedule):
     """The schedule of cores that switch in compiled code: only that code can wait."""
 
@@ -206,15 +245,6 @@ def _place(worker: Worker, block: int) -> CorePlace:
     core = worker.core
     assert isinstance(core, GroupedCore)
     return core.place._replace(block=block)
-
-
-def _waiting(worker: Worker) -> tuple[str, str, Span | None, str]:
-    """Which core waits, where and for what."""
-    session, core, frame = worker.session, worker.core, worker.frame
-    assert isinstance(core, GroupedCore)
-    op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
-    name = str(_place(worker, int(frame[BLOCK])))
-    return name, op.name, op.span, reason(core.ends[op], int(frame[CELL]))
 
 
 def _finished(worker: Worker) -> Worker:

@@ -5,41 +5,41 @@ The turns are those of `sim.cores.schedule`: the first core that can goes on, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
 
 import numpy as np
 
-from ptokit.sim.cores.channel import COUNTERS, SLOTS
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native import cache as codes
 from ptokit.sim.native.plan import BLOCK, CELL, FAILED, LEAST
 from ptokit.sim.native.session import Worker
 
-BEGIN, FRAME, MEMORIES, SCRATCH, CALLBACK, COROUTINE, FIELDS = range(7)  # a core's row
+# a core's row; the blocks that it runs begin with the first one
+BEGIN, FRAME, MEMORIES, SCRATCH, CALLBACK, COROUTINE, FIRST, FIELDS = range(8)
 STUCK = -1  # the result where all cores that are left wait; 1: a core failed; 0: all ended
-LOOP = CFUNCTYPE(c_int64, c_void_p, c_int64, c_void_p, *[c_void_p, c_int64] * 2, c_int64)
+LOOP = CFUNCTYPE(c_int64, *[c_void_p, c_int64] * 2, c_void_p, c_int64)
 
 
-def drive(workers: Sequence[Worker], shared: Mapping[str, Memory], blocks: int) -> list[Worker]:
-    """Run the cores of all blocks; the result is the cores in a deadlock, none if there is none."""
+def drive(workers: Sequence[Worker], blank: Sequence[Memory], blocks: int) -> list[Worker]:
+    """Run the cores, again and again for more blocks; the cores in a deadlock, or none.
+
+    Memories that are `blank` hold zeros when a block begins.
+    """
     table = np.zeros((len(workers), FIELDS), np.int64)
     order = np.zeros(len(workers) + 1, np.int64)
     with ExitStack() as stack:
         for row, worker in zip(table, workers, strict=True):
             entry = worker.session.code.address("begin")
             row[:COROUTINE] = entry, *worker.places, stack.enter_context(worker.answering())
-        memories = [n for name in (COUNTERS, SLOTS) for n in _bytes(shared[name])]
+            row[FIRST] = worker.first
+        memories = np.array([(address_of(m.data), m.size) for m in blank], np.int64).reshape(-1, 2)
         loop = LOOP(_code(codes.this_processor()).address("drive"))
-        cores = address_of(table), len(workers)
-        found = loop(*cores, address_of(order), *memories, blocks)
+        places = [n for array in (table, memories) for n in (address_of(array), len(array))]
+        found = loop(*places, address_of(order), blocks)
     return [workers[n] for n in order[: order[-1]]] if found == STUCK else []
-
-
-def _bytes(memory: Memory) -> tuple[int, int]:
-    return address_of(memory.data), memory.size
 
 
 @cache
@@ -62,8 +62,8 @@ define internal ptr @field(ptr %cores, i64 %core, i64 %field) {{
   ret ptr %found
 }}
 
-define i64 @drive(ptr %cores, i64 %count, ptr %order, ptr %counters, i64 %counted, ptr %slots,
-    i64 %held, i64 %last) {{
+define i64 @drive(ptr %cores, i64 %count, ptr %memories, i64 %blanked, ptr %order,
+    i64 %last) {{
 entry:
   br label %blocks
 blocks:
@@ -71,9 +71,18 @@ blocks:
   %more = icmp slt i64 %block, %last
   br i1 %more, label %blank, label %good
 blank:
-  call void @llvm.memset.p0.i64(ptr %counters, i8 0, i64 %counted, i1 false)
-  call void @llvm.memset.p0.i64(ptr %slots, i8 0, i64 %held, i1 false)
-  br label %make
+  %m = phi i64 [ 0, %blocks ], [ %m.next, %clears ]
+  %clear = icmp slt i64 %m, %blanked
+  br i1 %clear, label %clears, label %make
+clears:
+  %m.row = mul i64 %m, 2
+  %m.at = getelementptr ptr, ptr %memories, i64 %m.row
+  %m.base = load ptr, ptr %m.at
+  %m.size.at = getelementptr i64, ptr %m.at, i64 1
+  %m.size = load i64, ptr %m.size.at
+  call void @llvm.memset.p0.i64(ptr %m.base, i8 0, i64 %m.size, i1 false)
+  %m.next = add i64 %m, 1
+  br label %blank
 make:
   %n = phi i64 [ 0, %blank ], [ %n.next, %make ]
   %entry.of = call ptr @field(ptr %cores, i64 %n, i64 {BEGIN})
@@ -82,13 +91,17 @@ make:
   %scratch.of = call ptr @field(ptr %cores, i64 %n, i64 {SCRATCH})
   %callback.of = call ptr @field(ptr %cores, i64 %n, i64 {CALLBACK})
   %block.at = getelementptr i64, ptr %frame.of, i64 {BLOCK}
-  store i64 %block, ptr %block.at
+  %row = mul i64 %n, {FIELDS}
+  %first.index = add i64 %row, {FIRST}
+  %first.at = getelementptr i64, ptr %cores, i64 %first.index
+  %first = load i64, ptr %first.at
+  %block.of = add i64 %first, %block
+  store i64 %block.of, ptr %block.at
   %least.first = getelementptr i64, ptr %frame.of, i64 {LEAST}
   store i64 0, ptr %least.first
   %cell.first = getelementptr i64, ptr %frame.of, i64 {CELL}
-  store i64 0, ptr %cell.first
+  store ptr %least.first, ptr %cell.first
   %made = call ptr %entry.of(ptr %frame.of, ptr %memories.of, ptr %scratch.of, ptr %callback.of)
-  %row = mul i64 %n, {FIELDS}
   %made.index = add i64 %row, {COROUTINE}
   %made.at = getelementptr ptr, ptr %cores, i64 %made.index
   store ptr %made, ptr %made.at
@@ -110,10 +123,9 @@ asked:
   %core = load i64, ptr %order.at
   %frame = call ptr @field(ptr %cores, i64 %core, i64 {FRAME})
   %cell.at = getelementptr i64, ptr %frame, i64 {CELL}
-  %cell = load i64, ptr %cell.at
+  %counter.at = load ptr, ptr %cell.at
   %least.at = getelementptr i64, ptr %frame, i64 {LEAST}
   %least = load i64, ptr %least.at
-  %counter.at = getelementptr i64, ptr %counters, i64 %cell
   %counter = load i64, ptr %counter.at
   %ready = icmp sge i64 %counter, %least
   %place.next = add i64 %place, 1

@@ -38,7 +38,7 @@ from ptokit.sim.native.executionlog import block_begins, executed
 from ptokit.sim.native.flags import lowered
 from ptokit.sim.native.flow import CompiledRegion, look, spend
 from ptokit.sim.native.machine import offer
-from ptokit.sim.native.mainfunction import MainFunction
+from ptokit.sim.native.mainfunction import OVERFLOW, MainFunction
 from ptokit.sim.native.partviews import Views
 from ptokit.sim.native.plan import TOO_LARGE, Plan, Purpose, places
 from ptokit.sim.record.code import (
@@ -54,7 +54,6 @@ from ptokit.sim.record.code import (
 from ptokit.sim.record.expressions import AxisWindow, Known, Recording, Scalar, Traced, WindowStore
 from ptokit.sim.record.trace import FRAME, Recorded, Space, TracedTile
 
-OVERFLOW = "overflow"  # the label where compiled code gives up
 LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
 
 

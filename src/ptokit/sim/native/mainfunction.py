@@ -19,13 +19,16 @@ from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.memory import NO_MEMORY
 from ptokit.sim.native.coroutines import give_turn
-from ptokit.sim.native.plan import FIRST_SLOT, WAITING, LogPoint, Purpose, Request
-from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, text
+from ptokit.sim.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, LogPoint, Purpose, Request
+from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, Num, Truth, text
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
 from ptokit.sim.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView
 from ptokit.sim.state import FLAG_MEMORY
 from ptokit.sim.tile import Tile
+
+OVERFLOW = "overflow"  # the label where compiled code gives up
+MOST_COUNTED = 1 << 40  # entries that go through a queue in one run, or signals
 
 
 @dataclass
@@ -133,6 +136,22 @@ class MainFunction:
     def store(self, where: str, value: int | Int) -> None:
         """Put a number into a place."""
         self.code.do(f"store i64 {text(value)}, ptr {where}")
+
+    # what ends a run, or waits for other cores
+
+    def leave_unless(self, condition: Truth) -> None:
+        """Where it does not hold, the reference begins the run anew."""
+        fits = self.code.name("fits")
+        self.code.branch(condition, fits, OVERFLOW)
+        self.code.start(fits)
+
+    def wait(self, op: AnyOp, place: str, least: Num) -> None:
+        """Go on when the counter in a place is that large."""
+        missing: Any = self.load(place, (0, MOST_COUNTED)) < least
+        with self.code.when(missing):
+            self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
+            self.store(self.place(LEAST), least)
+            self.request(op, Purpose.WAIT)
 
     # what the reference is asked
 

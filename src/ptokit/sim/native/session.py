@@ -324,8 +324,9 @@ class Worker:
         """Other cores go on until a counter is large enough."""
         op, core = self.session.things[request.op], self.core
         assert isinstance(core, GroupedCore)
-        cell, least = int(self.frame[CELL]), int(self.frame[LEAST])
-        counters = core.shared[COUNTERS].data.view(np.int64)
+        memory = core.shared[COUNTERS].data
+        counters, least = memory.view(np.int64), int(self.frame[LEAST])
+        cell = (int(self.frame[CELL]) - address_of(memory)) // counters.itemsize
         core.schedule.at(op.name, op.span)
         core.schedule.wait(Wait(lambda: bool(counters[cell] >= least), reason(core.ends[op], cell)))
 

@@ -36,7 +36,7 @@ class InterpretedKernel:
         self.target, self.fixpipe = target, fixpipe
         self.interpreter: Callable[..., Interpreter] = Interpreter
         self.planned = {kind: placed(one, target) for kind, one in bound.cores.items()}
-        self.grid = Grid.of(bound, blocks, rank)
+        self.grid = Grid.of(bound, target, blocks, rank)
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()

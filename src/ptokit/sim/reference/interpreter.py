@@ -233,7 +233,8 @@ class _Execution:
         machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
         found: dict[Resource, Any] = {**core.offer(), MACHINE: machine, FLOW: self.run.flow(op)}
         if isinstance(core, GroupedCore):
-            found[SIGNALS] = core.signals
+            if SIGNALS in op.page.uses:
+                found[SIGNALS] = core.signals
             if op in core.ends:
                 found[CHANNEL] = InterpretedEnd(core.ends[op], core)
         return found

@@ -1,0 +1,149 @@
+"""Signals between cores in compiled code: what the reference does, without a call back."""
+
+from __future__ import annotations
+
+from random import Random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from fuzz.scale import scaled
+from ptokit.sim.native.plan import Purpose
+
+ENGINES = ("reference", "native")
+SYNCALL = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{}>"
+ADDED = """\
+%n{0} = pto.load_scalar %g[%c0] : !pto.ptr<i32> -> i32
+%k{0} = arith.muli %n{0}, %three : i32
+%m{0} = arith.addi %k{0}, %id : i32
+pto.store_scalar %m{0}, %g[%c0] : !pto.ptr<i32>, i32"""
+
+
+def kernel(vector: str, cube: str) -> str:
+    """What the vector cores and the cube do, with a number of their own."""
+    return f"""
+func.func @f(%g: !pto.ptr<i32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %three = arith.constant 3 : i32
+  %lane = pto.get_subblock_idx
+  %here = arith.trunci %lane : i64 to i32
+  %number = pto.get_block_idx
+  %block = arith.trunci %number : i64 to i32
+  %twice = arith.addi %block, %block : i32
+  %id = arith.addi %twice, %here : i32
+  %which = arith.index_cast %lane : i64 to index
+  %first = arith.cmpi eq, %which, %c0 : index
+  %two = arith.addi %which, %c1 : index
+  pto.section.vector {{
+{vector}
+  }}
+  pto.section.cube {{
+{cube}
+  }}
+  return
+}}"""
+
+
+def repeated(*lines: str) -> str:
+    body = "\n".join(lines)
+    return f"scf.for %i = %c0 to %c3 step %c1 {{\n{body}\n}}"
+
+
+ACROSS = "pto.sync.set <PIPE_MTE3>, 1", "pto.sync.wait <PIPE_MTE2>, 1"
+BOTH = f"{ACROSS[1]}\npto.wait_intra_block <PIPE_MTE2>, 17"
+BACK = "pto.sync.set <PIPE_FIX>, %c3", "pto.sync.wait <PIPE_MTE2>, %c3"
+LANES = "pto.sync.set <PIPE_MTE3>, 5 {ffts_mode = 1}\npto.sync.wait <PIPE_MTE2>, 5"
+EVERYWHERE = "pto.set_cross_block <PIPE_MTE3>, 6\npto.wait_cross_block <PIPE_MTE3>, 6"
+MEET = SYNCALL.format("mix")
+
+
+def outcome(text: str, engine: str, target: str, blocks: int) -> str:
+    """The bytes, or the error."""
+    given = np.arange(1, 5, dtype=np.int32)
+    try:
+        found = pto.loads(text).run(given, engine=engine, target=target, blocks=blocks)
+    except pto.PtoError as problem:
+        return problem.diagnostics[0].render()
+    return str(found)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_cores_that_signal_switch_in_compiled_code(target: str, blocks: int) -> None:
+    """Nothing calls back, in no mode."""
+    awaited = BOTH if target == "a5" else ACROSS[1]
+    vector = repeated(ADDED.format(0), ACROSS[0], BACK[1], LANES, EVERYWHERE, MEET)
+    text = kernel(vector, repeated(awaited, ADDED.format(1), BACK[0], EVERYWHERE, MEET))
+    expected = outcome(text, "reference", target, blocks)
+    assert "deadlock" not in expected
+    with patch("ptokit.sim.native.session.Worker._execute") as calls:
+        assert outcome(text, "native", target, blocks) == expected
+    purposes = {call.args[0].purpose for call in calls.call_args_list}
+    assert purposes <= {Purpose.LOOK}  # twenty times a second
+
+
+def statements(random: Random, *, inside: bool = False) -> str:
+    """A few signals and waits, which may fit or not."""
+    lines = list[str]()
+    for _ in range(random.randint(1, 4)):
+        number, mode = random.choice(("1", "%two", "2")), random.choice((0, 1, 2, 2, 2))
+        own, pipe = random.choice((1, 1, 17)), random.choice(("MTE3", "FIX"))
+        cross = f"<PIPE_{pipe}>, {random.choice((1, 2))}"
+        choice = (
+            f"pto.sync.set <PIPE_{pipe}>, {number} {{ffts_mode = {mode}}}",
+            f"pto.sync.wait <PIPE_MTE2>, {number}",
+            f"pto.set_intra_block <PIPE_{pipe}>, {own}",
+            f"pto.wait_intra_block <PIPE_{pipe}>, {own}",
+            f"pto.set_cross_block {cross}\npto.wait_cross_block {cross}",
+            SYNCALL.format(random.choice(("mix", "aiv_only", "aic_only"))),
+            ADDED.format(random.randrange(10**9)),
+            ADDED.format(random.randrange(10**9)),
+        )
+        line = random.choice(choice)
+        if not inside and random.random() < 0.2:
+            line = repeated(statements(random, inside=True))
+        lines.append(f"scf.if %first {{\n{line}\n}}" if random.random() < 0.1 else line)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(scaled(12)))
+def test_engines_agree_on_random_signals(seed: int) -> None:
+    random = Random(seed)
+    text = kernel(statements(random), statements(random))
+    target, blocks = random.choice(("cpu", "a2a3", "a5")), random.choice((1, 1, 2))
+    one, other = (outcome(text, engine, target, blocks) for engine in ENGINES)
+    assert one == other
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("number", ["16", "40", "%c3"])
+def test_any_number_is_a_signal_off_a5(number: str, engine: str) -> None:
+    """Compiled code has 32; a vector core took those from 16 on for others."""
+    sent, awaited = f"pto.sync.set <PIPE_FIX>, {number}", f"pto.sync.wait <PIPE_V>, {number}"
+    text = kernel(awaited, f"{ADDED.format(0)}\n{sent}")
+    assert outcome(text, engine, "cpu", 2) == "{'g': array([11,  2,  3,  4], dtype=int32)}"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("target", ["cpu", "a5"])
+def test_the_cube_waits_for_each_vector_core(target: str, engine: str) -> None:
+    """By numbers that are the second one's, as a5 has them: cpu does so where a kernel says so."""
+    sent = "pto.set_intra_block <PIPE_MTE3>, 3"
+    awaited = (f"pto.wait_intra_block <PIPE_MTE1>, {number}" for number in (3, 19))
+    found = outcome(kernel(sent, "\n".join(awaited)), engine, target, 1)
+    assert "deadlock" not in found
+    alone = kernel(f"scf.if %first {{\n{sent}\n}}", "pto.wait_intra_block <PIPE_MTE1>, 19")
+    assert "for signal 19 of this core" in outcome(alone, engine, target, 1)
+
+
+def test_who_has_not_come_is_named() -> None:
+    text = kernel(MEET, f"scf.if %first {{\n{ADDED.format(0)}\n}}")
+    said = [outcome(text, engine, "a5", 3) for engine in ENGINES]
+    assert said[0] == said[1]
+    assert (
+        "it waits for all cores, and the cube core of block 0 and 2 more have not come" in said[0]
+    )
