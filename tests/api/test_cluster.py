@@ -272,3 +272,14 @@ def test_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     with distributed.LocalCluster(**how) as empty, distributed.Client(empty) as nobody:
         found = str(told(PROGRAMS["they print"], blocks=4, cluster=nobody))
     assert "there is no worker at" in found
+
+
+def test_a_kernel_of_several_cores_gives_the_same(client: Client) -> None:
+    """Cube and vector cores, connected by pipes: it ended in an AttributeError."""
+    random, path = np.random.default_rng(3), Path("examples/pto/flash_attention.pto")
+    given = {name: random.standard_normal((256, 64)).astype(np.float16) for name in "qkvo"}
+    kernel = pto.load(Path(__file__).parents[2] / path)
+    alone = kernel.execute({**given, "tokens": 128}, blocks=4)
+    shared = kernel.execute({**given, "tokens": 128}, blocks=4, cluster=client)
+    assert np.array_equal(alone.outputs["o"], shared.outputs["o"])
+    assert alone.instructions == shared.instructions

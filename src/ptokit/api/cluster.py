@@ -25,7 +25,8 @@ from ptokit.api.executable import AnyArray, Executable, Recent, Run
 from ptokit.api.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.api.workers import Attended, Client, Workers, require_workers, threads
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.sim.arguments import Bound, Outcome
+from ptokit.ir.module import Value
+from ptokit.sim.arguments import Bound, BoundKernel, Outcome
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import WRITTEN
 from ptokit.sim.observer import Observer
@@ -86,7 +87,7 @@ class Work:
         return Work, (self.made, self.arrays, self.most, self.ends)
 
     @cached_property
-    def ready(self) -> tuple[Bound, Any]:  # Any: what an engine prepares
+    def ready(self) -> tuple[Any, Any]:  # Any: what an engine prepares
         """The function made ready, once for each worker and kind of arguments."""
         made: Executable = _executables.get(self.made, lambda: pickle.loads(self.made))
         arrays = self.arrays.items()
@@ -123,7 +124,7 @@ class Launch:
         self,
         client: Client,
         made: Executable,
-        bound: Bound,
+        bound: Bound | BoundKernel,
         limits: RunLimits,
         observers: Sequence[Observer],
     ) -> None:
@@ -136,18 +137,20 @@ class Launch:
         """Outputs and counts."""
         from ptokit.sim.native.blockrange import divisible
 
-        found = self._by_ranges() if divisible(function, self.bound, self.limits) else None
+        bound, found = self.bound, None
+        if isinstance(bound, Bound) and divisible(function, bound, self.limits):
+            found = self._by_ranges(bound)
         return self._whole() if found is None else found
 
-    def _by_ranges(self) -> Outcome | None:
+    def _by_ranges(self, bound: Bound) -> Outcome | None:
         """By ranges of blocks; None where they have to run together."""
         from ptokit.sim.native.blockrange import RangeResult
 
-        handles = (getattr(handle, "memory", None) for handle in self.bound.inputs.values())
+        handles = (getattr(handle, "memory", None) for handle in bound.inputs.values())
         growing = any(memory is not None and memory.growable for memory in handles)
         parts: list[RangeResult] = []
         sizes: Sizes | None = None
-        with Workers(self.client, self._work(blank=True)) as workers:
+        with Workers(self.client, self._work(bound.written)) as workers:
             for first, last in pairwise((0, 1, self.blocks) if growing else (0, self.blocks)):
                 tasks = [(span, sizes) for span in self._ranges(first, last)]
                 found = workers.call(_run_range, tasks, self._counted, _is_problem)
@@ -158,7 +161,7 @@ class Launch:
                     raise problem from None
                 parts += [part for part in found if isinstance(part, RangeResult)]
                 sizes = problem.grown
-        return self._together(parts)
+        return self._together(bound, parts)
 
     def _ranges(self, first: int, last: int) -> list[range]:
         count = min(last - first, RANGES * threads(self.client))
@@ -168,27 +171,29 @@ class Launch:
     def _counted(self, task: Task) -> None:
         self.done += len(task[0])
 
-    def _together(self, parts: Sequence[RangeResult]) -> Outcome:
+    @staticmethod
+    def _together(bound: Bound, parts: Sequence[RangeResult]) -> Outcome:
         """The arrays, with what the blocks wrote in ascending order."""
-        env, count = self.bound.inputs, Counter[str]()
+        env, count = bound.inputs, Counter[str]()
         for part in parts:
             count.update(part.count)
-            for arg in self.bound.written:
+            for arg in bound.written:
                 memory = env[arg].memory
                 if arg.name in part.grown:
                     memory.grow(*part.grown[arg.name])
                 part.written[arg.name].onto(memory.data)
-        return self.bound.outputs(env), count
+        return bound.outputs(env), count
 
     def _whole(self) -> Outcome:
         """All blocks on one worker."""
         self.done = 0
-        with Workers(self.client, self._work(blank=False)) as workers:
+        with Workers(self.client, self._work()) as workers:
             [found] = workers.call(_run_whole, [None])
         print(found.printed, end="")
         if isinstance(found.outputs, PtoError):
             raise found.outputs from None
-        outputs = self.bound.outputs(self.bound.shared())
+        bound: Any = self.bound  # Any: either kind, each with handles of its own
+        outputs: dict[str, AnyArray] = bound.outputs(bound.shared())
         for name, made in found.outputs.items():
             if isinstance(made, Patch):
                 made.onto(outputs[name].reshape(-1).view(np.uint8))
@@ -196,10 +201,10 @@ class Launch:
                 outputs[name] = made
         return outputs, found.count
 
-    def _work(self, *, blank: bool) -> Work:
-        """`blank`: no worker needs to know what is in arrays that the program writes."""
+    def _work(self, blank: Sequence[Value] = ()) -> Work:
+        """`blank`: arguments of which no worker needs to know what is in them."""
         arrays = dict(self.bound.arrays)
-        for arg in self.bound.written if blank else ():
+        for arg in blank:
             if arrays.get(arg.name) is not None:
                 array: AnyArray = np.asarray(arrays[arg.name])
                 arrays[arg.name] = Blank(array.shape, array.dtype)

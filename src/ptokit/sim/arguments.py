@@ -190,6 +190,11 @@ class BoundKernel:
 
     cores: Mapping[KernelKind, Bound]
 
+    @property
+    def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
+        """What was given, by name."""
+        return {name: given for one in self.cores.values() for name, given in one.arrays.items()}
+
     def on(self, arrays: Mapping[str, Any]) -> BoundKernel:  # Any: arrays and numbers
         """The same functions on other arrays of the same types."""
         return BoundKernel({kind: bound.on(arrays) for kind, bound in self.cores.items()})
