@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from threading import Thread, Timer
+from threading import Thread
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -135,30 +135,30 @@ def long(iterations: int) -> str:
     return text(LONG.replace("COUNT", str(iterations)))
 
 
-def after(seconds: float, act: Callable[[], object]) -> None:
-    Timer(seconds, act).start()
-
-
-def kill_when_busy(client: Client) -> Thread:
-    """Kills every worker as soon as one computes, not after a time: machines differ."""
+def when_busy(client: Client, act: Callable[[], object]) -> Thread:
+    """Calls `act` as soon as a worker computes, not after a time: machines differ."""
 
     def watch() -> None:
         until = time.monotonic() + 60
         while not any(client.run(running).values()) and time.monotonic() < until:
             time.sleep(0.005)
-        for pid in client.run(os.getpid).values():
-            os.kill(pid, signal.SIGKILL)
+        act()
 
     thread = Thread(target=watch)
     thread.start()
     return thread
 
 
+def kill_all(client: Client) -> None:
+    for pid in client.run(os.getpid).values():
+        os.kill(pid, signal.SIGKILL)
+
+
 def test_a_worker_that_dies_is_replaced(client: Client) -> None:
     """All of them die: with them goes what they were given."""
     before = set(client.run(os.getpid).values())
     expected = told(long(400_000), blocks=8)
-    killer = kill_when_busy(client)
+    killer = when_busy(client, lambda: kill_all(client))
     assert told(long(400_000), blocks=8, cluster=client) == expected
     killer.join()
     assert before.isdisjoint(client.run(os.getpid).values())
@@ -166,9 +166,15 @@ def test_a_worker_that_dies_is_replaced(client: Client) -> None:
 
 
 def test_an_interrupt_ends_the_work(client: Client) -> None:
-    after(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        told(long(10**12), blocks=8, cluster=client)
+    # jobs of a shell in the background ignore interrupts
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    user = when_busy(client, lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            told(long(10**12), blocks=8, cluster=client)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    user.join()
     require_nothing_left(client)
 
 
