@@ -14,6 +14,7 @@ from growth import growth
 from ptokit import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import OpaqueOp
+from ptokit.isa.model.types import OpaqueType
 from ptokit.text.read.parser import MOST
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
@@ -172,3 +173,40 @@ def test_a_name_that_an_unknown_op_gives_inside_its_text() -> None:
     program = loads(text)
     assert program.text() == text
     assert "to" in program.text("cpp")
+
+
+@pytest.mark.parametrize("strides", ["[,, 1]", "[32 1]", "[1,]", "[-]"])
+def test_broken_strides_of_a_memref_are_no_type_of_ours(strides: str) -> None:
+    buffer = f"memref<8x32xf32, strided<{strides}, offset: ?>, #pto.address_space<gm>>"
+    (func,) = read(f"func.func @f(%x: {buffer}) {{\n  return\n}}\n").funcs
+    assert isinstance(func.args[0].type, OpaqueType)
+
+
+def test_a_broken_type_of_a_pointer_without_its_name_has_its_place() -> None:
+    moved = "%y = pto.addptr %x, 1 : <!pto.ptr> -> <f32>"
+    text = f"func.func @f(%x: !pto.ptr<f32>) {{\n  {moved}\n  return\n}}\n"
+    with pytest.raises(PtoError) as problem:
+        read(text)
+    span = problem.value.diagnostics[0].span
+    assert span is not None
+    assert text[span.start : span.end] == "!pto.ptr"
+
+
+def test_printing_asks_for_effects_of_what_breaks_a_rule() -> None:
+    """The rows of lists that are merged hold no whole pairs."""
+    row, merged, counts = (
+        f"!pto.tile_buf<vec, {r}>" for r in ("1x63xf32", "1x128xf32", "1x16xi16, valid=?x4")
+    )
+    text = f"""func.func @f(%a: {row}, %b: {row}, %y: {merged}, %n: {counts}) {{
+  pto.tmrgsort ins(%a, %b no_tmp {{exhausted = true}} : {row}, {row})
+    outs(%y, %n : {merged}, {counts})
+  return
+}}
+"""
+    program = loads(text)
+    assert program.check("cpu")
+    for form in ("ssa", "as"):
+        try:
+            assert program.text(form)
+        except PtoError:
+            continue

@@ -202,6 +202,11 @@ class TracedTile(Recorded, Tile):
     def _refuse_strided(self, other: Tile) -> NoReturn:
         raise NotNative("the bytes of a window do not lie together: let it be reported")
 
+    def lines(self, dtype: t.DType) -> Any:  # Any: a matrix whose words are recorded
+        if self.cols * self.dtype.size % dtype.size:  # effects are asked of illegal programs too
+            raise NotNative("a rule does not hold: rows hold no whole elements")
+        return super().lines(dtype)
+
     def part(self, kind: TileType, row: int, col: int) -> TracedTile:
         part = super().part(kind, row, col)
         assert isinstance(part, TracedTile)

@@ -144,11 +144,14 @@ class Cursor:
         if self.texts[self.i + 1] == "<" and text[:1] == "!":
             self.i += 2
             self.fail("expected the rest of the type and '>'", self.i - 1)
+        return self.type_spelled(text, self.tokens.starts[self.i])
+
+    def type_spelled(self, text: str, base: int) -> Type:
+        """The type of this spelling, which begins at this character of the source."""
         whole = self._unaliased(text)
         try:
             return type_named(whole)
         except BadType as bad:
-            base = self.tokens.starts[self.i]
             start, end = (bad.start, bad.end) if whole == text else (0, len(text))
             span = Span(self.tokens.source, base + start, base + end)
             help = bad.help

@@ -40,10 +40,10 @@ from ptokit.text.read.regions import (
 )
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
-from ptokit.text.types.typereader import type_named
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
 Use: TypeAlias = "tuple[Value, int]"
+POINTER = "!pto.ptr"
 Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 
 
@@ -267,7 +267,8 @@ def _stripped(p: Parser) -> Type:
     while p.texts[p.i] not in (">", ""):
         p.i += 1
     p.expect(">", opened)
-    return type_named("!pto.ptr" + "".join(p.texts[opened : p.i]))
+    base = p.tokens.starts[opened] - len(POINTER)
+    return p.type_spelled(POINTER + "".join(p.texts[opened : p.i]), base)
 
 
 def read_declared(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:

@@ -50,7 +50,7 @@ CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a
 COUNTS = "vector<4xi16>"  # of the records that a merge takes of each list: a tile of one line
 # memref<16x16xf16, strided<[16, 1]>, #pto.address_space<vec>>
 BUFFER = re.compile(
-    r"memref<([^<,]+),\s*(?:strided<\[([0-9?, ]+)\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
+    r"memref<([^<,]+),\s*(?:strided<\[((?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)\s*\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
     r"#pto\.address_space<(\w+)>>$"
 )
 WHOLE_TILE = re.compile(r"\s*!pto\.tile(?:_buf)?<(.*)>\s*$", re.DOTALL)
