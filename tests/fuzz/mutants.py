@@ -41,7 +41,8 @@ from ptokit.numerics.host import values_of
 from ptokit.tools.verdicts import report, report_json
 
 ROOT = Path(__file__).parents[2]
-SLOWEST = 5  # seconds for one tool and one mutant
+SLOWEST = 5  # seconds of processor time for one tool and one mutant: others load the machine too
+STUCK = 60  # seconds after which something waits for ever
 LIMIT = 1.0  # seconds for a run
 LARGEST = 1 << 30  # bytes of memory
 MOST_ELEMENTS = 1 << 20  # of an argument
@@ -325,8 +326,8 @@ def faults(group: str, raw: bytes) -> Iterator[str]:
 
 def watched(name: str, action: Callable[[], None]) -> Iterator[str]:
     """What is wrong with how an action ends, and where that arose."""
-    signal.setitimer(signal.ITIMER_REAL, SLOWEST)
-    faulthandler.dump_traceback_later(3 * SLOWEST, exit=True)  # ends what no signal ends
+    signal.setitimer(signal.ITIMER_PROF, SLOWEST)
+    faulthandler.dump_traceback_later(STUCK, exit=True)  # ends what no signal ends
     try:
         action()
     except PtoError as problem:
@@ -336,7 +337,7 @@ def watched(name: str, action: Callable[[], None]) -> Iterator[str]:
         place = f"{Path(frames[-1].filename).name}:{frames[-1].name}" if frames else "mutants.py"
         yield f"{name}: {type(problem).__name__} in {place}: {str(problem)[:80]!r}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
 
 
@@ -346,7 +347,7 @@ def limit() -> None:
     def alarm(signum: int, frame: FrameType | None) -> None:
         raise Hang(f"more than {SLOWEST} s")
 
-    signal.signal(signal.SIGALRM, alarm)
+    signal.signal(signal.SIGPROF, alarm)
     resource.setrlimit(resource.RLIMIT_DATA, (LARGEST, LARGEST))
 
 
