@@ -51,6 +51,7 @@ RULES = {  # of ratios to the opponent: what they are about, and the most they m
 MEAN, LEAST_SPEED = 1.0, 0.5  # of plain C: the mean, and each row that has no reason
 NARROW = 2.0  # the most a sum of a 16-bit type may take, in sums of f32
 SPEEDUP = 1.8  # of a grid, the least on two threads
+COMPILE = 2.0  # milliseconds, the most a distinct instruction may take
 
 
 def recorded(path: Path) -> dict[str, dict[str, Any]]:
@@ -292,6 +293,9 @@ def print_starts(what: str, rows: Iterator[whole.Start]) -> Iterator[whole.Start
     print(f"\n{what + ', ms':<58}{'least':>9}{'median':>9}")
     for start in rows:
         print(start.line, flush=True)
+        if start.distinct:
+            each = min(start.times) / start.distinct
+            print(Limit("compile per distinct instruction, ms:", each, COMPILE), flush=True)
         yield start
 
 

@@ -24,6 +24,7 @@ from ptokit.sim.native.session import Session, Worker
 
 ROOT = Path(__file__).parents[1]
 BLOCKS, LAUNCHES = 16, 10
+PARTS, REPEATED = 5, 2  # parts of a program, and instructions in each that occurred before
 
 
 ONE = "grid, one thread"
@@ -147,7 +148,7 @@ def part(kernel: Kernel, n: int) -> None:
 
 
 def program(parts: int) -> Kernel:
-    """Twenty instructions of each of several shapes: no two parts share machine code."""
+    """Twenty instructions of each of several shapes; in each part two loads occur twice."""
     kernel = Kernel()
     kernel.before.append("%half = arith.constant 0.5 : f32")
     kernel.types["half"] = "f32"
@@ -162,6 +163,7 @@ class Start:
 
     name: str
     times: list[float] = field(default_factory=list[float])
+    distinct: int = 0  # instructions that are compiled, of which no two are alike
 
     @property
     def line(self) -> str:
@@ -172,7 +174,7 @@ def starts(repeats: int) -> Iterator[Start]:
     """Start-up, as a user meets it. Rows as they are done."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        small, large = program(1), program(5)
+        small, large = program(1), program(PARTS)
         (folder / "twenty.pto").write_text(small.text(), encoding="utf-8")
         for argument, array in small.arrays.items():
             np.save(folder / f"{argument}.npy", array)
@@ -188,9 +190,11 @@ def starts(repeats: int) -> Iterator[Start]:
         yield repeated(f"{cold}, cached", repeats, lambda: _process(*run))
         text, arrays = large.text(), large.arrays
         work = f"reading and compiling {count} instructions"
-        yield repeated(
+        cold = repeated(
             f"{work}, nothing cached", repeats, lambda: compiled(text, arrays), fresh=True
         )
+        cold.distinct = count - REPEATED * PARTS
+        yield cold
         yield repeated(f"{work}, cached", repeats, lambda: compiled(text, arrays))
 
 

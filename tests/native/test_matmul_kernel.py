@@ -47,11 +47,11 @@ MACHINES = {
 }
 SIZES = [(1, 1, 1), (8, 32, 3), (9, 33, 2), (7, 48, 5), (33, 17, 65), (16, 16, 16), (2, 100, 1)]
 WRAPPER = """
-define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc) {
+define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc) {{
   call void @product(ptr %a, ptr %b, ptr %c,
-      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc)
+      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc, i1 {onto})
   ret void
-}
+}}
 """
 
 
@@ -64,8 +64,8 @@ def host() -> dict[str, bool]:
 def compiled(machine: Machine, kind: str, onto: bool, few: int) -> Kernel:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    code = kernel("product", kind, machine.lanes, machine.fma, onto, few)
-    module = llvm.parse_assembly(code + WRAPPER)
+    code = kernel("product", kind, machine.lanes, machine.fma, few)
+    module = llvm.parse_assembly(code + WRAPPER.format(onto=str(onto).lower()))
     module.verify()
     cpu = machine.cpu or llvm.get_host_cpu_name()
     features = "" if machine.cpu else llvm.get_host_cpu_features().flatten()

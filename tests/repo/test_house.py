@@ -36,8 +36,8 @@ HOUSE = {
     "analysis": 3_540,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 1_020,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
-    "sim/kernels": 3_240,  # sorts, merges, tallies, scatters; f64 factors that f32 holds
-    "sim/native": 3_590,  # sessions run again; cores as coroutines of compiled code, signals
+    "sim/kernels": 3_440,  # sorts, merges, tallies, scatters; f64 factors; turned blocks, shared
+    "sim/native": 3_690,  # sessions run again; cores as coroutines, signals; shared code
     "sim/pipes": 3_300,  # what is issued, samples; hazards, proofs in compiled code, times; lives
     "passes": 3_240,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_180,  # what is issued, profiles; files, arguments by position and rank; conv tiles

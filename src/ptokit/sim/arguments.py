@@ -112,16 +112,21 @@ class Bound:
             return _tensor(arg, given, kind)
         return self.every_number.get(arg)  # nothing reads one of a type that no page takes
 
-    def renew(self, env: Env, shown: frozenset[str] = frozenset()) -> None:
+    def renew(
+        self, env: Env, shown: frozenset[str] = frozenset(), done: set[Memory] | None = None
+    ) -> None:
         """These arrays behind handles that `shared` made of others of the same types.
 
-        `shown`: arrays by name that others write, and that are looked at after the run.
+        `shown`: arrays by name that others write, and that are looked at after the run. Memories
+        in `done` hold theirs already, and those that follow are put there.
         """
         env |= self._slots()
+        done = set() if done is None else done
         for arg, handle in env.items():
             memory = getattr(handle, "memory", None)
-            if memory is None or arg in self.tiles:
+            if memory is None or arg in self.tiles or memory in done:
                 continue
+            done.add(memory)
             given = self.arrays.get(arg.name)
             if given is None:
                 memory.forget(0 if isinstance(handle, Pointer) else memory.size)
@@ -214,8 +219,9 @@ class BoundKernel:
     def renew(self, envs: Mapping[KernelKind, Env]) -> None:
         """These arrays behind handles that `shared` made of others of the same types."""
         written = frozenset(arg.name for bound in self.cores.values() for arg in bound.written)
+        done = set[Memory]()  # cores have arrays in common
         for kind, bound in self.cores.items():
-            bound.renew(envs[kind], written)
+            bound.renew(envs[kind], written, done)
 
     @cached_property
     def dtypes(self) -> dict[str, DType]:

@@ -10,7 +10,7 @@ from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.lowering import Leaf, leaves
-from ptokit.sim.kernels.walk import Access, LanePositions, address
+from ptokit.sim.kernels.walk import Access, LanePositions, address, square_of
 from ptokit.sim.record.code import Num, text
 from ptokit.sim.record.expressions import Apply, Traced, WindowStore
 
@@ -99,4 +99,16 @@ class Assign:
         count = loop.count * size
         name = "llvm.memmove.p0.p0.i64"
         code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")
+        return True
+
+    def turn(self, across: Loop, point: LanePositions) -> bool:
+        """One call for a row of square blocks of moved elements."""
+        target, source = self.accesses[0], self.accesses[-1]
+        if not self.plain or target.dtype.packed or not known(across.steps[1], 1):
+            return False
+        code = self.function.code
+        square = square_of(source, point.lanes)
+        to = address(code, target, point.positions[target]), across.steps[0]
+        block = address(code, source, point.positions[source]), point.steps[source]
+        square.move(code, block, to, across.count)
         return True

@@ -40,6 +40,7 @@ class Host:
     width: int  # bytes of a vector
     fma: bool
     half: bool  # converts f16
+    many: str = ""  # the calling convention of functions that give more than one vector
 
     @property
     def permutes(self) -> bool:
@@ -96,11 +97,11 @@ class Emitter(ABC):
     numbers: dict[str, tuple[Int, Int]] = field(default_factory=dict[str, "tuple[Int, Int]"])
     tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
     scratch: Scratch = field(default_factory=Scratch)
-    kernels: dict[str, str] = field(default_factory=dict[str, str])
     slots: list[str] = field(default_factory=list[str])
     checks: bool = False
 
     def __post_init__(self) -> None:
+        self.code.many = self.host.many
         self.loads = Loads(self.code)
 
     @abstractmethod
@@ -122,6 +123,10 @@ class Emitter(ABC):
     @abstractmethod
     def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
         """The vocabulary on the lanes of a point."""
+
+    @abstractmethod
+    def constant(self, leaf: Leaf, lanes: Lanes) -> str:
+        """A number in every lane."""
 
     # parameters
 

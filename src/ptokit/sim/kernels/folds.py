@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
@@ -10,6 +11,8 @@ from ptokit.sim.evaluation import scalar
 from ptokit.sim.kernels.emitter import Emitter
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_constant
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
+from ptokit.sim.kernels.lowering import Leaf
+from ptokit.sim.kernels.transposition import SHARED, Square, written
 from ptokit.sim.kernels.walk import (
     STILL,
     LanePositions,
@@ -17,9 +20,11 @@ from ptokit.sim.kernels.walk import (
     count_places,
     nested,
     pieces,
+    square_of,
     strided,
     turned,
 )
+from ptokit.sim.record.code import Code
 from ptokit.sim.record.expressions import Apply, Traced, WindowStore
 
 GROUPS = 4  # accumulators that wait for each other's additions
@@ -79,7 +84,7 @@ class Fold:
             return
         most = TURNED if any(self._turns(part.loops[-1], point) for part in folded) else GROUPS
         done, many = 0, lanes * most
-        if count >= 2 * many:
+        if count >= (many if most == TURNED else 2 * many):
             done = count // many * many
             with self.code.loop(done, f"{self.what}, {most} x {lanes} lanes", many) as index:
                 base = point.moved(inner, index)
@@ -139,13 +144,46 @@ class Fold:
         lanes = groups[0].lanes
         assert isinstance(inner.count, int)
         whole = inner.count // lanes * lanes
+        called = isinstance(self.x, Leaf) and lanes >= SHARED and len(groups) == 1
         if whole:
             with self.code.loop(whole, f"{self.what}, blocks", lanes) as index:
                 for point, slot in zip(groups, slots, strict=True):
-                    for line in turned(self.code, point.moved(inner, index), inner):
+                    place = point.moved(inner, index)
+                    if called:
+                        self._call(place, slot)
+                        continue
+                    for line in turned(self.code, place, inner):
                         self._step(line, slot)
         for number in range(whole, inner.count):
             self._steps([point.moved(inner, number) for point in groups], slots)
+
+    def _call(self, point: LanePositions, slot: str) -> None:
+        """A block by a function: each use adds little to the text."""
+        [access] = self.used.values()
+        square, name = square_of(access, point.lanes), f"folded_{self.word}_{self.dtype.name}"
+        if name not in self.code.kernels:
+            self.code.kernels[name] = self._function(name, square)
+        where = address(self.code, access, point.positions[access])
+        block = f"ptr {where}, i64 {square.distance(point.steps[access])}"
+        kinds = square.kinds
+        old = self.code.let(f"load {kinds}, ptr {slot}")
+        call = f"call {self.code.many}{kinds} @{name}({block}, {kinds} {old})"
+        self.code.do(f"store {kinds} {self.code.let(call)}, ptr {slot}")
+
+    def _function(self, name: str, square: Square) -> str:
+        """All columns of a block into an accumulator."""
+        code, kinds, total = Code(), square.kinds, "%total"
+        lanes = Lanes(code, square.size)
+        for column in written(code, square, "%block", "%step"):
+            words = Words(lanes, partial(self._leaf, lanes, column), self.used)
+            total = self._combined(lanes, words, total)
+        head = f"define internal {self.code.many}{kinds} @{name}(ptr %block, i64 %step, "
+        head += f"{kinds} %total) noinline nounwind {{"
+        return "\n".join([head, "entry:", *code.lines, f"  ret {kinds} {total}", "}", ""])
+
+    def _leaf(self, lanes: Lanes, column: str, node: Traced) -> str:
+        leaf = node if isinstance(node, Leaf) else Leaf(node)
+        return column if leaf in self.used else self.function.constant(leaf, lanes)
 
     def _steps(self, groups: list[LanePositions], slots: list[str]) -> None:
         for point, slot in zip(groups, slots, strict=True):

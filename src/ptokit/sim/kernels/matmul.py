@@ -7,19 +7,22 @@ All three matrices are row-major, element (row, col) at row * ld + col of its sc
 - C is m x n, padded likewise: garbage is written to the padding.
 
 B and C begin at a multiple of 64 bytes, ldb and ldc are multiples of 16, sizes are at least 1.
-Each sum starts at +0, or `onto` at what C holds, and takes one fused multiply-add per step of the
-depth, in ascending order. Of f64 factors the product and the sum are rounded to f64, then to f32.
+Each sum starts at +0, or where `onto` is true at what C holds, and takes one fused multiply-add for
+each step of the depth, in ascending order. Of f64 factors the product and the sum are rounded to
+f64, then to f32.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from ptokit.sim.kernels.lanes import Lanes
 from ptokit.sim.record.code import Code, Int, Num, text
 
 PADDING = 16  # columns
-PARAMETERS = "ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k"
+PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,
+    i64 %lda, i64 %ldb, i64 %ldc, i1 %onto"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,6 @@ class RegisterBlock:
     rows: int
     vectors: int
     fma: bool
-    onto: bool
 
     @property
     def width(self) -> int:
@@ -56,13 +58,24 @@ class RegisterBlock:
             starts = [self._at(self.kind, "%c", each * Int(code, "%ldc") + col) for each in rows]
             places = [place for start in starts for place in self._vectors(self.kind, start)]
             align = f"align {self.lanes.count * 4}"
-            loads = [f"load {kinds}, ptr {place}, {align}" for place in places]
-            begin = [code.let(load) if self.onto else "zeroinitializer" for load in loads]
+            begin = self._begin([f"load {kinds}, ptr {place}, {align}" for place in places])
             for place, value in zip(
                 places, self._depth(left, self._at(self.factor, "%b", col), begin), strict=True
             ):
                 value = self.lanes.canonical(value) if self.kind == "float" else value
                 code.do(f"store {kinds} {value}, ptr {place}, {align}")
+
+    def _begin(self, loads: list[str]) -> list[str]:
+        """The sums to begin with."""
+        code, kinds, before = self.code, self.lanes.type(self.kind), self.code.block
+        onto, begin = code.name("onto"), code.name("begin")
+        code.branch("%onto", onto, begin)
+        code.start(onto)
+        old = [code.let(load) for load in loads]
+        code.jump(begin)
+        code.start(begin)
+        phi = f"phi {kinds} [ {{}}, %{onto} ], [ zeroinitializer, %{before} ]"
+        return [code.let(phi.format(value)) for value in old]
 
     def _depth(self, left: list[str], right: str, begin: list[str]) -> list[str]:
         """The sums of a block, row by row: `left` are its rows of A, `right` its columns of B."""
@@ -115,10 +128,11 @@ class RegisterBlock:
         return lanes.call("fma", "float", a, b, c) if self.fma else _emulated(lanes, a, b, c)
 
 
-def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool, few: int = 0) -> str:
+@cache
+def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
     """A function that multiplies; `kind` is f64, f32 or i32, `lanes` the elements of a register.
 
-    `onto`: the sums begin with what C holds. Without `fma`, a machine that has no fused
+    Without `fma`, a machine that has no fused
     multiply-add, it is emulated exactly. `few`: there are never more rows.
     """
     code = Code()
@@ -128,7 +142,7 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool, few: int = 0
         rows, vectors = few, vectors << (rows // few).bit_length() - 1
     factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
     element = "i32" if kind == "i32" else "float"
-    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, onto)
+    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma)
     padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:
@@ -137,7 +151,7 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, onto: bool, few: int = 0
         with code.loop(padded - whole, "the last columns", PADDING) as col:
             replace(block, vectors=PADDING // lanes).strip(whole + col)
     code.do("ret void")
-    head = f"define internal void @{name}({PARAMETERS},\n    i64 %lda, i64 %ldb, i64 %ldc)"
+    head = f"define internal void @{name}({PARAMETERS})"
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])
 
 

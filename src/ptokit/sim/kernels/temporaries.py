@@ -165,14 +165,15 @@ class Temporaries:
     ) -> None:
         """Call the function that multiplies elements of this type."""
         few = _few(sizes[0])
-        name = f"product_{kind.name}{'_onto' if onto else ''}{few or ''}"
-        self.function.kernels[name] = matmul.kernel(
-            name, kind.name, self.function.lanes(4), self.function.host.fma, onto, few
+        name = f"product_{kind.name}{few or ''}"
+        self.code.kernels[name] = matmul.kernel(
+            name, kind.name, self.function.lanes(4), self.function.host.fma, few
         )
         pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*factors, out))
         lines = (c.map.rows.digits[0][1] for c in (*factors, out))
         numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *lines))
-        self.code.do(f"call void @{name}({pointers}, {numbers})")
+        start = str(onto).lower()
+        self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start})")
 
     def _counted(self, node: Whole) -> Elements:
         total = node.first.cast(t.i32).fold("add", axis=1, start=0)
@@ -264,7 +265,7 @@ class Temporaries:
         block, lanes = node.parameters["block"], self.function.lanes(8)
         records, keys = (self._in_room(part, block * lanes) for part in node.args)
         out = self.scratch.room(node.rows, node.cols, node.dtype, block * lanes)
-        self.function.kernels["sort"] = ordering.sort(lanes)
+        self.code.kernels["sort"] = ordering.sort(lanes)
         rows, cols = self.function.number(node.rows), self.function.number(node.cols)
         with self.code.loop(rows, "sort") as row, self.code.loop(cols, "blocks", block) as col:
             count = Int(self.code, text(cols - col)).least(block)
@@ -286,7 +287,7 @@ class Temporaries:
             records, keys = (self._in_room(part, 1) for part in node.args)
             out = self.scratch.room(records.map.rows.extent, bound(node.first.cols), t.u64)
             taken = self.scratch.room(node.rows, len(lengths), t.i32)
-            self.function.kernels[f"merge{len(lengths)}"] = ordering.merge(len(lengths))
+            self.code.kernels[f"merge{len(lengths)}"] = ordering.merge(len(lengths))
             ends = [f"i64 {text(end)}" for end in accumulate(lengths)]
             with self.code.loop(self.function.number(node.rows), "merge") as row:
                 places = (self._place(c, row) for c in (keys, records, out, taken))

@@ -18,6 +18,7 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
+from ptokit.sim.kernels.transposition import SHARED, Square
 from ptokit.sim.record.code import Code, NotNative, Num, text
 
 MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
@@ -112,6 +113,7 @@ class Walk:
     act: Act
     what: str
     bulk: Callable[[Loop, LanePositions], bool] | None = None
+    turn: Callable[[Loop, LanePositions], bool] | None = None
     ordered: bool = False  # row by row, each in increasing columns
 
     def run(self) -> None:
@@ -200,13 +202,20 @@ class Walk:
         size = point.lanes
         whole, rest = _split(across.count, size)
         if not known(whole, 0):
-            with self.code.loop(whole, f"{self.what}, {size} x {size}", size) as index:
-                for line in turned(self.code, point.moved(across, index), across):
-                    self.act(line)
+            self._squares(Loop(whole, across.steps), point)
         if not known(rest, 0):
             left = Loop(rest, across.steps)
             with nested(self.code, [left], [point.moved(across, whole)], self.what) as [tail]:
                 self.act(tail)
+
+    def _squares(self, across: Loop, point: LanePositions) -> None:
+        """Blocks one after another along a loop; what is only moved has a function for them all."""
+        size = point.lanes
+        if size >= SHARED and self.turn is not None and self.turn(across, point):
+            return
+        with self.code.loop(across.count, f"{self.what}, {size} x {size}", size) as index:
+            for line in turned(self.code, point.moved(across, index), across, called=True):
+                self.act(line)
 
 
 def counters() -> tuple[Access, Access]:
@@ -230,13 +239,24 @@ def strided(access: Access, step: Num) -> bool:
     return bool(access.pointer) and not (isinstance(step, int) and step in (0, 1))
 
 
-def turned(code: Code, point: LanePositions, across: Loop) -> Iterator[LanePositions]:
-    """The lines of a square block; what is contiguous across is read whole, and turned, first."""
-    vectors = {
-        access: _columns(code, access, point.positions[access], step, point.lanes)
-        for (access, step), other in zip(point.steps.items(), across.steps, strict=True)
-        if strided(access, step) and known(other, 1)
-    }
+def square_of(access: Access, size: int) -> Square:
+    """A block of an access."""
+    return Square(element(access.dtype), 8 * access.dtype.size, size)
+
+
+def turned(
+    code: Code, point: LanePositions, across: Loop, *, called: bool = False
+) -> Iterator[LanePositions]:
+    """The lines of a square block; what is contiguous across is read whole, and turned, first.
+
+    `called`: by a function, where the block is large.
+    """
+    vectors: dict[Access, list[str]] = {}
+    for (access, step), other in zip(point.steps.items(), across.steps, strict=True):
+        if strided(access, step) and known(other, 1):
+            square = square_of(access, point.lanes)
+            turn = square.called if called and point.lanes >= SHARED else square.columns
+            vectors[access] = turn(code, address(code, access, point.positions[access]), step)
     for number in range(point.lanes):
         lines = {access: lines[number] for access, lines in vectors.items()}
         yield replace(point.moved(across, number), turned=lines)
@@ -252,62 +272,6 @@ def load_line(code: Code, access: Access, position: Num, lanes: int) -> str:
 def address(code: Code, access: Access, position: Num) -> str:
     kind = f"i{access.dtype.size * 8}"
     return code.let(f"getelementptr {kind}, ptr {access.pointer}, i64 {text(position)}")
-
-
-def _columns(code: Code, access: Access, start: Num, step: Num, size: int) -> list[str]:
-    """The columns of a square block whose rows are contiguous.
-
-    Pieces of rows that lie `width` apart are loaded side by side: that saves the first stages of
-    the exchange, and the others stay within 16 bytes, where processors are quick. Longer pieces
-    take half the loads; their halves are exchanged first.
-    """
-    kind, width = element(access.dtype), min(size, 16 // access.dtype.size)
-    apart = size // width
-    piece = 2 * width if apart == 4 else width
-    columns: list[str] = []
-    for first in range(0, size, piece):
-        lines: list[list[str]] = []
-        for row in range(width):
-            places = [start + (row + n * width) * step + first for n in range(apart)]
-            pieces = [load_line(code, access, place, piece) for place in places]
-            if piece == width:
-                lines.append([_beside(code, kind, pieces, width)])
-            else:
-                a, b = (_beside(code, kind, pieces[n : n + 2], piece) for n in (0, 2))
-                lines.append(_halves(Lanes(code, size), kind, a, b, width))
-        for part in zip(*lines, strict=True):
-            columns += _interleaved(Lanes(code, size), kind, list(part))
-    return columns
-
-
-def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
-    """The even pieces of two vectors, and the odd ones."""
-    found: list[str] = []
-    for begin in (0, width):
-        starts = range(begin, 2 * lanes.count, 2 * width)
-        picks = [s + n for s in starts for n in range(width)]
-        found.append(lanes.shuffle(kind, a, b, picks))
-    return found
-
-
-def _beside(code: Code, kind: str, pieces: list[str], width: int) -> str:
-    """Vectors one after another in a longer one."""
-    while len(pieces) > 1:
-        lanes, pairs = Lanes(code, width), zip(pieces[::2], pieces[1::2], strict=True)
-        width *= 2
-        pieces = [lanes.shuffle(kind, a, b, range(width)) for a, b in pairs]
-    return pieces[0]
-
-
-def _interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
-    """Square blocks side by side, each transposed."""
-    size, width, half = lanes.count, len(rows), len(rows) // 2
-    places = [b + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)]
-    masks = [[begin + p for p in places] for begin in (0, half)]
-    for _ in range(width.bit_length() - 1):
-        pairs = list(zip(rows[:half], rows[half:], strict=True))
-        rows = [lanes.shuffle(kind, a, b, mask) for a, b in pairs for mask in masks]
-    return rows
 
 
 def _split(count: Num, size: int) -> tuple[Num, Num]:

@@ -43,7 +43,8 @@ class Processor:
         if width == 16 and "avx2" in has:
             width = 32
         arm = "neon" in has
-        return Host(width, "fma" in has or arm, "f16c" in has or arm)
+        many = "x86_regcallcc " if "sse2" in has else ""
+        return Host(width, "fma" in has or arm, "f16c" in has or arm, many)
 
 
 _chosen: ContextVar[Processor] = ContextVar("processor")

@@ -45,6 +45,7 @@ def constant(number: int, table: Any) -> str:  # Any: a NumPy array
 
 DECLARATIONS = (
     "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+    "declare ptr @llvm.launder.invariant.group.p0(ptr)",
     "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)",
 )
 

@@ -41,6 +41,7 @@ from ptokit.sim.native.machine import offer
 from ptokit.sim.native.mainfunction import OVERFLOW, MainFunction
 from ptokit.sim.native.partviews import Views
 from ptokit.sim.native.plan import TOO_LARGE, Plan, Purpose, places
+from ptokit.sim.native.sharedcode import merged
 from ptokit.sim.record.code import (
     Coded,
     Condition,
@@ -93,10 +94,12 @@ class Compiler(MainFunction):
         """The module, after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
         blank = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
+        functions = merged(self.functions)
+        self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
         parts = [
             *(constant(n, table) for n, table in enumerate(self.tables)),
             *self.kernels.values(),
-            *(f"define internal i32 @{name}{body}" for body, name in self.functions.items()),
+            *functions.definitions,
             *(self._coroutine(blank) if self.suspends else self._block(blank)),
             *DECLARATIONS,
         ]
@@ -471,7 +474,7 @@ class Compiler(MainFunction):
         body = definition(function)
         if body not in self.functions:
             self.functions[body] = f"op{len(self.functions)}"
-            self.kernels |= function.kernels
+            self.kernels |= function.code.kernels
         uses = self.shown.setdefault(op.name, {})
         if body not in uses:
             operands = {n: copy(env[v]) for n, v in op.values()}

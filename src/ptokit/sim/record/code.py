@@ -51,8 +51,10 @@ class Code:
     `answers` are what conditions are taken for when Python asks: both ways are compiled.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, many: str = "") -> None:
         self.lines: list[str] = []
+        self.many = many  # the calling convention of functions that give more than one vector
+        self.kernels: dict[str, str] = {}  # functions that it calls, by name
         self.names = 0
         self.block = "entry"
         self.failure = "ret i32 1"

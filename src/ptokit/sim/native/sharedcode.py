@@ -1,0 +1,96 @@
+"""Functions that differ in nothing but numbers become one, which gets the numbers as arguments.
+
+An instruction on tiles of several sizes often has the same loops with other ends and strides. The
+numbers of a function that is alone stay constants of its code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+# what may come from a register as well: ends of loops, distances, arguments of further functions
+NUMBER = re.compile(
+    r"( = (?:add|mul|icmp s\w\w) i64 %\w+, (?=\d+\n)| = mul i64 (?=\d+, )"
+    r"| = getelementptr i\d+, ptr %(?!s\d)\w+, i64 (?=\d+\n)"
+    r"|, i64 (?=\d+(?:, [ip<]|\))))(\d+)"
+)
+NOTE = re.compile(r"\n  ;.*")
+CALL = re.compile(r"(call i32 @)(op\d+)(\(.*)\)")
+MOST = 6  # arguments: further ones would be loaded again and again
+
+Row: TypeAlias = tuple[int, ...]  # what stands at one place in each function that becomes one
+Member: TypeAlias = tuple[str, list[str]]  # a name, and the text in pieces: every third a number
+
+
+class Merged(NamedTuple):
+    """Definitions, and for the names of functions: which they became, and its further arguments."""
+
+    definitions: list[str]
+    calls: dict[str, tuple[str, str]]
+
+    def called(self, text: str) -> str:
+        """Lines of the main function, with their calls as they are now."""
+        return CALL.sub(self._call, text)
+
+    def _call(self, found: re.Match[str]) -> str:
+        name, more = self.calls[found[2]]
+        return f"{found[1]}{name}{found[3]}{more})"
+
+
+def merged(functions: Mapping[str, str]) -> Merged:
+    """`functions` are names by what follows a name: parameters and body."""
+    groups: dict[tuple[str, ...], list[Member]] = {}
+    for body, name in functions.items():
+        pieces = NUMBER.split(NOTE.sub("", body))
+        frame = (*pieces[::3], *pieces[1::3])
+        groups.setdefault(frame, []).append((name, pieces))
+    result = Merged([], {})
+    for group in groups.values():
+        _merge(group, result)
+    return result
+
+
+def _merge(group: list[Member], result: Merged) -> None:
+    name, pieces = group[0]
+    rows = list(zip(*(map(int, p[2::3]) for _, p in group), strict=True))
+    bases, begin, names = _arguments(rows)
+    if len(bases) > MOST:
+        for member in group:
+            _merge([member], result)
+        return
+    pieces = pieces.copy()
+    pieces[2::3] = [names.get(row, number) for row, number in zip(rows, pieces[2::3], strict=True)]
+    head, rest = "".join(pieces).split(")", 1)
+    rest = rest.replace("\nentry:", "".join(["\nentry:", *begin]), 1)
+    more = "".join(f", i64 %c{number}" for number in range(len(bases)))
+    result.definitions.append(f"define internal i32 @{name}{head}{more}){rest}")
+    for number, (member, _) in enumerate(group):
+        result.calls[member] = name, "".join(f", i64 {row[number]}" for row in bases)
+
+
+def _arguments(rows: Sequence[Row]) -> tuple[list[Row], list[str], dict[Row, str]]:
+    """Rows that become arguments, lines that compute others, names of all rows that differ."""
+    bases: list[Row] = []
+    begin: list[str] = []
+    names: dict[Row, str] = {}
+    for row in sorted({row for row in rows if len(set(row)) > 1}):
+        found = next(((n, *fit) for n, base in enumerate(bases) if (fit := _fit(row, base))), None)
+        if found is None:
+            names[row] = f"%c{len(bases)}"
+            bases.append(row)
+        else:
+            number, times, more = found
+            name = names[row] = f"%d{len(names)}"
+            begin.append(f"\n  {name}x = mul i64 %c{number}, {times}")
+            begin.append(f"\n  {name} = add i64 {name}x, {more}")
+    return bases, begin, names
+
+
+def _fit(row: Row, base: Row) -> tuple[int, int] | None:
+    """What times the base and what more gives this row."""
+    first, other = base[0], next(n for n, number in enumerate(base) if number != base[0])
+    times = (row[other] - row[0]) // (base[other] - first)
+    more = row[0] - times * first
+    return (times, more) if row == tuple(times * n + more for n in base) else None
