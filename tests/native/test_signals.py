@@ -140,6 +140,15 @@ def test_the_cube_waits_for_each_vector_core(target: str, engine: str) -> None:
     assert "for signal 19 of this core" in outcome(alone, engine, target, 1)
 
 
+@pytest.mark.parametrize(("engine", "module"), [("reference", "board"), ("native", "cells")])
+def test_it_is_found_once_who_has_not_come(engine: str, module: str) -> None:
+    """For each that waited it was looked for among all cores: a minute for 512 blocks."""
+    where = f"ptokit.sim.cores.signal{module}.late"
+    with patch(where, return_value="NOBODY") as found:
+        assert outcome(kernel(MEET, ""), engine, "a5", 8).count("NOBODY") == 16
+    found.assert_called_once()
+
+
 def test_who_has_not_come_is_named() -> None:
     text = kernel(MEET, f"scf.if %first {{\n{ADDED.format(0)}\n}}")
     said = [outcome(text, engine, "a5", 3) for engine in ENGINES]

@@ -34,7 +34,7 @@ HOUSE = {
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_480,  # below analysis: effects come from recorded bodies
     "analysis": 3_540,  # queues between cores; bytes that are free again, by pipe; maps of memories
-    "sim/cores": 1_020,  # turns, queues and signals of cores and ranks that run at once
+    "sim/cores": 1_040,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_440,  # sorts, merges, tallies, scatters; f64 factors; turned blocks, shared
     "sim/native": 3_690,  # sessions run again; cores as coroutines, signals; shared code

@@ -76,11 +76,12 @@ class Schedule:
         return [turn.result for turn in every]  # type: ignore[misc]
 
     def _next(self, left: Sequence[_Turns[T]]) -> _Turns[T]:
-        ready = [turn for turn in left if turn.ready]
-        if not ready:
+        ready = (turn for turn in left if turn.ready)
+        found = next(ready, None)
+        if found is None:
             every = [(turn.name, *turn.at, str(turn.waits)) for turn in left if turn.waits]
             raise deadlock(every)
-        return ready[0] if self.order is None else self.order.choice(ready)
+        return found if self.order is None else self.order.choice([found, *ready])
 
     def wait(self, wait: Wait) -> None:
         """The core that runs goes on when the condition is met."""

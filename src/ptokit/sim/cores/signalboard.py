@@ -73,7 +73,7 @@ class SignalBoard:
     """The counters of a launch: by core and number, and who has signalled so far.
 
     `senders` are, for each time that a counter went up, who let it; `taken` how often a core waited
-    for one of them.
+    for one of them; `came` how often cores came to each meeting.
     """
 
     cores: Sequence[CorePlace]
@@ -88,6 +88,16 @@ class SignalBoard:
     arrived: Counter[tuple[Hashable, CorePlace]] = field(
         default_factory=Counter[tuple[Hashable, CorePlace]]
     )
+
+    came: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+
+    def missing(self, meeting: Hashable, cores: Sequence[CorePlace], turn: int) -> str:
+        """Who of the cores has not come so often; found once, for all that wait in a deadlock."""
+        if (meeting, turn) not in self.told:
+            absent = [core for core in cores if self.arrived[meeting, core] < turn]
+            self.told[meeting, turn] = late(absent)
+        return self.told[meeting, turn]
 
     def clock(self, core: CorePlace) -> Clock:
         number = self.cores.index(core) if self.clocks is not None else 0
@@ -207,14 +217,14 @@ class CoreSignals:
         self._let([(key, self.here)])
         if self.here not in cores:
             return
-
-        def met() -> bool:
-            return all(arrived[key, core] >= turn for core in cores)
+        came = self.board.came
+        came[key] += 1  # nobody comes again before all have: so many in all
 
         def held() -> str:
-            return late([core for core in cores if arrived[key, core] < turn])
+            return self.board.missing(key, cores, turn)
 
-        self.board.schedule.wait(Wait(met, "all cores", held))
+        needed = turn * len(cores)
+        self.board.schedule.wait(Wait(lambda: came[key] >= needed, "all cores", held))
         for core in cores:
             self.board.clock(self.here).acquire((key, core), turn)
 

@@ -134,6 +134,7 @@ class _Launch:
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
         self.signals = kernel.grid.signal_memory()
+        self.told: dict[int, str] = {}  # what is waited for, by the places of counters
 
     def renew(self, limits: RunLimits) -> None:
         """As it was made."""
@@ -171,6 +172,7 @@ class _Launch:
                     problem = problem_on(grid, _place(worker, block), problem)
                 raise problem from None
         if left:
+            self.told.clear()
             raise deadlock([self._waiting(worker) for worker in left])
         yield workers
 
@@ -194,10 +196,12 @@ class _Launch:
         return name, op.name, op.span, what
 
     def _awaited(self, offset: int) -> str:
-        """What a core waits for that waits for a signal, or to meet others."""
-        grid, cells = self.kernel.grid, self.signals.data.view(np.int64)
-        cores = tuple(grid) if grid.together else tuple(grid.of_block(0))
-        return grid.cells.awaited(offset // 8, cells, cores)
+        """What a core waits for that waits for a signal, or to meet others: many for the same."""
+        if offset not in self.told:
+            grid, cells = self.kernel.grid, self.signals.data.view(np.int64)
+            cores = tuple(grid) if grid.together else tuple(grid.of_block(0))
+            self.told[offset] = grid.cells.awaited(offset // 8, cells, cores)
+        return self.told[offset]
 
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
         target, fixpipe, blocks = self.kernel.how
