@@ -1,7 +1,7 @@
 """Matrix products: tiles go from L1 to L0 and the sums stay in the accumulator."""
 
 import ptokit as pto
-from ptokit import f32, i32
+from ptokit import f16, f32, i32
 
 
 @pto.kernel(shapes="a[m, K] b[K, N] c[m, N]")
@@ -127,3 +127,21 @@ def gemm_i8_dequantised(
         right = pto.load(pto.block(b, 0, j * bn, k, bn), "mat").to("right")
         fp = pto.load(pto.block(scale, 0, j * bn, 1, bn), "mat", layout="nd").to("scaling")
         pto.tstore_fp(pto.block(c, i * bm, j * bn, bm, bn), pto.matmul(left, right), fp)
+
+
+@pto.kernel(shapes="a[m, K] b[K, N] bias[1, N] c[m, N]")
+def linear_gelu(
+    a: pto.In, b: pto.In, bias: pto.In, c: pto.Out, *, bm: int = 32, bn: int = 32, bk: int = 32
+) -> None:
+    """The vector core adds the bias, computes GELU and narrows to f16."""
+    (m, k), n = a.shape, b.shape[1]
+    for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
+        out = pto.block(c, i * bm, j * bn, bm, bn)
+        acc = pto.tile_acc(f32, bm, bn, valid=out.shape)
+        for p in pto.range(0, k, bk):
+            left = pto.load(pto.block(a, i * bm, p, bm, bk), "mat").to("left")
+            right = pto.load(pto.block(b, p, j * bn, bk, bn), "mat").to("right")
+            pto.matmul(left, right, acc=acc, first=p == 0)
+        x = acc.to("vec") + pto.load(pto.block(bias, 0, j * bn, 1, bn))
+        inner = (x * x * x * 0.044715 + x) * 0.7978845608
+        pto.store(out, (x / (pto.exp(inner * -2.0) + 1.0)).cast(f16))

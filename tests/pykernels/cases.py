@@ -216,7 +216,7 @@ def block_scaled(a: Array, of_a: Array, b: Array, of_b: Array) -> Array:
 
 
 SMALL = {"bm": 32, "bn": 32, "bk": 16}
-ON_ONE_CORE = ("cpu",)  # a chip's cores have the cube unit or the vector unit
+
 ROWS = "elementwise"
 CASES = [
     Case(ROWS, "softmax", lambda r, n: (x := floats(r, n, 50), like(x)), softmax),
@@ -298,6 +298,12 @@ CASES = [
         tolerance=1e-4,
     ),
     Case(
+        *("matrix", "linear_gelu"),
+        lambda r, n: (halves(r, n, 40), halves(r, 40, 64), floats(r, 1, 64), halves(r, n, 64)),
+        lambda a, b, c: gelu(a @ b + c),
+        tolerance=1e-2,
+    ),
+    Case(
         *("matrix", "gemm_i8"),
         lambda r, n: (small(r, n, 70), small(r, 70, 50), np.zeros((n, 50), np.int32)),
         lambda a, b: a.astype(np.int32) @ b.astype(np.int32),
@@ -371,7 +377,6 @@ CASES = [
         attention,
         sizes=(1, 3),
         tolerance=5e-3,
-        targets=ON_ONE_CORE,
     ),
     Case(
         *("attention", "flash_masked"),
@@ -382,14 +387,12 @@ CASES = [
         ),
         masked,
         tolerance=5e-3,
-        targets=ON_ONE_CORE,
     ),
     Case(
         *("attention", "flash_causal"),
         lambda r, n: (*(halves(r, n, 64) for _ in range(3)), causal(n), zeros(n, 64)),
         masked,
         tolerance=5e-3,
-        targets=ON_ONE_CORE,
     ),
     Case(
         *("attention", "grouped"),
@@ -401,7 +404,6 @@ CASES = [
         ),
         grouped,
         tolerance=5e-3,
-        targets=ON_ONE_CORE,
     ),
     Case(
         *("attention", "paged"),
@@ -415,14 +417,12 @@ CASES = [
         ),
         paged,
         tolerance=5e-3,
-        targets=ON_ONE_CORE,
     ),
     Case(
         *("attention", "decode"),
         lambda r, n: (halves(r, 8, 32), halves(r, n, 32), halves(r, n, 32), zeros(8, 32)),
         attention,
         tolerance=5e-3,
-        targets=ON_ONE_CORE,
     ),
     Case(
         *("movement", "transpose"),

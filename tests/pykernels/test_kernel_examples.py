@@ -73,8 +73,9 @@ def test_text_of_level_3_is_legal_and_its_pipes_are_in_order(case: Case, chip: s
     assert found == []
 
 
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
 @pytest.mark.parametrize("rows", sampled([33, 1, 31, 103], 4))
-def test_a_decoder_layer_is_made_of_kernels(rows: int) -> None:
+def test_a_decoder_layer_is_made_of_kernels(rows: int, target: str) -> None:
     """Like Qwen3's: four heads that share two of keys and values."""
     rng = np.random.default_rng(rows)
     shapes = {"query": (64, 128), "key": (64, 64), "value": (64, 64), "out": (128, 64)}
@@ -85,7 +86,9 @@ def test_a_decoder_layer_is_made_of_kernels(rows: int) -> None:
     turns = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
     layer = chapter("decoder").Layer(**weights, **gains)
     wanted = decoder_layer(x.astype(np.float64), turns, weights | gains)
-    np.testing.assert_allclose(layer(x, *turns, causal(rows)), wanted, 2e-2, 2e-2)
+    with pto.target(target):
+        made = layer(x, *turns, causal(rows))
+    np.testing.assert_allclose(made, wanted, 2e-2, 2e-2)
 
 
 def decoder_layer(x: Array, turns: tuple[Array, Array], w: dict[str, Array]) -> Array:

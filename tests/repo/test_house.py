@@ -33,15 +33,15 @@ HOUSE = {
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_480,  # below analysis: effects come from recorded bodies
-    "analysis": 3_540,  # queues between cores; bytes that are free again, by pipe; maps of memories
+    "analysis": 3_560,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 1_040,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_440,  # sorts, merges, tallies, scatters; f64 factors; turned blocks, shared
     "sim/native": 3_690,  # sessions run again; cores as coroutines, signals; shared code
     "sim/pipes": 3_300,  # what is issued, samples; hazards, proofs in compiled code, times; lives
-    "passes": 3_240,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_180,  # what is issued, profiles; files, arguments by position and rank; conv tiles
-    "api/kernel": 3_690,  # spans, liveness, launches, messages, tuning: twice what was meant
+    "passes": 4_080,  # blocks, cases become regions; what each core runs; addresses; flags
+    "api": 4_240,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api/kernel": 3_710,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_250,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use

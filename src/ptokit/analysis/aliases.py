@@ -22,6 +22,7 @@ from ptokit.isa.lang.traits import (
     RECOVERS,
     Exchange,
 )
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
@@ -176,13 +177,16 @@ class Written(PointsTo):
 
     def __init__(self, func: Func) -> None:
         self.flat, self.found = func.flat, set[Value]()
+        ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.exchange)
+        entries = (v.type for op in ops for v in (*op.results, *(v for _, v in op.values())))
+        self.views = any(isinstance(kind, GlobalType) for kind in entries)
         super().__init__(func)
 
     def _op(self, op: Op, names: Names) -> None:
         if self.flat or ALIASES not in op.page.traits:
             outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
             self.found |= union(names, outs)
-        if op.page.exchange is Exchange.OPENS:  # entries of the pipe are views of it
+        if self.views and op.page.exchange is Exchange.OPENS:  # entries of the pipe are views of it
             self.found |= union(names, _memory(op))
         super()._op(op, names)
 

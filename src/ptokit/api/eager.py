@@ -27,7 +27,7 @@ from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES, READDRESSES
-from ptokit.isa.model.targets import Target
+from ptokit.isa.model.targets import DEFAULT_TARGET, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
@@ -127,7 +127,8 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
         return
     core = current_core()
     operands: dict[str, Any] = {}
-    key: list[object] = [page, id(core.target)]
+    target = _judge(page, given) if core.whole else core.target
+    key: list[object] = [page, id(target)]
     fields, attrs = _fields(page)
     for operand, name, wanted in fields:
         value: Any = given.get(name)  # a handle or a number
@@ -146,9 +147,9 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
             key.append([] if isinstance(taken, tuple) else ())  # a list is no key
     for name in attrs:
         key += given[name].__class__, given[name]
-    ready, homeless = _ready(page, core.target, operands, given, tuple(key))
+    ready, homeless = _ready(page, target, operands, given, tuple(key))
     if ready.open or homeless:
-        _check(ready, operands, core.target)
+        _check(ready, operands, target)
     try:
         ready.run(ready.converted(operands), {} if ready.standalone else core.offer())
     except PtoError as problem:
@@ -156,6 +157,14 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
     note = executed.get()
     if note is not None:
         note(page, given)
+
+
+def _judge(page: type[Instr], given: Mapping[str, Any]) -> Target:  # Any: as above
+    """Whose rules hold in a kernel that is debugged: a move between cores goes through a pipe."""
+    from ptokit.passes.crossings import crosses
+
+    types = [getattr(given.get(o.name), "type", None) for o in page.operands]
+    return DEFAULT_TARGET if crosses(page, types) else current_core().target
 
 
 @cache

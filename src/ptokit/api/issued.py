@@ -36,6 +36,7 @@ class OfFunctions(Protocol):
 
     module: Module
 
+    def on(self, target: Target) -> OfFunctions: ...
     def entry_named(self, name: str | None) -> Func: ...
 
 

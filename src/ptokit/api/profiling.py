@@ -89,7 +89,9 @@ def profile(
     the program is not legal, its queues wait for ever or it runs too long; ValueError if the target
     has no times.
     """
-    chosen, entry = timed_target(target), program.entry_named(func)
+    chosen = timed_target(target)
+    program = program.on(chosen)
+    entry = program.entry_named(func)
     whole = whole_kernel(program.module, entry)
     named = {arg.name for arg, _ in launch_arguments(whole, arrays)}
     open = [a for a in whole.args if a.name not in arrays and a.name not in named]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -20,7 +21,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, 
 from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
-from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Type
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.text.read.reader import read
@@ -65,6 +66,10 @@ class Program(Rich):
     def __repr__(self) -> str:
         return f"<Program {', '.join('@' + f.name for f in self.module.funcs)}>"
 
+    def on(self, target: Target) -> Program:
+        """The program that the cores of a target run: a text is that as it stands."""
+        return self
+
     def check(
         self, *targets: str, allow_unknown: bool = False, level: int | None = None
     ) -> list[Diagnostic]:
@@ -92,27 +97,55 @@ class Program(Rich):
         if level not in (None, 1, 2, 3):
             raise ValueError(f"no level {level!r}: choose 1, 2 or 3")
         names = tuple(TARGETS) if "all" in targets else targets
+        chosen = [target_named(name) for name in names] or [current_target()]
+        found: list[Verdict] = []
+        for target, again in groupby(chosen, self._runnable):
+            (program, known), every = target, [*again]
+            found += program._verdicts(every, known, allow_unknown, level, races)
+        return RichList(found)
+
+    def _verdicts(
+        self,
+        targets: Sequence[Target],
+        known: Sequence[Diagnostic],
+        allow_unknown: bool,
+        level: int | None,
+        races: bool,
+    ) -> list[Verdict]:
+        """Those of `verdicts`, for targets that run the program as it is; `known` is wrong, too."""
         level = level or level_of(self.module)
-        every = [t.at(level) for t in map(target_named, names)] or [current_target().at(level)]
+        every = [t.at(level) for t in targets]
         from ptokit.passes.inline import checked
 
-        module, known = checked(self.module)
-        known += [*unfit_entries(self.module), *misused(self.module), *check_pipes(self.module)]
+        module, wrong = checked(self.module)
+        wrong += [*unfit_entries(self.module), *misused(self.module), *check_pipes(self.module)]
         of_cores = list(misplaced(self.module)) if any(t.kinds for t in every) else []
         found = verdicts(
-            module, every, _trial, allow_unknown=allow_unknown, known=known, of_cores=of_cores
+            module,
+            every,
+            _trial,
+            allow_unknown=allow_unknown,
+            known=[*known, *wrong],
+            of_cores=[] if known else of_cores,
         )
         refused = tuple(_without_dps(module))
         found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
         if not races:
-            return RichList(found)
+            return found
         from ptokit.api.pipechecks import kernels, races_of
 
         launched = kernels(self)
-        return RichList(
+        return [
             v.also(d for f in launched for d in races_of(self, TARGETS[v.target], f, None, 1))
             for v in found
-        )
+        ]
+
+    def _runnable(self, target: Target) -> tuple[Program, Sequence[Diagnostic]]:
+        """What its cores run, or, where there is no such program, this one and why."""
+        try:
+            return self.on(target), ()
+        except PtoError as problem:
+            return self, problem.diagnostics
 
     def races(
         self,
@@ -130,11 +163,13 @@ class Program(Rich):
         """
         from ptokit.api.pipechecks import races_of
 
-        entry = self.entry_named(func)
         names = tuple(TARGETS) if "all" in targets else targets
-        chosen = [*map(target_named, names)] or [current_target()]
-        found = (races_of(self, t, entry, arrays or None, blocks) for t in chosen)
-        return RichList(d for some in found for d in some)
+        found: list[Diagnostic] = []
+        for target in [*map(target_named, names)] or [current_target()]:
+            program = self.on(target)
+            entry = program.entry_named(func)
+            found += races_of(program, target, entry, arrays or None, blocks)
+        return RichList(found)
 
     def func(self, name: str | None = None) -> Func:
         """The function of that name, the only entry, or the only one that no other calls.
@@ -272,11 +307,12 @@ class Program(Rich):
         key = func, *options.key
 
         def make() -> Executable:
-            entry = self.entry_named(func)
-            cores = launched_cores(self.module, entry, always=schedule is not None or ranks > 1)
-            if wrong := [d for d in check_pipes(self.module) if cores and d.is_error]:
+            program = self.on(chosen)
+            module, entry = program.module, program.entry_named(func)
+            cores = launched_cores(module, entry, always=schedule is not None or ranks > 1)
+            if wrong := [d for d in check_pipes(module) if cores and d.is_error]:
                 raise PtoError(wrong)
-            return Executable(whole_kernel(self.module, entry), options, cores)
+            return Executable(whole_kernel(module, entry), options, cores)
 
         return self._executables.get(key, make)
 
@@ -344,8 +380,9 @@ class Program(Rich):
         from ptokit.passes.pipeline import ready_for
 
         chosen = current_target() if target is None else target_named(target)
-        asked = entries(self.module) if func is None else [self.entry_named(func)]
-        ready = [ready_for(self.module, f, "place", chosen) for f in asked if not f.declared]
+        program = self.on(chosen)
+        asked = entries(program.module) if func is None else [program.entry_named(func)]
+        ready = [ready_for(program.module, f, "place", chosen) for f in asked if not f.declared]
         return RichList(found for each in ready for found in memory_maps(each, chosen))
 
     def text(
@@ -359,8 +396,9 @@ class Program(Rich):
         """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp".
 
         `dialect`: the version of the assembler that takes the DPS form, "v0.26", "v0.57" or
-        "v0.64". Without one each statement keeps the spelling that it was read in. `level` 3, of
-        "dps" and "cpp": with every address, scratch tile, flag and barrier, for `target`.
+        "v0.64". Without one each statement keeps the spelling that it was read in. With `target`
+        what its cores run, see `on`. `level` 3, of "dps" and "cpp": with every address, scratch
+        tile, flag and barrier, for `target`, by default the current one.
         """
         if form not in FORMS:
             raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
@@ -376,7 +414,9 @@ class Program(Rich):
         from ptokit.text.write.printer import print_module
 
         chosen = current_target() if target is None else target_named(target)
-        module = run_passes(self.module, LEVEL3, chosen) if level else self.module
+        module = self.module if target is None and not level else self.on(chosen).module
+        if level:
+            module = run_passes(module, LEVEL3, chosen)
         if form == "cpp":
             return print_cpp(run_passes(module, ("to_dps",), chosen))
         converted = to_dps(module) if form == "dps" else to_ssa(module)

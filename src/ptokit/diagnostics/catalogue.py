@@ -71,6 +71,14 @@ CATALOGUE: dict[str, Entry] = {
         "said, each statement at the top of a function has a section of its own; a loop or branch "
         "with instructions of both kinds needs sections inside. On cpu one core has all units.",
     ),
+    "undivided": Entry(
+        "a kernel for both kinds of cores cannot be taken apart here",
+        "Chips have the cube unit and the vector unit on cores of their own. A kernel for both "
+        "becomes two functions, and tiles that go from one core to the other go through pipes. "
+        "That needs each instruction to be for one core, what crosses to be moved as it is to a "
+        "tile that is used where it arrives, loops and branches to depend on numbers that both "
+        "cores know, and global memory that one core writes to be left alone by the other.",
+    ),
     "entry": Entry(
         "an entry is a function with a body that returns nothing",
         "A launch runs the functions with the attribute `pto.entry` on every core. Nobody takes "

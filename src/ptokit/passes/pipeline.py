@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
+from ptokit.analysis.cores import KIND
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
@@ -15,6 +16,7 @@ from ptokit.passes.dps import func_to_dps, is_dps
 from ptokit.passes.inline import entries, inlined
 from ptokit.passes.place import place, placed
 from ptokit.passes.scratch import name_scratch
+from ptokit.passes.split import is_mixed, split
 from ptokit.passes.ssa import func_to_ssa, is_ssa
 from ptokit.passes.structure import structured
 from ptokit.passes.synchronise import synchronise
@@ -72,6 +74,14 @@ PASSES = {
             each(lambda func, _: func_to_dps(func)),
             ("complete",),
             is_dps,
+        ),
+        Pass(
+            "split",
+            "make two functions and pipes of a kernel for both kinds of cores",
+            split,
+            ("to_dps",),
+            lambda func: not is_mixed(func) or KIND in func.attrs,
+            whole=True,
         ),
         Pass(
             "scratch",

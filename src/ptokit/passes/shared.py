@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.index import walk
+from ptokit.isa.index import pages, walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import Kind
+from ptokit.isa.model.types import Kind, ScalarType
 
 
 def terminator_of(op: Op) -> type[Instr]:
@@ -81,6 +82,16 @@ def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
         return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
     operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
     return replace(op, operands=operands, regions=regions)
+
+
+@cache
+def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
+    """The page that computes with two numbers of a type."""
+    for page in pages():
+        two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
+        if two and page.operation() == symbol and page.ins()[0].accepts(kind):
+            return page
+    return None
 
 
 class FreshNames:

@@ -38,12 +38,14 @@ class Core:
 
     It runs block `block_idx` of the `block_num` blocks of a launch. A kernel of both kinds has
     cores of each `kind`: of the `lanes` vector cores of a block it is number `subblock_idx`.
-    `shared` are memories that it has in common with others.
+    `shared` are memories that it has in common with others. With `whole` it stands for the cores
+    of both kinds, and moves tiles from the memories of one to those of the other.
     """
 
     kind: KernelKind | None = None
     subblock_idx = 0
     lanes = 1
+    whole = False
 
     def __init__(
         self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1

@@ -128,8 +128,8 @@ class LaunchArguments:
 
     def put_back(self, outputs: Mapping[str, Any]) -> None:
         """Write outputs into the arrays that were given."""
-        for name, result in outputs.items():
-            view, kind = self.views[name], self.dtypes[name]
+        for name in outputs.keys() & self.views.keys():  # others are room that pipes need
+            result, view, kind = outputs[name], self.views[name], self.dtypes[name]
             if kind.packed and result.dtype != view.dtype:
                 result = values_of(unpack(result, view.size).reshape(view.shape), kind)
             if not view.flags.writeable:
@@ -200,6 +200,6 @@ def not_written(name: str, code: CodeType) -> Diagnostic:
 
 
 def place_block(index: int, blocks: int) -> None:
-    """The eager core is one of so many blocks."""
+    """The eager core stands for one of so many blocks, all of its cores."""
     core = current_core()
-    core.block_idx, core.block_num = index, blocks
+    core.block_idx, core.block_num, core.whole = index, blocks, core.target.kinds

@@ -26,7 +26,9 @@ from ptokit.api.settings import target as target_context
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Block, Func, Module
+from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
+from ptokit.passes.split import is_mixed, split
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
@@ -44,6 +46,26 @@ class LaunchOptions:
     target: str | None = None
     engine: str | None = None
     blocks: int = 1
+
+
+class RecordedProgram(Program):
+    """A recorded kernel: cores that have one unit each run it in two functions."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
+        self.mixed = any(map(is_mixed, module.funcs))
+        self._divided: dict[bool, Program] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RecordedProgram, (self.module,)
+
+    def on(self, target: Target) -> Program:
+        """The program that the cores of a target run; PtoError where it cannot be taken apart."""
+        if not target.kinds or not self.mixed:
+            return self
+        if target.releases not in self._divided:
+            self._divided[target.releases] = Program(split(self.module, target))
+        return self._divided[target.releases]
 
 
 class Capture:
@@ -281,7 +303,7 @@ class Kernel(Rich, Generic[P]):
             recording.reset(token)
         body = Block([*record.body.args], [*record.head.ops, *record.body.ops])
         func = Func(self.function.__name__, body, attrs={ENTRY: True})
-        program = Program(Module([func]))
+        program = RecordedProgram(Module([func]))
         warnings = (*unused_values(record), *self._unwritten(record, given))
         return Capture(program, warnings, watched)
 

@@ -9,6 +9,7 @@ from ptokit.api.kernel.callplaces import refused
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Kind, ScalarType
+from ptokit.passes import shared
 from ptokit.text.read import names
 
 
@@ -31,17 +32,8 @@ def shaped(shape: str, *kinds: ScalarType, symbol: str = "") -> type[Instr]:
     raise refused("not-on-target", f"no instruction is a {shape} {symbol}")
 
 
-@cache
-def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
-    """The page that computes with two numbers of a type."""
-    for page in pages():
-        two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
-        if two and page.operation() == symbol and page.ins()[0].accepts(kind):
-            return page
-    return None
-
-
 constant_page, allocation = cache(names.constant_page), names.allocation
+arithmetic_page = shared.arithmetic_page
 
 
 @cache

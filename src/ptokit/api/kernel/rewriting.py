@@ -204,7 +204,8 @@ def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
     """The rewritten function, with the cells and defaults of the first one."""
     code, free = function.__code__, function.__code__.co_freevars
     outer = ast.parse(f"def outer({', '.join((*free, HOOK))}): pass")
-    cast(ast.FunctionDef, outer.body[0]).body = [tree]
+    own: list[ast.stmt] = [] if tree.name in free else [ast.Global([tree.name])]
+    cast(ast.FunctionDef, outer.body[0]).body = [*own, tree]  # it may name itself
     made = compile(
         ast.fix_missing_locations(outer),
         code.co_filename,

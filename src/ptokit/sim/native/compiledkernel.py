@@ -49,6 +49,7 @@ class CompiledKernel:
     ) -> None:
         self.how = target, fixpipe, blocks
         self.grid = Grid.of(bound, target, blocks, rank)
+        self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         # turns are given in compiled code; such a run may be given up for one by the reference
         printing = any(map(prints, bound.cores.values()))
@@ -106,8 +107,10 @@ def require_unwatched(limits: RunLimits, observers: Sequence[Observer]) -> None:
         raise NotNative("somebody looks at every instruction")
 
 
-def _grows(env: Env) -> bool:
-    memories = (getattr(handle, "memory", None) for handle in env.values())
+def _grows(env: Env, written: frozenset[str]) -> bool:
+    """Whether an array that a core writes has no size yet."""
+    handles = (handle for arg, handle in env.items() if arg.name in written)
+    memories = (getattr(handle, "memory", None) for handle in handles)
     return any(isinstance(memory, Memory) and memory.growable for memory in memories)
 
 
@@ -126,7 +129,7 @@ class _Launch:
         *,
         logged: bool = False,
     ) -> None:
-        if any(_grows(env) for env in envs.values()):
+        if any(_grows(env, kernel.written) for env in envs.values()):
             raise NotNative("an output is as large as its views")
         self.kernel, self.envs, self.limits, self.logged = kernel, envs, limits, logged
         schedule = _WithoutWaits() if kernel.switches else schedule or Schedule()

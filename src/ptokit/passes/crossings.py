@@ -1,0 +1,294 @@
+"""Whose each instruction of a kernel is, the cube's or the vector core's, and what crosses.
+
+A tile lies in the memory of one kind of core; an instruction that takes it is that core's, and so
+is a number that it reads there. All other numbers both cores compute. What goes from a memory of
+one kind to one of the other kind crosses: a plain move, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TypeAlias
+
+from ptokit.analysis.aliases import flows
+from ptokit.analysis.cores import core_of
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CHANNEL, FLAGS, SIGNALS, TERMINATOR
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ArrayType, PtrType, StructType, Type
+from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
+
+KNOWN_TO_BOTH = "compute it of what both know: numbers of the launch, or of global memory"
+SENDS = "what crosses is moved as it is: convert it before, or after, with an instruction of a core"
+MOVE = "to"  # what Python kernels call it
+Place: TypeAlias = "tuple[Block, int]"  # an op in a block
+
+
+def undivided(op: AnyOp, seen: str, help: str, *notes: Note) -> PtoError:
+    """Why a kernel cannot be taken apart."""
+    message = f"{op.name}: {CATALOGUE['undivided'].title}"
+    return PtoError(Diagnostic("undivided", message, op.span, seen=seen, help=help, notes=notes))
+
+
+def side_of(kind: Type) -> KernelKind | None:
+    """The kind of core in whose memory a value of this type lies; None: it lies in neither."""
+    match kind:
+        case TileType():
+            return VECTOR if kind.loc is VEC else CUBE
+        case ConvTileType():
+            return CUBE
+        case PtrType() if kind.space != "gm":
+            return VECTOR if kind.space == VEC.text else CUBE
+        case _:
+            return None
+
+
+def crosses(page: type[Instr], types: Iterable[Type | None]) -> bool:
+    """Whether an instruction on such operands moves a tile from one kind of core to the other."""
+    sides = {side for kind in types if kind is not None and (side := side_of(kind)) is not None}
+    return page.verb == MOVE and len(sides) == 2
+
+
+class Homes:
+    """The kind of core that has each value, where it is not both, and the moves that cross."""
+
+    def __init__(self, func: Func) -> None:
+        self.numbers: dict[Value, KernelKind] = {}  # what one kind of core alone knows
+        self.known: dict[Value, Span | None] = {}  # where it gets to know that
+        self.crossings: dict[Op, KernelKind] = {}  # a move, and whose memory it fills
+        self.grown = True
+        while self.grown:
+            self.grown = False
+            self._block(func.body)
+
+    def of(self, value: Value) -> KernelKind | None:
+        return side_of(value.type) or self.numbers.get(value)
+
+    def where(self, value: Value) -> tuple[Note, ...]:
+        """Where a number comes from that one kind of core alone knows."""
+        return (Note("it comes from here", self.known[value]),) if value in self.known else ()
+
+    def whose(self, op: AnyOp) -> KernelKind | None:
+        """The core that an instruction without regions is for; None: any."""
+        values = op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
+        homes = {home for v in (*values, *op.results) if (home := self.of(v)) is not None}
+        if len(homes) == 1:
+            return homes.pop()
+        return core_of(op) if isinstance(op, Op) and not homes else None
+
+    def _block(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, OpaqueOp):
+                help = "write a section, or a function, for each kind of core"
+                raise undivided(op, "nobody knows which core executes it", help)
+            for region in op.regions:
+                self._block(region)
+            if op.regions:
+                for _, _, pairs in flows(op):
+                    for value, name in pairs:
+                        self._known_to(name, self.of(value), op)
+            elif TERMINATOR not in op.page.traits:
+                self._op(op)
+
+    def _op(self, op: Op) -> None:
+        if not {CHANNEL, SIGNALS, FLAGS}.isdisjoint(op.page.uses):
+            help = "write a section, or a function, for each kind of core"
+            raise undivided(op, "the program orders its cores or pipes itself", help)
+        homes = {self.of(value) for _, value in op.values()} - {None}
+        if len(homes) == 2:
+            self.crossings[op] = self._crossing(op)
+        elif not homes:
+            homes = {core_of(op)} - {None}
+        if len(homes) == 1:
+            local = (v for _, v in op.values() if isinstance(v.type, ArrayType | StructType))
+            for value in (*op.results, *local):  # what is put into them, it alone has
+                self._known_to(value, next(iter(homes)), op)
+
+    def _known_to(self, value: Value, home: KernelKind | None, op: AnyOp) -> None:
+        """A number that one kind of core has; a tile lies where its type says."""
+        if home is None or side_of(value.type) is not None or self.numbers.get(value) is home:
+            return
+        if value in self.numbers:
+            raise undivided(op, f"%{value.name} is made of numbers of both cores", KNOWN_TO_BOTH)
+        self.numbers[value], self.known[value], self.grown = home, op.span, True
+
+    def _crossing(self, op: Op) -> KernelKind:
+        """Whose memory a move fills; PtoError where it is more than a move."""
+        dst, src = (op.bound(o.name) for o in (op.page.operands[0], op.page.operands[1]))
+        given = [op.attrs.get(a.name, a.default) == a.default for a in op.page.attrs]
+        plain = op.page.verb == MOVE and len([*op.values()]) == 2 and all(given)
+        if not plain or not dst or not src:
+            both = sorted({f"%{v.name}" for _, v in op.values() if self.of(v) is not None})
+            tiles = any(side_of(v.type) is not None for _, v in op.values())
+            help = SENDS if tiles else KNOWN_TO_BOTH
+            raise undivided(op, f"{', '.join(both)} are not all of one core", help)
+        one, other = dst[0].type, src[0].type
+        if not (isinstance(one, TileType) and isinstance(other, TileType)):
+            raise undivided(op, f"it moves {other} to {one}", SENDS)
+        if one.dtype != other.dtype:
+            raise undivided(op, f"it converts {other.dtype} to {one.dtype}", SENDS)
+        return VECTOR if one.loc is VEC else CUBE
+
+
+@dataclass
+class Arrival:
+    """What crosses, where it arrives: `dst` names it in its block behind the move, up to `last`.
+
+    Where it is needed elsewhere, too, it is `copied` into that tile. `pipe` is its number.
+    """
+
+    op: Op
+    to: KernelKind
+    dst: Value
+    src: Value
+    way: tuple[Place, ...]  # to the move, from the outside in
+    last: int
+    valid: tuple[Value | int, Value | int]
+    copied: bool = False
+    pipe: int = 0
+
+    def meets(self, other: Arrival) -> bool:
+        """Whether one of two is still there when the other one arrives."""
+        for depth, (a, b) in enumerate(zip(self.way, other.way, strict=False)):
+            if a[0] is not b[0]:
+                return False  # two regions of one op: one after the other, or one of them
+            if a[1] != b[1]:
+                first, then = (self, other) if a[1] < b[1] else (other, self)
+                ends = first.last if len(first.way) == depth + 1 else first.way[depth][1]
+                return then.way[depth][1] <= ends
+        return False
+
+
+@dataclass
+class Uses:
+    """Where each op of a function stands, and which use, or define, a value."""
+
+    ways: dict[AnyOp, tuple[Place, ...]] = field(default_factory=dict[AnyOp, "tuple[Place, ...]"])
+    of: dict[Value, list[AnyOp]] = field(default_factory=dict[Value, "list[AnyOp]"])
+    made: dict[Value, Op] = field(default_factory=dict[Value, Op])  # tiles that are allocated
+
+    def add(self, block: Block, way: tuple[Place, ...] = ()) -> Uses:
+        """All of a block."""
+        for index, op in enumerate(block.ops):
+            here = self.ways[op] = (*way, (block, index))
+            for value in op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]:
+                self.of.setdefault(value, []).append(op)
+            if isinstance(op, Op) and ALLOCATES in op.page.traits:
+                self.made |= dict.fromkeys(op.results, op)
+            for region in op.regions:
+                self.add(region, here)
+        return self
+
+    def within(
+        self, users: Iterable[AnyOp], block: Block, start: int, stop: int
+    ) -> list[int] | None:
+        """The places of these in a block, if all are between these two."""
+        found: list[int] = []
+        for op in users:
+            place = self.place(op, block)
+            if place is None or not start < place < stop:
+                return None
+            found.append(place)
+        return found
+
+    def place(self, op: AnyOp, block: Block) -> int | None:
+        """The place of a block that an op stands in."""
+        return next((index for b, index in self.ways[op] if b is block), None)
+
+    def filled(self, user: AnyOp, fills: Mapping[AnyOp, Place]) -> AnyOp | None:
+        """The last of these before a user, which all stand in its block or in one around it."""
+        found = [(n, op) for op, (b, n) in fills.items() if n < (self.place(user, b) or 0)]
+        blocks = {id(fills[op][0]) for _, op in found}
+        return max(found, key=itemgetter(0))[1] if len(blocks) == 1 else None
+
+
+def arrivals(func: Func, homes: Homes) -> list[Arrival]:
+    """What crosses, in text order; PtoError where it cannot."""
+    uses = Uses().add(func.body)
+    found = [_arrival(op, to, uses, homes) for op, to in homes.crossings.items()]
+    return sorted(found, key=lambda a: [index for _, index in a.way])
+
+
+def _arrival(op: Op, to: KernelKind, uses: Uses, homes: Homes) -> Arrival:
+    (dst,), (src,) = (op.bound(o.name) for o in op.page.operands[:2])
+    _, index = uses.ways[op][-1]
+    last = _last_use(op, dst, uses, homes.crossings)
+    copied = last is None
+    if copied and to is CUBE:
+        help = "move it to a tile of its own, and use that where it was moved: t.to(...)"
+        raise undivided(op, f"%{dst.name} is used elsewhere than where it arrives", help)
+    return Arrival(op, to, dst, src, uses.ways[op], last or index, _valid(op, dst, uses), copied)
+
+
+def _last_use(op: Op, dst: Value, uses: Uses, moves: Mapping[Op, KernelKind]) -> int | None:
+    """The last op of its block that uses what arrives; None where it is used elsewhere, too."""
+    block, start = uses.ways[op][-1]
+    fills = {o: uses.ways[o][-1] for o in uses.of[dst] if o in moves and _fills(o, dst)}
+    if dst not in uses.made or uses.made[dst].bound("addr") or _nested(fills.values(), uses):
+        return None
+    filled = {user: uses.filled(user, fills) for user in uses.of[dst] if user not in fills}
+    if None in filled.values():
+        return None
+    stop = min((n for b, n in fills.values() if b is block and n > start), default=len(block.ops))
+    new, known, last = [dst], {dst}, start
+    while new:
+        handle = new.pop()
+        users = [u for u, by in filled.items() if by is op] if handle is dst else uses.of[handle]
+        places = uses.within(users, block, start, stop)
+        if places is None or any(map(_passes_on, users)):
+            return None
+        last = max([last, *places])
+        new += (found := {h for user in users for h in _handles(user)} - known)
+        known |= found
+    return last
+
+
+def _nested(fills: Iterable[Place], uses: Uses) -> bool:
+    """Whether a tile is filled again inside of an op behind the place where it was filled."""
+    every = [*fills]
+    ways = [uses.ways[block.ops[index]] for block, index in every]
+    return any(
+        other is block and place > index and way[-1][0] is not block
+        for block, index in every
+        for way in ways
+        for other, place in way
+    )
+
+
+def _fills(op: AnyOp, dst: Value) -> bool:
+    return isinstance(op, Op) and dst in op.bound(op.page.operands[0].name)
+
+
+def _passes_on(op: AnyOp) -> bool:
+    """Whether what an op takes has other names behind it that nobody follows here."""
+    return isinstance(op, OpaqueOp) or bool(op.regions) or TERMINATOR in op.page.traits
+
+
+def _handles(op: AnyOp) -> Iterator[Value]:
+    """What may name the bytes of an op's operands behind it."""
+    if isinstance(op, Op) and ALIASES in op.page.traits:
+        yield from op.bound(op.page.outs()[0].name)
+    yield from (v for v in op.results if side_of(v.type) is not None)
+
+
+def _valid(op: Op, dst: Value, uses: Uses) -> tuple[Value | int, Value | int]:
+    """Rows and columns of what arrives."""
+    assert isinstance(dst.type, TileType)
+    stated, made = dst.type.valid, uses.made.get(dst)
+    found: list[Value | int] = []
+    for extent, name in ((stated.rows, "valid_row"), (stated.cols, "valid_col")):
+        given = next(iter(made.bound(name)), None) if made is not None else None
+        if extent is not None:
+            found.append(extent)
+        elif given is not None:
+            found.append(given)
+        else:
+            help = "move it to a tile of its own, whose valid region is known"
+            raise undivided(op, f"nobody knows which part of %{dst.name} is valid", help)
+    return found[0], found[1]

@@ -1,0 +1,247 @@
+"""A kernel for both kinds of cores taken apart: a function for each, and pipes between the two.
+
+Both keep the loops and branches around their own instructions, and compute the numbers that these
+need. What crosses is pushed where it was moved, and popped there by the other core. Both do so in
+one order, so neither waits for ever, however few slots a pipe has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+
+from ptokit.analysis.aliases import Names, PointsTo, union
+from ptokit.analysis.cores import KIND, kind_of
+from ptokit.diagnostics.diagnostic import Note
+from ptokit.ir.builder import new_op
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+from ptokit.isa.lang.traits import TERMINATOR, Exchange
+from ptokit.isa.model.dtypes import i8
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.layouts import ND, NZ
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import INDEX, PtrType, ScalarType
+from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
+from ptokit.passes.crossings import Arrival, Homes, arrivals, side_of, undivided
+from ptokit.passes.percore import OTHER, section_kinds
+from ptokit.passes.pipeends import PipeEnds, PipePlan, pipe_page, pipes_for
+from ptokit.passes.shared import FreshNames, renamed, replaced, values_defined
+from ptokit.passes.wanted import Wanted
+from ptokit.text.read.attributes import Raw
+from ptokit.text.read.names import allocation, constant_page
+
+NOT_SHARED = "store and load it on one core, or hand it over as a tile: t.to(...)"
+
+
+def split(module: Module, target: Target) -> Module:
+    """The module with two functions in the place of each that both kinds of cores are needed for.
+
+    The one for the cube keeps the name. PtoError where a kernel cannot be taken apart.
+    """
+    taken = {func.name for func in module.funcs}
+
+    def parts(inner: Module) -> Module:
+        made: list[Func | Module] = []
+        for part in inner.parts:
+            if isinstance(part, Module):
+                made.append(parts(part))
+            elif is_mixed(part) and kind_of(module, part) is None:
+                made += _halves(part, target, taken)
+            else:
+                made.append(part)
+        return replace(inner, parts=made)
+
+    return parts(module)
+
+
+def is_mixed(func: Func) -> bool:
+    """Whether a function has tiles of both kinds of cores, and no sections."""
+    sides = {side_of(value.type) for value in values_defined(func)} - {None}
+    return len(sides) == 2 and not any(True for _ in section_kinds(func))
+
+
+def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
+    """The function of the cube, and that of the vector core."""
+    homes = Homes(func)
+    found = arrivals(func, homes)
+    pipes, name = pipes_for(found), f"{func.name}_{VECTOR.text}"
+    while name in taken:
+        name += "_core"
+    taken.add(name)
+    named = {CUBE: func.name, VECTOR: name}
+    halves = {kind: _Half(func, kind, homes, found, target) for kind in named}
+    _require_apart(halves)
+    if not found:
+        first = next(op for op in func.walk() if homes.whose(op) is not None)
+        help = "write two kernels, or a section for each kind of core"
+        raise undivided(first, "nothing goes from one kind of core to the other", help)
+    made: list[Func] = []
+    for kind, half in halves.items():
+        kept = func.attrs if kind is CUBE else {}  # a launch names the one
+        attrs = {**kept, KIND: Raw(f"#pto.kernel_kind<{kind.text}>")}
+        whole = half.with_pipes(pipes, f"@{named[OTHER[kind]]}")
+        made.append(replace(whole, name=named[kind], attrs=attrs))
+    return [made[0], deepcopy(made[1])]  # no op and no value is in both
+
+
+class _Half:
+    """The function for one kind of core."""
+
+    def __init__(
+        self,
+        func: Func,
+        kind: KernelKind,
+        homes: Homes,
+        found: Sequence[Arrival],
+        target: Target,
+    ) -> None:
+        self.kind, self.target = kind, target
+        self.wanted, self.names = Wanted(func, kind, homes, found), FreshNames(func)
+        self.now: dict[Value, Value] = {}  # what is popped, by the tile that it stands for
+        self.taken = set[str]()
+        self.numbers: dict[tuple[int, ScalarType], Op] = {}
+        self.func = replace(func, body=self._block(func.body))
+
+    def with_pipes(self, pipes: Sequence[PipePlan], peer: str) -> Func:
+        """The function behind what sets up its ends of the pipes."""
+        slots = None
+        if self.target.releases:
+            slots = Value(self.names.name("slots"), PtrType(i8))
+        ends = PipeEnds(self.kind, self.names, self._number, slots)
+        ops = list(ends.set_up(pipes, peer))
+        body = self.func.body
+        args = [*body.args, *([slots] if slots else [])]
+        ops = [*self.numbers.values(), *ops, *body.ops]
+        return replace(self.func, body=replace(body, args=args, ops=ops))
+
+    def _number(self, number: int, kind: ScalarType) -> Value:
+        """A constant at the beginning of the function."""
+        key = number, kind
+        if key not in self.numbers:
+            page = constant_page()
+            value = Value(self.names.name(f"c{number}"), kind)
+            self.numbers[key] = Op(page, attrs={page.attrs[0].name: number}, results=[value])
+        return self.numbers[key].results[0]
+
+    def _block(self, block: Block) -> Block:
+        every = [a for a in self.wanted.arrivals.values() if a.way[-1][0] is block]
+        mine = [arrival for arrival in every if arrival.to is self.kind]
+        new = replace(block, ops=list[AnyOp]())
+        for index, op in enumerate(block.ops):
+            new.ops += self._op(op)
+            new.ops += (self._at_pipe(Exchange.FREES, a) for a in mine if a.last == index)
+        return new
+
+    def _op(self, op: AnyOp) -> Iterator[AnyOp]:
+        arrival = self.wanted.arrivals.get(op) if isinstance(op, Op) else None
+        if arrival is not None:
+            yield from self._popped(arrival) if arrival.to is self.kind else self._pushed(arrival)
+        elif op.regions and op in self.wanted.ops:
+            yield self._control(op)
+        elif op in self.wanted.ops or (isinstance(op, Op) and TERMINATOR in op.page.traits):
+            yield renamed(op, self.now)
+
+    def _control(self, op: AnyOp) -> AnyOp:
+        """A loop or branch around what the core needs of its regions."""
+        assert isinstance(op, Op), "ops that nobody knows are refused before"
+        operands = {
+            name: self.wanted.carried(op, bound) if isinstance(bound, tuple) else bound
+            for name, bound in op.operands.items()
+        }
+        operands = {name: replaced(bound, self.now) for name, bound in operands.items()}
+        regions = [self._region(op, number) for number in range(len(op.regions))]
+        results = self.wanted.named(op, op.results)
+        while len(regions) > 1 and not (regions[-1].ops or regions[-1].args):
+            regions.pop()
+        return replace(op, operands=operands, regions=regions, results=results)
+
+    def _region(self, op: Op, number: int) -> Block:
+        """A region, without what only the other core needs to go round or come out."""
+        region = op.regions[number]
+        new, end = self._block(region), region.terminator
+        new.args = self.wanted.named(op, region.args)
+        if end is not None and region.passed:
+            (name,) = end.page.lists
+            values = self.wanted.passed(op, number, region.passed)
+            if values or len(end.operands) > 1:
+                operands = {**end.operands, name: values}
+                new.ops[-1] = renamed(replace(end, operands=operands), self.now)
+            else:
+                new.ops.pop()
+        return new
+
+    def _pushed(self, arrival: Arrival) -> Iterator[Op]:
+        """What hands a tile over. Slots in local memory have the boxes of whoever pops."""
+        entry = self.now.get(arrival.src, arrival.src)
+        given, wanted = entry.type, arrival.dst.type
+        assert isinstance(given, TileType)
+        assert isinstance(wanted, TileType)
+        if not self.target.releases and (given.layout, wanted.layout) == (ND, NZ):
+            boxed = replace(wanted, loc=VEC)
+            numbers = zip(("valid_row", "valid_col"), boxed.valid, arrival.valid, strict=True)
+            valid = {n: [v] for n, extent, v in numbers if extent is None and isinstance(v, Value)}
+            tile = Value(self.names.name(f"{entry.name}_boxed"), boxed, entry.span)
+            yield new_op(allocation(), valid, results=[tile], spans=arrival.op.spans)
+            yield self._moved(arrival, tile, entry)
+            entry = tile
+        yield self._at_pipe(Exchange.PUSHES, arrival, entry=[entry])
+
+    def _popped(self, arrival: Arrival) -> Iterator[Op]:
+        """What takes the next entry, in a tile that has its place from the pipe."""
+        dst, given = arrival.dst, dict[str, list[Value]]()
+        assert isinstance(dst.type, TileType)
+        kind = dst.type
+        if not kind.valid.static:
+            kind = replace(kind, valid=Shape(None, None))
+            numbers = [self._number(n, INDEX) if isinstance(n, int) else n for n in arrival.valid]
+            given = {"valid_row": numbers[:1], "valid_col": numbers[1:]}
+        fresh = arrival.copied or dst.name in self.taken
+        entry = Value(self.names.name(dst.name) if fresh else dst.name, kind, dst.span)
+        self.taken.add(dst.name)
+        yield replace(self._at_pipe(Exchange.POPS, arrival, **given), results=[entry])
+        if arrival.copied:
+            yield self._moved(arrival, dst, entry)
+        else:
+            self.now[dst] = entry
+
+    def _moved(self, arrival: Arrival, dst: Value, src: Value) -> Op:
+        """The same move inside of the memory of the core."""
+        first, second = (operand.name for operand in arrival.op.page.operands[:2])
+        return new_op(arrival.op.page, {first: [dst], second: [src]}, spans=arrival.op.spans)
+
+    def _at_pipe(self, role: Exchange, arrival: Arrival, **operands: list[Value]) -> Op:
+        number: dict[str, object] = {"id": arrival.pipe} if arrival.pipe else {}
+        page, spans = pipe_page(role, self.kind), arrival.op.spans
+        return new_op(page, operands, {**number, "split": 0}, spans=spans)
+
+
+class _GlobalAccess(PointsTo):
+    """The first ops that read, and write, each part of global memory."""
+
+    def __init__(self, func: Func) -> None:
+        self.read: dict[Value, Op] = {}
+        self.written: dict[Value, Op] = {}
+        super().__init__(func)
+
+    def _op(self, op: Op, names: Names) -> None:
+        if not any(isinstance(v.type, PtrType | GlobalType) for v in op.results):
+            for name, value in op.values():
+                found = self.written if op.page.operand(name).written else self.read
+                for argument in union(names, (value,)):
+                    found.setdefault(argument, op)
+        super()._op(op, names)
+
+
+def _require_apart(halves: Mapping[KernelKind, _Half]) -> None:
+    """What one core writes into global memory the other one neither reads nor writes."""
+    seen = {kind: _GlobalAccess(half.func) for kind, half in halves.items()}
+    for kind, own in seen.items():
+        other = seen[OTHER[kind]]
+        for argument in halves[kind].func.args:
+            theirs = other.read.get(argument) or other.written.get(argument)
+            if (mine := own.written.get(argument)) is not None and theirs is not None:
+                note = Note(f"the {OTHER[kind].text} core uses it here", theirs.span)
+                message = f"the {kind.text} core writes %{argument.name}, which the other one uses"
+                raise undivided(mine, message, NOT_SHARED, note)

@@ -1,0 +1,130 @@
+"""What one kind of core needs of a kernel for both: its instructions, and what these need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptokit.analysis.aliases import flows
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.traits import OUTSIDE, PRINTS
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.types import PtrType
+from ptokit.isa.model.words import VECTOR, KernelKind
+from ptokit.passes.crossings import KNOWN_TO_BOTH, Arrival, Homes, undivided
+from ptokit.passes.percore import OTHER
+
+
+class Wanted:
+    """The ops of a function that a kind of core needs, moves that cross included, and the values.
+
+    Where a loop carries a value that the core needs, it is needed in each place that it comes to.
+    PtoError where only the other kind of core has a value.
+    """
+
+    def __init__(
+        self, func: Func, kind: KernelKind, homes: Homes, found: Sequence[Arrival]
+    ) -> None:
+        self.kind, self.homes = kind, homes
+        self.arrivals = {arrival.op: arrival for arrival in found}
+        self.popped = {arrival.dst for arrival in found if not arrival.copied}
+        self.values, self.ops = set[Value](), set[AnyOp]()
+        size = -1
+        while size != len(self.values) + len(self.ops):
+            size = len(self.values) + len(self.ops)
+            self._block(func.body)
+
+    def _need(self, values: Iterable[Value], op: AnyOp) -> None:
+        for value in values:
+            if self.homes.of(value) is OTHER[self.kind]:
+                theirs = f"which only the {OTHER[self.kind].text} core knows"
+                seen = f"the {self.kind.text} core needs %{value.name}, {theirs}"
+                raise undivided(op, seen, KNOWN_TO_BOTH, *self.homes.where(value))
+            if value not in self.popped:
+                self.values.add(value)
+
+    def _block(self, block: Block) -> None:
+        for op in reversed(block.ops):
+            for region in op.regions:
+                self._block(region)
+            if op.regions:
+                self._control(op)
+            elif op is not block.terminator:
+                assert isinstance(op, Op), "ops that nobody knows are refused before"
+                self._op(op)
+
+    def _op(self, op: Op) -> None:
+        arrival = self.arrivals.get(op)
+        if arrival is None:
+            if self._own(op):
+                self.ops.add(op)
+                self._need((v for _, v in op.values()), op)
+            return
+        self.ops.add(op)
+        self._need((v for v in arrival.valid if isinstance(v, Value)), op)
+        if arrival.to is not self.kind:
+            self._need([arrival.src], op)
+        elif arrival.copied:
+            self._need([arrival.dst], op)
+
+    def _own(self, op: Op) -> bool:
+        """Whether the core executes it: for what it changes, or for what it gives.
+
+        What others see of an instruction of no core comes from the vector core alone.
+        """
+        home = self.homes.whose(op)
+        if home is OTHER[self.kind]:
+            return False
+        if any(value in self.values for value in op.results):
+            return True
+        changes = op.dps or not op.results
+        return changes and (home is not None or self.kind is VECTOR or not _seen(op))
+
+    def _control(self, op: AnyOp) -> None:
+        """A loop or branch around something, or that gives something."""
+        ways = list(flows(op))
+        inner = (i for region in op.regions for i in region.ops if i is not region.terminator)
+        gives = any(name in self.values for _, _, pairs in ways for _, name in pairs)
+        if not gives and not any(i in self.ops for i in inner):
+            return
+        self.ops.add(op)
+        self._need(_deciding(op), op)
+        kept, size = set[tuple[int, int]](), -1
+        while size != len(kept):  # what comes from one place comes to all that follow it
+            size = len(kept)
+            for source, _, pairs in ways:
+                for place, pair in enumerate(pairs):
+                    if pair[1] in self.values or (source, place) in kept:
+                        kept.add((source, place))
+                        self._need(pair, op)
+
+    def passed(self, op: AnyOp, source: int, values: Sequence[Value]) -> tuple[Value, ...]:
+        """Those of the values that a region passes on, or goes in with, that the core needs."""
+        kept = {
+            place
+            for start, _, pairs in flows(op)
+            for place, (_, name) in enumerate(pairs)
+            if start == source and name in self.values
+        }
+        return tuple(v for n, v in enumerate(values) if len(values) - 1 - n in kept)
+
+    def carried(self, op: Op, values: Sequence[Value]) -> tuple[Value, ...]:
+        """The same of what goes in."""
+        return self.passed(op, OUTSIDE, values)
+
+    def named(self, op: AnyOp, values: Sequence[Value]) -> list[Value]:
+        """Results, or arguments of a region, that the core needs, and counters."""
+        every = {name for _, _, pairs in flows(op) for _, name in pairs}
+        return [v for v in values if v in self.values or v not in every]
+
+
+def _deciding(op: AnyOp) -> Iterator[Value]:
+    """What decides where control goes."""
+    for one in (op, *(region.terminator for region in op.regions)):
+        if isinstance(one, Op):
+            yield from (v for name, v in one.values() if not one.page.operand(name).many)
+
+
+def _seen(op: Op) -> bool:
+    """Whether others see what an instruction does: it prints, or has to do with global memory."""
+    memory = any(isinstance(v.type, PtrType | GlobalType) for _, v in op.values())
+    return memory or PRINTS in op.page.uses
