@@ -117,8 +117,46 @@ OF_ENTRIES = {
     "req8_vec needs its parameters, a vector": converted("req8_vec", SET, dtype="i32"),
     "with id = 0": converted("qf322b8_pre_scalar", SCALED),
 }
+ODD, TALLER = ACC.replace(">", ", valid=15x16>"), "!pto.tile_buf<vec, 8x16xf32, valid=?x?>"
+LOCAL = "(c2v_consumer_buf = %b : i32)"
+IN_MEMORY = LOCAL.replace("(", "(gm_slot_tensor = %s : {}, ")
+
+
+def shared(split: int, tile: str, opened: str = IN_MEMORY) -> str:
+    """A cube's push of an entry that both vector cores have parts of."""
+    push = f"pto.tpush_to_aiv(%t : {tile}) {{split = {split}}}"
+    return through_memory(push, opened=opened).replace("%b: i32", f"%b: i32, %t: {tile}")
+
+
+OF_SHARED = {
+    "split is 3, and the pipe has no slots": shared(3, ODD, LOCAL),
+    "split is 4, and the entry is a view": through_memory(ALLOCATE.replace("0", "4") + SLOT),
+}
+BACKED = "(gm_slot_tensor = %s : {}, v2c_consumer_buf = %b : i32)"
+MORE_SHARED = {
+    "slot_size is 1000, and the tensor of a slot has 1024": through_memory().replace(
+        "= 1024", "= 1000"
+    ),
+    "'f0' is reserved twice": kernel(BUFFER.format(n=0), BUFFER.format(n=0).replace("%b", "%c")),
+}
+UNEVEN = {
+    "shape": [shared(1, ODD), shared(3, ACC), shared(4, ODD)],
+    "dynamic-valid": [
+        shared(3, ODD)
+        .replace("cube", "vector")
+        .replace("aic", "aiv")
+        .replace(f"pto.tpush_to_aiv(%t : {ODD}) {{split = 3}}", f"{POPPED} -> {TALLER}")
+        for POPPED in ("%u = pto.tpop_from_aic {split = 3}",)
+    ],
+}
 RIGHT = [
+    shared(3, ODD),
+    shared(1, ACC),
+    shared(2, ACC),
+    shared(2, ODD),
+    shared(3, ACC.replace(">", ", valid=?x16>")),
     through_memory(ALLOCATE + SLOT),
+    through_memory(ALLOCATE.replace("0", "1") + SLOT).replace("= 1024", "= 2048"),
     through_memory(ALLOCATE + SLOT.replace("16x16", "?x16")),
     of_handle(", flag_base = 0"),
     of_handle("", BUFFER.format(n="")),
@@ -133,11 +171,41 @@ def test_what_goes_through_a_pipe_is_as_it_says(text: str) -> None:
     assert [d.message for d in pto.loads(text).check("a5") if d.slug == "pipe"] == []
 
 
-@pytest.mark.parametrize(("message", "text"), [*CASES.items(), *OF_ENTRIES.items()])
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [*CASES.items(), *OF_ENTRIES.items(), *OF_SHARED.items(), *MORE_SHARED.items()],
+)
 def test_a_rule_of_pipes(message: str, text: str) -> None:
     found = [d for d in pto.loads(text).check("a5") if d.slug == "pipe"]
     assert len(found) == 1
     assert message in f"{found[0].message}; {found[0].help}"
+
+
+@pytest.mark.parametrize(("slug", "text"), [(s, t) for s, ts in UNEVEN.items() for t in ts])
+def test_lines_of_shared_entries(slug: str, text: str) -> None:
+    """Halves are of an even number of lines; with a remainder each part says how many it has."""
+    for target in ("a2a3", "a5"):
+        assert {d.slug for d in pto.loads(text).check(target) if d.is_error} == {slug}
+
+
+def test_only_what_the_cube_pushes_is_backed_on_a5() -> None:
+    text = through_memory(opened=BACKED).replace("dir_mask = 1", "dir_mask = 2")
+    found = {t: {d.slug for d in pto.loads(text).check(t) if d.is_error} for t in ("a2a3", "a5")}
+    assert found == {"a2a3": set(), "a5": {"attribute"}}
+    other = text.replace("dir_mask = 2", "dir_mask = 1")
+    assert {d.slug for d in pto.loads(other).check("a2a3") if d.is_error} == {"attribute"}
+
+
+def test_a5_shares_with_a_remainder_what_the_cube_pushes() -> None:
+    tile = "!pto.tile_buf<vec, 8x16xf32>"
+    text = shared(3, tile).replace("cube", "vector").replace("to_aiv", "to_aic")
+    text = (
+        text.replace("aic_init", "aiv_init")
+        .replace("c2v", "v2c")
+        .replace("dir_mask = 1", "dir_mask = 2")
+    )
+    found = {t: {d.slug for d in pto.loads(text).check(t) if d.is_error} for t in ("a2a3", "a5")}
+    assert found == {"a2a3": set(), "a5": {"attribute"}}
 
 
 def test_ends_that_agree() -> None:

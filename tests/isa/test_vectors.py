@@ -306,7 +306,7 @@ pto.tci ins(%s : i32) outs(%t : !pto.tile_buf<vec, 1x32xi32>)
         ("vec f32 16x1 dn", "vec f32 8x64", "", ""),
         ("vec f32 16x1 dn", "vec f32 2x64", "", ""),
         ("vec f32 16x1 dn", "vec f32 1x64", "shape", ""),
-        ("vec f32 16x8", "vec f32 8x64", "layout", "layout"),
+        ("vec f32 16x8", "vec f32 8x64", "layout", ""),
     ],
 )
 def test_scratch_of_an_expand(narrow: str, tmp: str, a2a3: str, a5: str) -> None:

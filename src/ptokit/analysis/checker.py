@@ -24,7 +24,7 @@ from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import FLOW, REGIONS, THREADS
+from ptokit.isa.lang.traits import FLOW, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
@@ -65,7 +65,7 @@ class Checker:
         if op.attrs:
             self.attributes(op)
         for result in op.results:
-            self.value(result)
+            self.value(result, part=WINDOW in op.page.traits)
         if op.regions:
             self.control(op, env)
 
@@ -150,15 +150,15 @@ class Checker:
         self.block(block)
         return tuple(self.facts.numbers.get(value, UNKNOWN) for value in block.outcome)
 
-    def value(self, value: Value) -> None:
-        """Check the type of a newly defined value."""
+    def value(self, value: Value, part: bool = False) -> None:
+        """Check the type of a newly defined value, or of a `part` with the lines of another."""
         kind = self.facts.type_of(value)
         if isinstance(kind, Elided):
             self.found.append(elided(value))
         if isinstance(kind, OpaqueType) and not kind.foreign:
             self.found.append(unknown_type(value, kind))
         if isinstance(kind, Stored):
-            self.found += type_errors(kind, self.facts.target, f"%{value.name}", value.span)
+            self.found += type_errors(kind, self.facts.target, f"%{value.name}", value.span, part)
 
 
 class Turn(NamedTuple):
@@ -175,24 +175,25 @@ Stored: TypeAlias = TileType | ConvTileType | GlobalType
 
 
 def type_errors(
-    kind: Stored, target: Target, label: str, span: Span | None
+    kind: Stored, target: Target, label: str, span: Span | None, part: bool = False
 ) -> Iterator[Diagnostic]:
     """The first rule of types of tiles and views that one breaks."""
-    rule = _broken_rule(kind, target)
+    rule = _broken_rule(kind, target, part)
     if rule is not None:
         yield broken(label, rule, {"tile": kind, "view": kind, "machine": target}, span)
 
 
 @lru_cache(maxsize=1024)
-def _broken_rule(kind: Stored, target: Target) -> Rule | None:
+def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
     if isinstance(kind, GlobalType):
         return next((r for r in VIEW_RULES if r.holds({"view": kind}) is False), None)
     empty = isinstance(kind, TileType) and not (kind.rows > 0 and kind.cols > 0)
     own = TILE_RULES if isinstance(kind, TileType) else ()
-    rules = (*own, *type_rules(target))
+    rules = tuple(r for r in (*own, *type_rules(target)) if not (part and r.slug == LINES))
     return next((r for r in rules if empty or r.holds({"tile": kind}) is False), None)
 
 
+LINES = "tile-alignment"  # of the tile that a window is a part of
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 

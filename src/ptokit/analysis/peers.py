@@ -16,6 +16,7 @@ from ptokit.analysis.pipe_entries import (
     check_slots,
     check_unconverted,
     direction_of,
+    entry_of,
     fact,
     slots_of,
     wrong,
@@ -23,9 +24,11 @@ from ptokit.analysis.pipe_entries import (
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
-from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, TO_CUBE, TO_VECTOR
+from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
 
+SHARED_SLOTS = "give the pipe its slots in global memory, and the buffer of the core that pops"
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 
@@ -75,10 +78,21 @@ class _End:
             last = self.of(Exchange.OPENS)[-1]
             message = f"the pipes of the function take {flags} flags, a core has {MOST_FLAGS}"
             yield wrong(last, message, "each direction of a pipe takes two flags")
+        yield from self._labels()
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):
                 help = "set it up in this function, with the same id"
                 yield wrong(op, f"the function has no pipe with id {fact(op, 'id')}", help)
+
+    def _labels(self) -> Iterator[Diagnostic]:
+        """Each buffer has a name of its own: peers import it by that."""
+        first: dict[str, Op] = {}
+        for op in self.of(Exchange.RESERVES):
+            label = str(fact(op, "label"))
+            if first.setdefault(label, op) is not op:
+                yield wrong(
+                    op, f"{label!r} is reserved twice", "give it another name", first[label]
+                )
 
     def _entries(self, opened: Op) -> Iterator[Diagnostic]:
         """What goes through a pipe is as the pipe says."""
@@ -97,6 +111,7 @@ class _End:
             if mask in (TO_VECTOR, TO_CUBE) and way != mask:
                 message = f"the pipe has no such direction: its dir_mask is {mask}"
                 yield wrong(op, message, f"dir_mask {BOTH} has both", opened)
+            yield from _remainder(op, opened, way)
             if whole and fact(op, "split"):
                 message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
                 yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
@@ -104,6 +119,29 @@ class _End:
         consumer = opened.page.core is VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
             yield wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
+
+
+def _remainder(op: Op, opened: Op, way: int) -> Iterator[Diagnostic]:
+    """Shared with a remainder are tiles, in slots in global memory."""
+    split, entry = fact(op, "split"), entry_of(op)
+    if split not in (ODD_ROWS, ODD_COLUMNS):
+        return
+    if entry is not None and isinstance(entry.type, GlobalType):
+        message = f"split is {split}, and the entry is a view"
+        yield wrong(op, message, "views are shared by halves: split = 1 or 2", opened)
+    elif not _through_memory(opened, way):
+        message = f"split is {split}, and the pipe has no slots for that"
+        yield wrong(op, message, SHARED_SLOTS, opened)
+
+
+def _through_memory(opened: Op, way: int) -> bool:
+    """Whether its slots are in global memory, with copies where this direction ends."""
+    given = {name for name, _ in opened.values()}
+    last = way == TO_CUBE and fact(opened, "dir_mask") == BOTH
+    copies = ("v2c_consumer_buf" if way == TO_CUBE else "c2v_consumer_buf",)
+    handle = ("peer_local_addr" if last else "local_addr",)
+    slots = {"gm_slot_buffer", "gm_slot_tensor", "gm_addr"}
+    return bool(given & slots) and bool(given & {*copies, *handle})
 
 
 def _peers(end: _End, ends: dict[str, _End]) -> Iterator[Diagnostic]:

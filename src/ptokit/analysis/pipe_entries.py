@@ -10,6 +10,7 @@ from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, clause_value
+from ptokit.isa.model.extents import times
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VEC, KernelKind
@@ -61,15 +62,26 @@ def check_slots(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
     """Entries in global memory are as the tensor of slots says."""
     given = [v.type for name in ("gm_slot_tensor", "gm_addr") for v in opened.bound(name)]
     slot = next((kind for kind in given if isinstance(kind, GlobalType)), None)
-    for op in uses:
-        entry = entry_of(op)
-        if entry is None or not isinstance(entry.type, GlobalType):
-            continue
+    entries = ((op, entry_of(op)) for op in uses)
+    views = [(op, e.type) for op, e in entries if e and isinstance(e.type, GlobalType)]
+    if slot is not None and (views or opened.bound("gm_slot_tensor")):
+        halves = not views or any(fact(op, "split") for op, _ in views)
+        yield from _sized(opened, slot, halves)
+    for op, kind in views:
         if slot is None:
             yield wrong(op, "the pipe has no tensor of slots in global memory", IN_MEMORY, opened)
-        elif entry.type.dtype != slot.dtype or not _agree(entry.type.shape, slot.shape):
-            message = f"the entry is {entry.type}, and a slot is {slot}"
+        elif kind.dtype != slot.dtype or not _agree(kind.shape, slot.shape):
+            message = f"the entry is {kind}, and a slot is {slot}"
             yield wrong(op, message, IN_MEMORY, opened)
+
+
+def _sized(opened: Op, slot: GlobalType, halves: bool) -> Iterator[Diagnostic]:
+    """A slot has the bytes of its tensor, or of two: of both `halves`."""
+    count, size = times(*slot.shape), fact(opened, "slot_size")
+    nbytes = None if count is None else slot.dtype.nbytes(count)
+    if nbytes is not None and size != nbytes and not (halves and size == 2 * nbytes):
+        message = f"slot_size is {size}, and the tensor of a slot has {nbytes} bytes"
+        yield wrong(opened, message, "they are the same; the tensor may be half of a shared slot")
 
 
 def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:

@@ -8,10 +8,14 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Block, Func, Module, Op
 from ptokit.isa.lang.traits import BRANCHES, LOCAL, TERMINATOR, THREADS
+from ptokit.isa.model.types import StructType
 
 OF_THREADS = "pto.simt_entry"
 STAYS = "declare it in the outer region, and let the inner one change its fields"
 NO_MORE = "let the threads that run already do it, or start others beside them"
+
+
+OUTSIDE = "declare it in the function that uses it, and give its fields"
 
 
 def misused(module: Module) -> Iterator[Diagnostic]:
@@ -24,7 +28,11 @@ def misused(module: Module) -> Iterator[Diagnostic]:
 
 
 def _escaping(func: Func) -> Iterator[Diagnostic]:
-    """What is declared in a region and passed on by what ends it."""
+    """What is declared in a region and passed on by what ends it; what comes from a caller."""
+    for arg in (a for a in func.args if isinstance(a.type, StructType)):
+        message = f"@{func.name}: {CATALOGUE['scope'].title}"
+        seen = f"%{arg.name} is an argument, {arg.type}"
+        yield Diagnostic("scope", message, arg.span, seen=seen, help=OUTSIDE)
     ops = [op for op in func.walk() if isinstance(op, Op)]
     local = {v for op in ops if LOCAL in op.page.traits for v in op.results}
     for op in ops:

@@ -75,7 +75,7 @@ class Search(Survey):
             self.facts.forget(result)
         super().op(op)
 
-    def value(self, value: Value) -> None:
+    def value(self, value: Value, part: bool = False) -> None:
         """Types were checked before."""
 
     def attributes(self, op: Op) -> None:

@@ -76,8 +76,8 @@ D: dict[str, Dispute] = {
     "D11": Dispute(
         "where are the scales that TGET_SCALE_ADDR gives?",
         "A5: in the scale memory, at the address of the operand divided by 16. CPU simulator: they "
-        "are the bytes of the operand itself. Assembler: as large as the operand; headers: a "
-        "column, or row, for each 32.",
+        "are the bytes of the operand itself. Assembler: once as large as the operand, now as "
+        "headers: a column, or row, for each 32.",
         "in the scale memory; dst's own type says how many there are",
         "scales that overlap what they scale have no meaning",
     ),

@@ -44,11 +44,11 @@ X: dict[str, Dispute] = {
         "the code is what runs",
     ),
     "X19": Dispute(
-        "may TCI of level 3 on A2/A3 leave out its scratch tile?",
+        "may TCI, and what expands a column, leave out its scratch at level 3 on A2/A3?",
         "Assembler: once yes, now no; its own model kernels do, and are compiled at level 2. Code: "
-        "a form of its own, on the scalar unit.",
+        "forms of their own, TCI's on the scalar unit.",
         "yes, with a warning",
-        "the form without it needs no room, and the numbers are the same",
+        "the forms without it need no room, and the numbers are the same",
     ),
     "X7": Dispute(
         "which pipe executes a scatter?",

@@ -47,6 +47,11 @@ class GlobalType:
         return self.dtype.size
 
     @property
+    def is_tile(self) -> bool:
+        """For formulas about entries of pipes, which are tiles or views."""
+        return False
+
+    @property
     def rank(self) -> int:
         return len(self.shape)
 

@@ -148,6 +148,10 @@ class TileType(Rich):
         return self.map.span
 
     @property
+    def is_tile(self) -> bool:
+        return True
+
+    @property
     def dynamic_rows(self) -> bool:
         return self.valid.rows is None
 

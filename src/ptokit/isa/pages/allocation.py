@@ -5,7 +5,8 @@ from ptokit.isa.model.targets import at_address
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
 
-ALL = "all of the window is valid: say so in its type, or give valid [..]"
+ALL = "say in the type what is valid of the window, or give valid [..]"
+KEPT = "a window has the pad and the compact mode of its source"
 SAID = "the type says what is valid, or ? for it"
 
 
@@ -244,8 +245,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
     form = "window with sizes"
     boxes = "a window of a boxed tile is made of whole boxes"
     on_box = row % src.box.rows == 0
-    tall = either(dst.dynamic_rows, src.valid.rows < src.rows, dst.valid.rows == sizes.first)
-    wide = either(dst.dynamic_cols, src.valid.cols < src.cols, dst.valid.cols == sizes.last)
+    known = both(~dst.dynamic_rows, ~dst.dynamic_cols)
     lines = (
         "the assembler takes only constants that start on a box; in nz the lines of boxes follow"
     )
@@ -260,7 +260,8 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
             when(~dst.dynamic_rows, named("shape", dst.valid.rows == valid.first, help=SAID)),
             when(~dst.dynamic_cols, named("shape", dst.valid.cols == valid.last, help=SAID)),
         ),
-        when(valid.count == 0, named("shape", both(tall, wide), help=ALL)),
+        on(HARDWARE, when(valid.count == 0, named("dynamic-valid", known, help=ALL))),
+        on(HARDWARE, named("layout", dst.pad == src.pad, dst.compact == src.compact, help=KEPT)),
         named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
         named(
             "window-out-of-bounds",

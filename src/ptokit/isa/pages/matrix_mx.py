@@ -204,10 +204,18 @@ class TGetScaleAddr(
     example = f"""\
 %a = pto.alloc_tile : {A}
 %s = pto.tget_scale_addr %a : {A} -> {A_SCALE}"""
+    across, down = (src.valid.cols + 31) // 32, (src.valid.rows + 31) // 32
     rules = (
         named("location", src.loc.isin(LEFT, RIGHT), help="scales belong to left and right tiles"),
         when(src.loc == LEFT, named("location", dst.loc.isin(SCALE_LEFT, SCALING))),
         when(src.loc == RIGHT, named("location", dst.loc.isin(SCALE_RIGHT, SCALING))),
+        on(
+            A5,
+            when(
+                both(src.loc == LEFT, ~src.dynamic_cols), dst.rows == src.rows, dst.cols == across
+            ),
+            when(both(src.loc == RIGHT, ~src.dynamic_rows), dst.rows == down, dst.cols == src.cols),
+        ),
     )
     disputes = ("D11",)
 

@@ -45,6 +45,12 @@ def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
     )
 
 
+def one_shape(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+    """Compilers want tiles of one shape."""
+    alike = (both(s.rows == dst.rows, s.cols == dst.cols) for s in sources)
+    return on(HARDWARE, named("shape", *alike, help="declare all with one shape"))
+
+
 def partial(a5: DTypes) -> tuple[Ruled, ...]:
     """The rules of a partial operation."""
     tiles = Partial.dst, Partial.src0, Partial.src1
@@ -55,6 +61,11 @@ def partial(a5: DTypes) -> tuple[Ruled, ...]:
         in_vec(*tiles),
         row_major(*tiles),
     )
+
+
+def best_of(types: DTypes) -> tuple[Ruled, ...]:
+    """The rules of the better of two: compilers also want one shape."""
+    return partial(types), one_shape(Partial.dst, Partial.src0, Partial.src1)
 
 
 class TPartAdd(Partial, step=operator.add, rules=partial(VEC_A5)):
@@ -71,14 +82,14 @@ class TPartMul(Partial, step=operator.mul, rules=partial(MUL_A5)):
     """
 
 
-class TPartMax(Partial, step=Array.maximum, rules=partial(VEC_A5), disputes=("E2", "E26")):
+class TPartMax(Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's.
     """
 
 
-class TPartMin(Partial, step=Array.minimum, rules=partial(VEC_A5), disputes=("E2", "E26")):
+class TPartMin(Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's.
@@ -116,6 +127,7 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
         named("element-type", dst_idx.dtype.isin(*INDICES), help="indices are integers"),
         on(HARDWARE, when(dst_val.size == 4, named("element-type", dst_idx.size == 4))),
         covering(dst_val, src0_val, src1_val),
+        one_shape(*tiles),
         indexed,
         in_vec(*tiles),
         row_major(*tiles),

@@ -7,6 +7,10 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.pages.pipeexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 from ptokit.isa.pages.slots import (
+    BY_COLUMNS,
+    BY_ROWS,
+    ODD_COLUMNS,
+    ODD_ROWS,
     Channel,
     allocate,
     commit,
@@ -74,6 +78,44 @@ def shared(subblock: Operand, split: Attr, entry: Operand) -> tuple[Ruled, ...]:
     return when(subblock.given, shares)
 
 
+EVEN = "an entry of an odd number of lines is shared by split = 3 (rows) or 4 (columns)"
+ODD = "an entry of an even number of lines is shared by split = 1 (rows) or 2 (columns)"
+OWN_PART = "say how many rows and columns this vector core has: (%rows, %cols)"
+ONE_WAY = "A5 shares with a remainder only what the cube pushes"
+
+
+def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) -> tuple[Ruled, ...]:
+    """An entry as the cube has it, shared by halves or with a remainder, has that many lines.
+
+    On the targets `odd` there may be a remainder.
+    """
+    rows, cols = entry.valid.rows % 2, entry.valid.cols % 2
+    fits = (
+        on(HARDWARE, when(split == BY_ROWS, named("shape", rows == 0, help=EVEN))),
+        on(odd, when(split == ODD_ROWS, named("shape", rows == 1, help=ODD))),
+    )
+    across = (
+        on(HARDWARE, when(split == BY_COLUMNS, named("shape", cols == 0, help=EVEN))),
+        on(odd, when(split == ODD_COLUMNS, named("shape", cols == 1, help=ODD))),
+    )
+    counted = when(~entry.dynamic_rows, *fits), when(~entry.dynamic_cols, *across)
+    return when(entry.is_tile, when(entry.loc.isin(ACC, MAT), *counted))
+
+
+def to_vector_cores(split: Attr) -> tuple[Ruled, ...]:
+    """A5 shares with a remainder only what goes from the cube to its vector cores."""
+    return on(A5, named("attribute", split <= BY_COLUMNS, help=ONE_WAY))
+
+
+def by_handle(split: Attr, entry: Operand, subblock: Operand, to_cube: Loc) -> tuple[Ruled, ...]:
+    """The rules of a handle's entries; one in `to_cube` goes from a vector core to the cube."""
+    return (
+        shared(subblock, split, entry),
+        whole_lines(split, entry),
+        when(entry.is_tile, when(entry.loc == to_cube, to_vector_cores(split))),
+    )
+
+
 OF_CORE = Asm(clauses=(("aiv_subblockid", ("subblock",)),))
 
 
@@ -118,6 +160,8 @@ class PushById(ById, abstract=True, exchange=Exchange.PUSHES):
 class PushToAiv(PushById, name="tpush_to_aiv", core=CUBE, pipe=FIX, example=BOTH_WAYS):
     """Hand an entry to the vector cores; waits where all slots are in use."""
 
+    rules = (PushById.rules, whole_lines(AtPipe.split, PushById.entry))
+
     @staticmethod
     def run(channel: Channel, entry: Cells, kind: object, split: int) -> None:
         pushed(channel, entry, kind, split, None)
@@ -128,7 +172,11 @@ class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=B
 
     asm = OF_CORE
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
-    rules = (PushById.rules, shared(subblock, AtPipe.split, PushById.entry))
+    rules = (
+        PushById.rules,
+        shared(subblock, AtPipe.split, PushById.entry),
+        to_vector_cores(AtPipe.split),
+    )
 
     @staticmethod
     def run(channel: Channel, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
@@ -168,7 +216,12 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
 
     asm = OF_CORE
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
-    rules = (PopById.rules, shared(subblock, AtPipe.split, PopById.entry))
+    both_parts = named("dynamic-valid", PopById.valid_row.given, help=OWN_PART)
+    rules = (
+        PopById.rules,
+        shared(subblock, AtPipe.split, PopById.entry),
+        on(HARDWARE, when(PopById.entry.is_tile, when(AtPipe.split >= ODD_ROWS, both_parts))),
+    )
 
     @staticmethod
     def run(
@@ -179,6 +232,12 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
 
 class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BOTH_WAYS):
     """The next entry that the vector cores pushed; waits where there is none."""
+
+    rules = (
+        PopById.rules,
+        whole_lines(AtPipe.split, PopById.entry, odd=(A2A3,)),
+        to_vector_cores(AtPipe.split),
+    )
 
     @staticmethod
     def run(channel: Channel, machine: Tiles, entry: Any, split: int) -> Cells:
@@ -231,7 +290,7 @@ class TPush(ByHandle, pipe=S, exchange=Exchange.PUSHES, example=OUT_OF_MEMORY):
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     kind = TypeOf(entry)
-    rules = (AtPipe.rules, shared(subblock, AtPipe.split, entry))
+    rules = (AtPipe.rules, by_handle(AtPipe.split, entry, subblock, VEC))
 
     @staticmethod
     def run(channel: Channel, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
@@ -246,7 +305,7 @@ class TPop(ByHandle, pipe=S, exchange=Exchange.POPS):
     entry = Out(Entry, doc="receives the entry")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     kind = TypeOf(entry)
-    rules = (AtPipe.rules, shared(subblock, AtPipe.split, entry))
+    rules = (AtPipe.rules, by_handle(AtPipe.split, entry, subblock, MAT))
 
     @staticmethod
     def run(

@@ -140,6 +140,7 @@ class PipeShape(Instr, abstract=True, pipe=S, exchange=Exchange.OPENS, uses=(CHA
     )
 
 
+OF_A5 = "on A5 only what the cube pushes goes through global memory to a buffer"
 WHERE = "say where the slots of each direction are"
 
 
@@ -172,6 +173,16 @@ class InitializePipe(PipeShape, abstract=True):
         on((CPU, A2A3), named("attribute", local_slot_num > 0, local_slot_num <= slots)),
         on(A5, named("attribute", ~local_slot_num.given, help="A5 has no local slots")),
         when(gm_slot_tensor.given, named("attribute", ~gm_slot_buffer.given, help=once)),
+        when(
+            both(gm_slot_tensor.given, either(c2v_consumer_buf.given, v2c_consumer_buf.given)),
+            named(
+                "attribute",
+                PipeShape.dir_mask.isin(TO_VECTOR, BOTH) == c2v_consumer_buf.given,
+                PipeShape.dir_mask.isin(TO_CUBE, BOTH) == v2c_consumer_buf.given,
+                help=WHERE,
+            ),
+            on(A5, named("attribute", PipeShape.dir_mask == TO_VECTOR, help=OF_A5)),
+        ),
         when(
             ~gm_slot_tensor.given,
             named(

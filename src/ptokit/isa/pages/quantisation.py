@@ -9,22 +9,24 @@ MX_FORMS = ("mxfp8_ocp", "mxfp8_nv", "mxfp4_ocp", "mxfp4_nv")
 MX_RECORDED = {"format": "mx_alg", "scale": "mx_alg"}
 IN_BOXES = "give whole boxes of 16 rows and 2 groups"
 EACH = "give room for a number of each group"
-NOTES = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+NOTES = "!pto.tile_buf<vec, 1x16xf32>"
 VEC_I8, VEC_U8 = "!pto.tile_buf<vec, 16x32xi8>", "!pto.tile_buf<vec, 16x32xui8>"
 
 
 UNBOXED = "store it unboxed"
+EACH_ROW = "give one number for each row of src"
+KNOWN = "name tmp: the compiler makes one only of a valid region that it knows"
 
 
 def for_each_row(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
     """An operand with `columns` numbers for each row of `src`."""
+    return (factor.dtype == f32, enough(src, factor, columns), in_vec(factor))
+
+
+def enough(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
     help = "give numbers for each row"
-    return (
-        factor.dtype == f32,
-        named("shape", factor.valid.rows >= src.valid.rows, help=help),
-        named("shape", factor.valid.cols >= columns, help=help),
-        in_vec(factor),
-    )
+    rows, cols = factor.valid.rows >= src.valid.rows, factor.valid.cols >= columns
+    return named("shape", rows, help=help), named("shape", cols, help=help)
 
 
 def stored_as_column(factor: Operand) -> tuple[Ruled, ...]:
@@ -48,13 +50,18 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
     """The rules of a quantisation with factors by rows."""
     dst, src, tmp = Quantisation.dst, Quantisation.src, Quantisation.tmp
     alike = both(tmp.rows == src.rows, tmp.cols == src.cols)
+    known = both(~src.dynamic_rows, ~src.dynamic_cols)
     return (
         both(src.dtype == f32, dst.dtype == made),
         same_region(dst, src),
-        tuple((for_each_row(src, f, Const(1)), stored_as_column(f)) for f in factors),
+        tuple((f.dtype == f32, in_vec(f), stored_as_column(f)) for f in factors),
+        on((CPU, A5), tuple(enough(src, f, Const(1)) for f in factors)),
         in_vec(dst, src),
         row_major(dst, src),
         on(A2A3, named("shape", alike, help="tmp has src's shape")),
+        on(A2A3, named("shape", *(f.valid.rows == src.valid.rows for f in factors), help=EACH_ROW)),
+        on(A2A3, named("shape", *(f.valid.cols == 1 for f in factors), help=EACH_ROW)),
+        at(LEVEL12, (A2A3,), when(~tmp.given, named("dynamic-valid", known, help=KNOWN))),
         on(HARDWARE, when(tmp.given, in_vec(tmp), tmp.dtype == f32, row_major(tmp))),
         named_scratch(tmp, (A2A3,)),
     )
@@ -205,7 +212,7 @@ def room(along: bool) -> tuple[Ruled, ...]:
         whole_rows = named("attribute", ~page.interleave, help=why)
         return (*common, whole_rows, stored_along(page))
     even = named("shape", rows % (2 * GROUP) == 0, help="rows of groups go in pairs")
-    paired = when(page.interleave, even, named("shape", in_pairs, help=EACH))
+    paired = when(page.interleave, even, on(CPU, named("shape", in_pairs, help=EACH)))
     return (*common, paired, stored_down(page))
 
 
@@ -369,7 +376,10 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         "src": "!pto.tile_buf<vec, 16x64xf32>",
         "dst": "!pto.tile_buf<vec, 16x64xi8>",
         **dict.fromkeys(("exp", "exp_zz"), "!pto.tile_buf<vec, 1x32xui8>"),
-        **dict.fromkeys(("max", "scaling"), "!pto.tile_buf<vec, 1x32xf32>"),
+        **{
+            "max": "!pto.tile_buf<vec, 1x32xf32>",
+            "scaling": "!pto.tile_buf<vec, 1x64xf32, valid=1x32>",
+        },
     }
     valid = MxQuantisation.src.valid
     why = "this form is of fp8 along rows, without interleaving"

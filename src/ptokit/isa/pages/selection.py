@@ -154,7 +154,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         on(CPU, dst.dtype.isin(*NUMBERS)),
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*VEC_A5)),
-        on(A2A3, named("shape", tmp.nbytes >= 32, help="32 bytes of scratch")),
+        on(A2A3, named("element-type", tmp.size == 4, help="scratch has elements of 32 bits")),
         named_scratch(tmp, (A2A3,)),
     )
 
@@ -181,6 +181,12 @@ class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E
         on(CPU, dst.dtype.isin(*NUMBERS)),
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*(t for t in VEC_A5 if t is not bf16))),
+        on(
+            A2A3,
+            named("element-type", tmp.dtype == dst.dtype, help="scratch has dst's element type"),
+            row_major(tmp),
+            named("shape", tmp.nbytes >= src.cols * src.size, help="scratch holds a line of src"),
+        ),
         named_scratch(tmp, (A2A3,)),
     )
 

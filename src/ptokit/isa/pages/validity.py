@@ -109,6 +109,9 @@ class TAlias(SameBytes):
     rules = (*SameBytes.rules, named("element-type", dst.dtype == src.dtype))
 
 
+STAYS = "the valid region stays: treshape makes handles with others"
+
+
 class TileBitcast(SameBytes, name="bitcast"):
     """`dst` becomes a handle on the bytes of `src` with elements of another type as wide."""
 
@@ -117,4 +120,11 @@ class TileBitcast(SameBytes, name="bitcast"):
     rules = (
         *SameBytes.rules,
         named("element-type", dst.dtype.bits == src.dtype.bits, help="the width stays"),
+        on(
+            HARDWARE,
+            named("element-type", dst.dtype != src.dtype, help="the same type is no other handle"),
+            when(~src.dynamic_rows, named("shape", dst.valid.rows == src.valid.rows, help=STAYS)),
+            when(~src.dynamic_cols, named("shape", dst.valid.cols == src.valid.cols, help=STAYS)),
+            named("layout", dst.pad == src.pad, dst.compact == src.compact, help="both stay"),
+        ),
     )

@@ -72,7 +72,7 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
     """The ways to read the items as operands, likeliest first."""
     if call.outs is not None:
         outs = sig.outs or (() if results else sig.results)
-        yield (sig.ins, call.items), (outs, call.outs)
+        yield (parameter_last(sig, call.items), call.items), (outs, call.outs)
         return
     if results and results != len(sig.results) + len(sig.fresh):
         return
@@ -87,6 +87,17 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
             yield (((*sig.ins, *sig.outs), call.items),)
             yield (((*needed, *sig.outs, *rest), call.items),)
         yield (((*sig.outs, *sig.ins), call.items),)  # the destination first
+
+
+def parameter_last(sig: Signature, items: list[Item]) -> tuple[Slot, ...]:
+    """The operands; a parameter of the fix-pipe stands behind indices where its type says so."""
+    words = {name for name, _ in sig.page.asm.words}
+    late = tuple(s for s in sig.ins if s.name in words and s.kind is Kind.SCALAR)
+    moved = (*(s for s in sig.ins if s not in late), *late)
+    if not late or len(items) != len(moved) or moved == sig.ins:
+        return sig.ins
+    first, last = item_type(items[sig.ins.index(late[0])]), item_type(items[-1])
+    return moved if first == INDEX and last != INDEX else sig.ins
 
 
 def give_types(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:

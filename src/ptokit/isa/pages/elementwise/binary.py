@@ -6,9 +6,11 @@ from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 ROOM = both(TMP.valid.cols >= DST.valid.cols, TMP.numel >= DST.cols * 2)
+ALIKE = (both(s.rows == DST.rows, s.cols == DST.cols) for s in TILES[1:])
 STRIDES = DST.cols + (DST.cols + 63) // 64 * 2
 STRIDE = "tmp has a column for each of dst's, and two more for each 64 of them"
 POWERS = (*SMALL, *FLOATS)
+ONE_SHAPE = "declare all with one shape"
 MASK = "a row for each of dst's and one more, a bit for each element"
 PACKED = named(
     "shape", TMP.rows > DST.valid.rows, TMP.valid.cols >= (DST.valid.cols + 7) // 8, help=MASK
@@ -61,10 +63,10 @@ class TRem(
     f=floor_remainder,
     rules=(
         pointwise(*TILES, a2a3=(f32, i32), a5=DIVIDED),
+        of_remainders(TMP, DST, (A5,)),
         scratch(
             TMP,
             A2A3,
-            one_type(DST, TMP),
             named("shape", TMP.valid.rows >= 2, help="two rows"),
             named("shape", ROOM),
             when(ROOM, warns(named("shape", TMP.valid.cols >= STRIDES, help=STRIDE))),
@@ -113,6 +115,7 @@ class TPRelu(
     f=sloped,
     rules=(
         pointwise(*TILES, a2a3=F16_F32, a5=F16_F32),
+        on(HARDWARE, named("shape", *ALIKE, help=ONE_SHAPE)),
         scratch(TMP, A2A3, TMP.dtype == u8, *PACKED),
     ),
 ):

@@ -26,7 +26,13 @@ class TXor(
     Bits,
     BinaryTmp,
     f=Array.__xor__,
-    rules=(bits(), scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP))),
+    rules=(
+        bits(),
+        scratch(
+            *(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
+            named("shape", TMP.nbytes >= DST.nbytes, help=AS_DST),
+        ),
+    ),
 ):
     """dst[i, j] = src0[i, j] ^ src1[i, j]."""
 

@@ -8,6 +8,7 @@ WORDS: DTypes = (i16, u16, i32, u32)
 MULTIPLIED = tuple(t for t in VEC_A5 if t not in (i8, u8))
 DIVIDED: DTypes = (*WORDS, i64, u64, *F16_F32)
 CPU_ONLY = (CPU,)
+AS_DST = "scratch is as large as dst"
 POINTWISE = Asm(uniform=True, deduced=True)
 
 
@@ -31,6 +32,13 @@ def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
     return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)), placed)
 
 
+def of_remainders(tmp: Operand, dst: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
+    """The scratch of a remainder: of dst's type and by rows, and on these targets as wide."""
+    wide = named("shape", tmp.valid.rows >= 1, tmp.valid.cols >= dst.valid.cols)
+    alike = on(HARDWARE, when(tmp.given, one_type(dst, tmp), row_major(tmp)))
+    return alike, on(targets, when(tmp.given, wide))
+
+
 def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:
     """The precise algorithm has a scratch tile."""
     help = "the precise algorithm needs tmp"
@@ -44,6 +52,7 @@ def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> t
     return (
         on(HARDWARE, when(tmp.given, in_vec(tmp), named("operand-count", floats, help=only))),
         on(HARDWARE, when(tmp.given, one_type(dst, tmp), same_region(dst, tmp), row_major(tmp))),
+        on(A2A3, when(tmp.given, named("shape", tmp.nbytes >= dst.nbytes, help=AS_DST))),
         on(A2A3, named("attribute", ~high, help="a2a3 has one algorithm")),
         on(A5, when(high, named("attribute", floats, help=only))),
         at(LEVEL3, HARDWARE, when(floats, named("level", tmp.given, help="name tmp"))),

@@ -71,10 +71,8 @@ class TRemS(
     f=floor_remainder,
     rules=(
         with_scalar((f32, i32), DIVIDED, anyhow=True),
-        scratch(
-            *(TMP, A2A3, one_type(DST, TMP)),
-            named("shape", TMP.valid.rows >= 1, TMP.valid.cols >= DST.valid.cols),
-        ),
+        of_remainders(TMP, DST, HARDWARE),
+        scratch(TMP, A2A3),
     ),
 ):
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
@@ -142,7 +140,10 @@ class TXorS(
     f=Array.__xor__,
     rules=(
         bits(SMALL, SMALL),
-        scratch(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
+        scratch(
+            *(TMP, A2A3, one_type(DST, TMP), same_region(DST, TMP), row_major(TMP)),
+            named("shape", TMP.nbytes >= DST.nbytes, help=AS_DST),
+        ),
     ),
 ):
     """dst[i, j] = src[i, j] ^ scalar."""

@@ -62,6 +62,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
             ),
         ),
         when(src.valid.cols % BLOCK != 0, named_scratch(tmp, HARDWARE)),
+        on(A2A3, named("shape", tmp.nbytes >= src.nbytes, help="scratch is as large as src")),
     )
     recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}
 

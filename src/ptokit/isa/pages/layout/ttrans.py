@@ -4,6 +4,9 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.extents import FRACTALS, N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
 
+MOST_BLOCKS = 255  # of 32 bytes, from line to line of what one instruction transposes
+AS_SRC = "scratch is as large as src"
+
 
 class TTrans(
     Instr,
@@ -22,6 +25,8 @@ class TTrans(
     src = In(Tile, doc="the tile to transpose")
     tmp = Scratch(Tile, None, doc="of A2/A3")
     example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
+    lines = either(dst.cols % 32 == 0, both(src.size != 1, dst.cols % 16 == 0))
+    stepped = both(lines, src.cols * src.size % 32 == 0, src.cols * src.size <= MOST_BLOCKS * 32)
     rules = (
         named("element-type", dst.size == src.size),
         named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows),
@@ -33,6 +38,8 @@ class TTrans(
             named("layout", src.blayout == BLayout.ROW_MAJOR, help="store the source row-major"),
         ),
         on(A5, both(src.cols * src.size % 32 == 0, dst.cols * dst.size % 32 == 0)),
+        on(HARDWARE, named("element-type", tmp.dtype == src.dtype, help="scratch is of src's")),
+        on(A2A3, when(stepped, named("shape", tmp.nbytes >= src.nbytes, help=AS_SRC))),
         named_scratch(tmp, (A2A3,)),
     )
     elided = {"dst": Like(src, src.valid.cols, src.valid.rows)}
