@@ -83,6 +83,7 @@ say("ShLI", Numbers(left, legal=within_width))
 say("ShRSI", Numbers(right, legal=within_width))
 say("ShRUI", Numbers(on_unsigned(right), by_type=True, legal=within_width))
 say("AbsI", Numbers(abs))
+say("NegI", Numbers(operator.neg))
 say("CmpI", Numbers(compared))
 say("Select", Numbers(selected, (*INTEGERS, ("f32", "f32"))))
 

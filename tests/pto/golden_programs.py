@@ -165,6 +165,13 @@ def switches(_: Random) -> tuple[Arrays, Arrays]:
 
 
 @golden()
+def own_scalars(random: Random) -> tuple[Arrays, Arrays]:
+    x = numbers(random, 1, 21)
+    doubled = np.where(np.arange(21) < 8, x * f32(2), x)
+    return {"x": x, "y": np.zeros_like(x), "n": 21, "bits": 0x40800000}, {"y": doubled}
+
+
+@golden()
 def tables_of_numbers(random: Random) -> tuple[Arrays, Arrays]:
     pairs = np.stack([random.integers(0, 2, 20), random.integers(0, 3, 20)], 1).astype(i32)
     counts = np.bincount(pairs @ [3, 1], minlength=6)

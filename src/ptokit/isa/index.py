@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
+from ptokit.isa.lang.asm import own_names
 from ptokit.isa.lang.instr import PAGES, Instr
 
 PACKAGE = "ptokit.isa.pages"
@@ -80,6 +81,7 @@ def index() -> Mapping[str, tuple[type[Instr], ...]]:
 def _spellings(page: type[Instr]) -> set[str]:
     bare = {_flat(n) for n in (page.name, page.cpp, *page.asm.names)}
     full = {f"{page.asm.dialect}_{n}" for n in bare}
+    full |= {f"pto_{own.name}" for own in own_names(page.own)}
     return full | (bare if page.asm.dialect == "pto" else set(page.asm.names))
 
 

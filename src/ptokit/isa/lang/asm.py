@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import NamedTuple
 
 DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spellings differ
 CLAUSES_SINCE = "v0.57"
+OWN_SINCE = "v0.64"  # scalar operations of the dialect's own
 FP, PRE_QUANT = (("fp", "fp"),), (("quant", "pre_quant"),)
 
 
@@ -57,6 +60,26 @@ class Asm:
             return self
         given = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
         return replace(base, **given)
+
+
+class OwnName(NamedTuple):
+    """One of the dialect's own names of a scalar operation, and what tells it from others."""
+
+    name: str
+    signs: tuple[str, ...]  # the words for how it takes its operands, one of which must be given
+    listed: bool  # the type of each operand and of the result stands in text
+    wider: bool  # the result has more bits than the operand
+
+
+@cache
+def own_names(text: str) -> tuple[OwnName, ...]:
+    """`divi signed`, `exp ->`, `ftof wider`; several with commas between, the first is printed."""
+    found: list[OwnName] = []
+    for part in text.split(",") if text else ():
+        name, *words = part.split()
+        signs = (w.split("|") for w in words if w not in ("->", "wider"))
+        found.append(OwnName(name, tuple(next(signs, ())), "->" in words, "wider" in words))
+    return tuple(found)
 
 
 def in_cpp(expression: str) -> Asm:

@@ -104,6 +104,7 @@ class Instr:
     name: ClassVar[str] = ""
     cpp: ClassVar[str] = ""
     verb: ClassVar[str] = ""  # its name in Python kernels, where it gives a value: see `value_name`
+    own: ClassVar[str] = ""  # of a scalar operation in the newest dialect: see `own_names`
     symbol: ClassVar[str] = ""  # what it is to Python's operators: see `operation`
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
     targets: ClassVar[tuple[str, ...] | None] = None  # the only ones that have it; None: all

@@ -30,7 +30,7 @@ def unsigned(value: int, kind: ScalarType) -> int:
     return value % (1 << kind.bits) if kind.bits < WIDTH_OF_INDEX else value
 
 
-class Constant(Instr, name="constant", pipe=S):
+class Constant(Instr, own="constant", name="constant", pipe=S):
     """A number known before the program runs.
 
     An integer of 64 bits stands for the signed number of the same bits.
@@ -51,7 +51,13 @@ class Constant(Instr, name="constant", pipe=S):
 
 
 class ConstantCounts(
-    Instr, name="constant", form="counts", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S
+    Instr,
+    own="constant",
+    name="constant",
+    form="counts",
+    uses=(MACHINE,),
+    traits=(ALLOCATES,),
+    pipe=S,
 ):
     """What a merge counts in, `vector<4xi16>`: a merge overwrites what it holds."""
 
@@ -139,15 +145,15 @@ def remainder(a: int, b: int) -> int:
     return a - quotient(a, b) * b
 
 
-class AddI(BinaryScalar, f=operator.add, asm=infix("+")):
+class AddI(BinaryScalar, own="addi", f=operator.add, asm=infix("+")):
     """result = lhs + rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class SubI(BinaryScalar, f=operator.sub, asm=infix("-")):
+class SubI(BinaryScalar, own="subi", f=operator.sub, asm=infix("-")):
     """result = lhs - rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
-class MulI(BinaryScalar, f=operator.mul, asm=infix("*")):
+class MulI(BinaryScalar, own="muli", f=operator.mul, asm=infix("*")):
     """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
 
 
@@ -158,19 +164,21 @@ class Division(BinaryScalar, abstract=True, disputes=("E54",)):
     rules = named("division-by-zero", nonzero, help="compare the divisor with 0 first")
 
 
-class DivSI(Division, f=quotient, asm=infix("/")):
+class DivSI(Division, own="divi signed", f=quotient, asm=infix("/")):
     """result = lhs / rhs, truncated toward zero. The least value divided by -1 wraps."""
 
 
-class RemSI(Division, f=remainder, asm=infix("%")):
+class RemSI(Division, own="remi signed", f=remainder, asm=infix("%")):
     """result = lhs % rhs, with the sign of lhs."""
 
 
-class CeilDivSI(Division, f=quotient_up, asm=infix("/", UP)):
+class CeilDivSI(Division, own="ceildiv signed", f=quotient_up, asm=infix("/", UP)):
     """result = lhs / rhs, rounded up; overflow wraps as in divsi."""
 
 
-class FloorDivSI(Division, f=quotient_down, symbol="floordiv", asm=infix("/", DOWN)):
+class FloorDivSI(
+    Division, own="floordiv signed", f=quotient_down, symbol="floordiv", asm=infix("/", DOWN)
+):
     """result = lhs / rhs, rounded down; overflow wraps as in divsi."""
 
 
@@ -182,23 +190,45 @@ class Unsigned(BinaryScalar, abstract=True):
         return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
 
 
-class DivUI(Unsigned, Division, f=partial(bitwise, "udiv"), asm=infix("/", kind=UNSIGNED)):
+class DivUI(
+    Unsigned,
+    Division,
+    own="divi unsigned, floordiv unsigned",
+    f=partial(bitwise, "udiv"),
+    asm=infix("/", kind=UNSIGNED),
+):
     """result = lhs / rhs on unsigned numbers, rounded down."""
 
 
-class RemUI(Unsigned, Division, f=partial(bitwise, "urem"), asm=infix("%", kind=UNSIGNED)):
+class RemUI(
+    Unsigned,
+    Division,
+    own="remi unsigned",
+    f=partial(bitwise, "urem"),
+    asm=infix("%", kind=UNSIGNED),
+):
     """result = lhs % rhs on unsigned numbers."""
 
 
-class CeilDivUI(Unsigned, Division, f=unsigned_quotient_up, asm=infix("/", UNSIGNED_UP, UNSIGNED)):
+class CeilDivUI(
+    Unsigned,
+    Division,
+    own="ceildiv unsigned",
+    f=unsigned_quotient_up,
+    asm=infix("/", UNSIGNED_UP, UNSIGNED),
+):
     """result = lhs / rhs on unsigned numbers, rounded up."""
 
 
-class MinSI(BinaryScalar, f=least, symbol="min", asm=infix("<", " ? {lhs} : {rhs}")):
+class MinSI(
+    BinaryScalar, own="mini signed", f=least, symbol="min", asm=infix("<", " ? {lhs} : {rhs}")
+):
     """The smaller of two signed values."""
 
 
-class MaxSI(BinaryScalar, f=most, symbol="max", asm=infix("<", " ? {rhs} : {lhs}")):
+class MaxSI(
+    BinaryScalar, own="maxi signed", f=most, symbol="max", asm=infix("<", " ? {rhs} : {lhs}")
+):
     """The larger of two signed values."""
 
 
@@ -210,23 +240,30 @@ def unsigned_most(a: int, b: int) -> int:
     return choice(below(a, b), b, a)
 
 
-class MinUI(BinaryScalar, f=unsigned_least, asm=infix("<", " ? {lhs} : {rhs}", UNSIGNED)):
+class MinUI(
+    BinaryScalar,
+    own="mini unsigned",
+    f=unsigned_least,
+    asm=infix("<", " ? {lhs} : {rhs}", UNSIGNED),
+):
     """The smaller of two unsigned values."""
 
 
-class MaxUI(BinaryScalar, f=unsigned_most, asm=infix("<", " ? {rhs} : {lhs}", UNSIGNED)):
+class MaxUI(
+    BinaryScalar, own="maxi unsigned", f=unsigned_most, asm=infix("<", " ? {rhs} : {lhs}", UNSIGNED)
+):
     """The larger of two unsigned values."""
 
 
-class AndI(BinaryScalar, f=bit_and, symbol="and", asm=infix("&")):
+class AndI(BinaryScalar, own="and", f=bit_and, symbol="and", asm=infix("&")):
     """Bitwise and."""
 
 
-class OrI(BinaryScalar, f=bit_or, symbol="or", asm=infix("|")):
+class OrI(BinaryScalar, own="or", f=bit_or, symbol="or", asm=infix("|")):
     """Bitwise or."""
 
 
-class XOrI(BinaryScalar, f=partial(bitwise, "xor"), asm=infix("^")):
+class XOrI(BinaryScalar, own="xor", f=partial(bitwise, "xor"), asm=infix("^")):
     """Bitwise exclusive or."""
 
 
@@ -239,15 +276,21 @@ class Shift(BinaryScalar, abstract=True):
     rules = named("shift-too-far", fits, help="shift by 0 to the width of the type less one")
 
 
-class ShLI(Shift, f=shifted_left, asm=infix("<<")):
+class ShLI(Shift, own="shl", f=shifted_left, asm=infix("<<")):
     """result = lhs * 2 ** rhs. What overflows the type wraps."""
 
 
-class ShRSI(Shift, f=shifted_right, asm=infix(">>")):
+class ShRSI(Shift, own="shr signed", f=shifted_right, asm=infix(">>")):
     """result = lhs / 2 ** rhs, rounded down: copies of the sign bit come in."""
 
 
-class ShRUI(Shift, Unsigned, f=partial(bitwise, "lshr"), asm=in_cpp("({unsigned}){lhs} >> {rhs}")):
+class ShRUI(
+    Shift,
+    Unsigned,
+    own="shr unsigned",
+    f=partial(bitwise, "lshr"),
+    asm=in_cpp("({unsigned}){lhs} >> {rhs}"),
+):
     """result = lhs / 2 ** rhs on unsigned numbers: zeros come in."""
 
 
@@ -266,7 +309,7 @@ class Predicate(Word, mlir="cmpi_predicate"):
 COMPARED = in_cpp("{predicate}").over(Asm(dialect="arith", shape="compare"))
 
 
-class CmpI(Instr, name="cmpi", asm=COMPARED, pipe=S):
+class CmpI(Instr, own="cmpi signed|unsigned", name="cmpi", asm=COMPARED, pipe=S):
     """result (i1) = lhs compared with rhs."""
 
     example = LESSER
@@ -283,7 +326,7 @@ class CmpI(Instr, name="cmpi", asm=COMPARED, pipe=S):
         return truth(getattr(operator, word[-2:])(lhs, rhs))
 
 
-class Select(Instr, name="select", pipe=S):
+class Select(Instr, own="select", name="select", pipe=S):
     """result = yes where condition is 1, else no."""
 
     chosen = "auto {result} = {condition} ? {yes} : {no};"
@@ -317,13 +360,13 @@ class SignExtension(Cast, abstract=True, asm=in_cpp("({type})[{minus}]{value}"))
         return in_type(value * -1 if source.bits == 1 else value, result)
 
 
-class IndexCast(SignExtension, name="index_cast", symbol="index"):
+class IndexCast(SignExtension, own="index_cast signed", name="index_cast", symbol="index"):
     """A signed integer as index, or an index as integer."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to index"
 
 
-class ExtSI(SignExtension):
+class ExtSI(SignExtension, own="exti signed"):
     """A wider signed integer of the same value; an i1 becomes 0 or -1."""
 
 
@@ -335,14 +378,26 @@ class ZeroExtension(Cast, abstract=True, asm=in_cpp("({type})({unsigned}){value}
         return in_type(unsigned(value, source), result)
 
 
-class IndexCastUI(ZeroExtension, name="index_castui"):
+class IndexCastUI(ZeroExtension, own="index_cast unsigned", name="index_castui"):
     """An unsigned integer as index, or an index as integer."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to index"
 
 
-class ExtUI(ZeroExtension):
+class ExtUI(ZeroExtension, own="exti unsigned"):
     """A wider unsigned integer of the same value."""
+
+
+class NegI(Instr, own="negi", asm=in_cpp("-{value}").over(Asm(shape="same")), pipe=S):
+    """result = -value. The least value stays."""
+
+    example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
+    result = Result(Scalar)
+    value = In(Scalar, whole=True)
+
+    @staticmethod
+    def run(value: int, result: ScalarType) -> int:
+        return in_type(value * -1, result)
 
 
 class UnrealizedConversionCast(
@@ -360,7 +415,7 @@ class UnrealizedConversionCast(
         return in_type(value, result)
 
 
-class TruncI(Cast, asm=in_cpp("({type})({value}[ & {lowest}])")):
+class TruncI(Cast, own="trunci", asm=in_cpp("({type})({value}[ & {lowest}])")):
     """The low bits."""
 
     example = "%a = arith.constant 7 : i64\n%n = NAME %a : i64 to i32"

@@ -31,23 +31,23 @@ class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), p
         return cls.f(lhs, rhs)
 
 
-class AddF(BinaryReal, f=operator.add, asm=infix("+")):
+class AddF(BinaryReal, own="addf", f=operator.add, asm=infix("+")):
     """result = lhs + rhs"""
 
 
-class SubF(BinaryReal, f=operator.sub, asm=infix("-")):
+class SubF(BinaryReal, own="subf", f=operator.sub, asm=infix("-")):
     """result = lhs - rhs"""
 
 
-class MulF(BinaryReal, f=operator.mul, asm=infix("*")):
+class MulF(BinaryReal, own="mulf", f=operator.mul, asm=infix("*")):
     """result = lhs * rhs"""
 
 
-class DivF(BinaryReal, f=Array.__truediv__, asm=infix("/")):
+class DivF(BinaryReal, own="divf", f=Array.__truediv__, asm=infix("/")):
     """result = lhs / rhs, correctly rounded; by 0 infinity, or NaN."""
 
 
-class RemF(BinaryReal, f=Array.remainder, asm=in_cpp(f"std::fmod({BOTH})")):
+class RemF(BinaryReal, own="remf", f=Array.remainder, asm=in_cpp(f"std::fmod({BOTH})")):
     """What truncated division leaves, exact, with the sign of lhs; by 0 it is NaN."""
 
 
@@ -76,27 +76,38 @@ def ignoring(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Arr
 
 
 class MinimumF(
-    BinaryReal, f=propagating(lesser), symbol="min", asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})")
+    BinaryReal,
+    own="minimum",
+    f=propagating(lesser),
+    symbol="min",
+    asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})"),
 ):
     """The smaller of two floats, -0 before 0; NaN if either is."""
 
 
 class MaximumF(
-    BinaryReal, f=propagating(greater), symbol="max", asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})")
+    BinaryReal,
+    own="maximum",
+    f=propagating(greater),
+    symbol="max",
+    asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})"),
 ):
     """The larger of two floats, -0 before 0; NaN if either is."""
 
 
-class MinNumF(BinaryReal, f=ignoring(lesser), asm=in_cpp(f"std::fmin({BOTH})")):
+class MinNumF(BinaryReal, own="minf", f=ignoring(lesser), asm=in_cpp(f"std::fmin({BOTH})")):
     """The smaller of two floats, -0 before 0; if one is NaN the other."""
 
 
-class MaxNumF(BinaryReal, f=ignoring(greater), asm=in_cpp(f"std::fmax({BOTH})")):
+class MaxNumF(BinaryReal, own="maxf", f=ignoring(greater), asm=in_cpp(f"std::fmax({BOTH})")):
     """The larger of two floats, -0 before 0; if one is NaN the other."""
 
 
 class PowF(
-    BinaryReal, f=functions.power, asm=in_cpp(f"std::pow({BOTH})").over(Asm(dialect="math"))
+    BinaryReal,
+    own="pow ->",
+    f=functions.power,
+    asm=in_cpp(f"std::pow({BOTH})").over(Asm(dialect="math")),
 ):
     """lhs to the power rhs, as TPOW."""
 
@@ -114,23 +125,23 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
         return cls.f(value)
 
 
-class NegF(UnaryReal, f=flip_sign, asm=in_cpp("-{value}").over(Asm(dialect="arith"))):
+class NegF(UnaryReal, own="negf", f=flip_sign, asm=in_cpp("-{value}").over(Asm(dialect="arith"))):
     """The other sign, of NaN too."""
 
 
-class AbsF(UnaryReal, f=clear_sign, asm=in_cpp("std::fabs({value})")):
+class AbsF(UnaryReal, own="absf", f=clear_sign, asm=in_cpp("std::fabs({value})")):
     """Without its sign, NaN too."""
 
 
-class Exp(UnaryReal, f=functions.exp, asm=in_cpp("std::exp({value})")):
+class Exp(UnaryReal, own="exp ->", f=functions.exp, asm=in_cpp("std::exp({value})")):
     """e to the power value, as TEXP."""
 
 
-class Log(UnaryReal, f=functions.log, asm=in_cpp("std::log({value})")):
+class Log(UnaryReal, own="log ->", f=functions.log, asm=in_cpp("std::log({value})")):
     """The natural logarithm, as TLOG."""
 
 
-class Sqrt(UnaryReal, f=Array.sqrt, asm=in_cpp("std::sqrt({value})")):
+class Sqrt(UnaryReal, own="sqrt ->", f=Array.sqrt, asm=in_cpp("std::sqrt({value})")):
     """The square root, correctly rounded; NaN of what is less than 0."""
 
 
@@ -162,7 +173,7 @@ class RoundEven(UnaryReal, f=integral(Rounding.RINT), asm=in_cpp("std::nearbyint
     """The nearest integral value, half to even."""
 
 
-class AbsI(Instr, pipe=S):
+class AbsI(Instr, own="absi signed", pipe=S):
     """|value|; the least integer stays."""
 
     asm = in_cpp("{value} < 0 ? -{value} : {value}").over(Asm(dialect="math", shape="same"))
@@ -202,7 +213,7 @@ RELATIONS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-class CmpF(Instr, asm=COMPARED, pipe=S):
+class CmpF(Instr, own="cmpf", asm=COMPARED, pipe=S):
     """result (i1) = lhs compared with rhs; -0 equals 0."""
 
     example = f"{TWO}%n = NAME olt, %a, %b : f32"
@@ -237,17 +248,25 @@ class FloatCast(Conversion, abstract=True):
         return value.cast(result.element)
 
 
-class ExtF(FloatCast, example="%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"):
+class ExtF(
+    FloatCast, own="ftof wider", example="%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"
+):
     """A wider float of the same value."""
 
 
-class TruncF(FloatCast, symbol="float"):
+class TruncF(FloatCast, own="ftof", symbol="float"):
     """A narrower float, rounded half to even."""
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"
 
 
-class FromSigned(Conversion, name="sitofp", symbol="float", asm=in_cpp("({type})[{minus}]{value}")):
+class FromSigned(
+    Conversion,
+    own="itof signed",
+    name="sitofp",
+    symbol="float",
+    asm=in_cpp("({type})[{minus}]{value}"),
+):
     """A signed integer as float, rounded half to even."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
@@ -260,7 +279,9 @@ class FromSigned(Conversion, name="sitofp", symbol="float", asm=in_cpp("({type})
         return negated.cast(result.element)
 
 
-class FromUnsigned(Conversion, name="uitofp", asm=in_cpp("({type})({unsigned}){value}")):
+class FromUnsigned(
+    Conversion, own="itof unsigned", name="uitofp", asm=in_cpp("({type})({unsigned}){value}")
+):
     """An unsigned integer as float, rounded half to even."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
@@ -271,7 +292,7 @@ class FromUnsigned(Conversion, name="uitofp", asm=in_cpp("({type})({unsigned}){v
         return value.bitcast(unsigned_of(value.dtype)).cast(result.element)
 
 
-class ToSigned(Conversion, name="fptosi"):
+class ToSigned(Conversion, own="ftoi signed", name="fptosi"):
     """A float as signed integer, toward zero.
 
     Beyond the type it is the nearest number of the type, of NaN 0, as ARM's scalar units do it.
@@ -284,7 +305,9 @@ class ToSigned(Conversion, name="fptosi"):
         return value.cast(result.element, Rounding.TRUNC, saturate=True)
 
 
-class ToUnsigned(Conversion, name="fptoui", asm=in_cpp("({type})({unsigned}){value}")):
+class ToUnsigned(
+    Conversion, own="ftoi unsigned", name="fptoui", asm=in_cpp("({type})({unsigned}){value}")
+):
     """A float as unsigned integer, toward zero; beyond the type as fptosi."""
 
     example = "%a = arith.constant 7.5 : f32\n%n = NAME %a : f32 to i32"
@@ -295,7 +318,9 @@ class ToUnsigned(Conversion, name="fptoui", asm=in_cpp("({type})({unsigned}){val
         return value.cast(wanted, Rounding.TRUNC, saturate=True).bitcast(result.element)
 
 
-class Bitcast(Conversion, name="bitcast", asm=in_cpp("std::bit_cast<{type}>({value})")):
+class Bitcast(
+    Conversion, own="bitcast", name="bitcast", asm=in_cpp("std::bit_cast<{type}>({value})")
+):
     """The same bits as a float or an integer of the same width."""
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to i32"

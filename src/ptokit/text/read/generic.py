@@ -28,14 +28,33 @@ SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes"
 
 def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """The op in generic form; its name, the token at `at`, is behind the cursor."""
-    call = Call(at, generic=True)
     if forms[0].asm.shape == "switch":
         raise UnknownOperandType  # where its values go stands in attributes: it is kept as it is
+    call, labels = generic_call(p, at, branches=BRANCHES in forms[0].traits)
+    segments = next((g for g in call.attrs if g.key in SEGMENTS), None)
+    call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
+    if BRANCHES in forms[0].traits:
+        return with_successors(p, read_plain(p, forms[0], call, results), labels)
+    if forms[0].asm.shape == "constant":
+        return _constant(p, forms[0], call, results)
+    if segments is not None:
+        return _segmented(p, forms, call, results, _sizes(str(segments.value)))
+    if SHAPES_OF_CALLS & {forms[0].asm.shape}:
+        return build(p, p.names, forms, call, results)
+    if forms[0].asm.shape == "cases":
+        cases_in_text_order(p, op := read_plain(p, forms[0], call, results), at)
+        return op
+    return read_plain(p, forms[0], call, results)
+
+
+def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, int]:
+    """All that stands behind the name, and the token where labels may stand."""
+    call = Call(at, generic=True)
     opened = p.i
     p.expect("(")
     call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
     labels = p.i
-    if p.texts[labels] == "[" and BRANCHES in forms[0].traits:
+    if p.texts[labels] == "[" and branches:
         p.skip_balanced()
     if p.texts[p.i] == "<":
         opened = p.i
@@ -49,20 +68,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     if p.texts[p.i] == "{":
         call.attrs += dictionary(p)
     read_signature(p, call)
-    segments = next((g for g in call.attrs if g.key in SEGMENTS), None)
-    call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
-    if BRANCHES in forms[0].traits:
-        return with_successors(p, _plain(p, forms[0], call, results), labels)
-    if forms[0].asm.shape == "constant":
-        return _constant(p, forms[0], call, results)
-    if segments is not None:
-        return _segmented(p, forms, call, results, _sizes(str(segments.value)))
-    if SHAPES_OF_CALLS & {forms[0].asm.shape}:
-        return build(p, p.names, forms, call, results)
-    if forms[0].asm.shape == "cases":
-        cases_in_text_order(p, op := _plain(p, forms[0], call, results), at)
-        return op
-    return _plain(p, forms[0], call, results)
+    return call, labels
 
 
 def _sizes(text: str) -> list[int]:
@@ -139,7 +145,7 @@ def _of_groups(
     return _completed(p, new_op(page, operands, spans=spans), call, results)
 
 
-def _plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
+def read_plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
     """An op of an irregular shape: operands in the order of the page, or what their types allow."""
     slots = signature(page).ins
     written = signature(page).outs
@@ -174,11 +180,11 @@ def _constant(p: Parser, page: type[Instr], call: Call, results: list[Named]) ->
         given.value.value if given and isinstance(given.value, Typed) else given and given.value
     )
     if given is None or not isinstance(number, int | float) or not call.results:
-        return _plain(p, page, call, results)
+        return read_plain(p, page, call, results)
     kind = call.results[0][0]
     number = int(number) if kind == I1 else p.names.number(number, kind, given.value_at)
     call.attrs.remove(given)
-    op = _plain(p, page, call, results)
+    op = read_plain(p, page, call, results)
     op.attrs[attr.name], op.spans[attr.name] = number, p.span(given.value_at)
     return op
 

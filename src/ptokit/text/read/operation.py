@@ -16,6 +16,7 @@ from ptokit.text.read.build import Named, require_kind
 from ptokit.text.read.cursor import Lost
 from ptokit.text.read.generic import read_generic
 from ptokit.text.read.opaque import read_opaque
+from ptokit.text.read.ownscalars import on_numbers, own_forms, own_generic, read_own
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
 from ptokit.text.read.repeats import line_of, notes_taken, remember, repeated
@@ -65,8 +66,13 @@ def _new(p: Parser, start: int) -> AnyOp:
     p.i += 1
     mark, wrong = len(p.names.unnamed), len(p.problems)
     try:
-        reader = read_generic if name[0] == '"' else SHAPES[forms[0].asm.shape]
-        op = reader(p, forms, at, results)
+        own = own_forms(name)
+        others = [f for f in forms if all(f is not page for page, _ in own)] if own else forms
+        if own and (not others or on_numbers(p)):
+            op = (own_generic if name[0] == '"' else read_own)(p, own, at, results)
+        else:
+            reader = read_generic if name[0] == '"' else SHAPES[others[0].asm.shape]
+            op = reader(p, others, at, results)
     except (UnknownOperandType, PtoError) as problem:
         if isinstance(problem, PtoError) and not _of_another_level(problem, forms):
             raise

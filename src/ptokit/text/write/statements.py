@@ -8,13 +8,14 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.asm import CLAUSES_SINCE
+from ptokit.isa.lang.asm import CLAUSES_SINCE, OwnName, own_names
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import quoted
 from ptokit.text.read.brackets import with_types
+from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
@@ -35,6 +36,7 @@ from ptokit.text.write.control_out import (
 from ptokit.text.write.writer import Writer
 
 Write: TypeAlias = "Callable[[Writer, Op], None]"
+RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def write_op(w: Writer, op: Op) -> None:
@@ -217,6 +219,38 @@ def write_compare(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names}{attributes(op, w)} : {kind}")
 
 
+def write_own(w: Writer, op: Op) -> None:
+    """`%r = op lt %a, %b signed overflow<nsw> {key = value} : T -> U`."""
+    page, own = op.page, own_names(op.page.own)[0]
+    values = [v for s in signature(page).ins for v in op.bound(s.name)]
+    sign, word, shape = own.signs[0] if own.signs else "", "", page.asm.shape
+    if shape == "compare":
+        attr = page.attrs[0]
+        chosen = op.attrs.get(attr.name, attr.default)
+        assert isinstance(chosen, Word)
+        word, sign = _apart(chosen.text, own)
+    promised = {k: str(v) for k, v in op.attrs.items() if k in FLAGS.values() and "<" in str(v)}
+    rest = replace(op, attrs={k: v for k, v in op.attrs.items() if k not in promised})
+    flags = [f"{k}<{promised[a].partition('<')[2]}" for k, a in FLAGS.items() if a in promised]
+    words = "".join(f" {text}" for text in (sign, *flags) if text)
+    source, result = w.type(values[-1].type), w.type(op.results[0].type)
+    types = ", ".join([source] * len(values)) if own.listed else source
+    arrow = f" -> {result}" if own.listed or shape == "cast" else ""
+    head = f"{w.results(op)}{w.mnemonic(op)} {f'{word} ' if word else ''}"
+    names = ", ".join(map(w.use, values))
+    w.line(op, f"{head}{names}{words}{attributes(rest, w)} : {types}{arrow}")
+
+
+def _apart(text: str, own: OwnName) -> tuple[str, str]:
+    """A predicate without the letter that says its sign, and the word of the sign."""
+    if text in RELATIONS:
+        return text, own.signs[0] if own.signs else ""
+    short = text[1:] if text[1:] in RELATIONS and text[0] in "osu" else text
+    if not own.signs:
+        return (short if text[0] == "o" else text), ""
+    return short, next(sign for sign in own.signs if sign[0] == text[0])
+
+
 def write_tile_element(w: Writer, op: Op) -> None:
     """`%r = op ins(%tile, %offset : T, index) outs : U`."""
     inputs = _group(w, op, signature(op.page).ins)
@@ -385,6 +419,7 @@ WRITERS: dict[str, Write] = {
     "constant": write_constant,
     "compare": write_compare,
     "select": write_same,
+    "own": write_own,
     "cast": write_cast,
     "yield": write_yield,
     "for": write_for,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ptokit.ir.module import AnyOp, Block, Comments, Op, OpaqueOp, Value
-from ptokit.isa.lang.asm import DIALECTS
+from ptokit.isa.lang.asm import DIALECTS, OWN_SINCE, own_names
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.types import Type
 from ptokit.text.read.opaque import REGION
@@ -46,6 +46,11 @@ class Writer:
         """The version of the dialect that spells the op: the one chosen, or that of the text."""
         return self.dialect if self.forced else op.dialect or self.dialect
 
+    def own(self, op: Op) -> bool:
+        """Whether the op has the name that the newest dialect has of its own: as in the text."""
+        kept = not self.forced or self.dialect >= OWN_SINCE
+        return kept and bool(op.page.own) and op.dialect >= OWN_SINCE
+
     def operand(self, value: Value, slot: Slot) -> str:
         """A use where PTO-AS may have a number instead."""
         number = self.numbers.get(value)
@@ -54,6 +59,8 @@ class Writer:
     def mnemonic(self, op: Op) -> str:
         """The name of the op in this form."""
         page = op.page
+        if self.own(op):
+            return f"pto.{own_names(page.own)[0].name}"
         if page.asm.dialect != "pto":
             return page.asm.name or page.mnemonic()
         if self.form == "dps":
@@ -122,7 +129,8 @@ class Writer:
             self.opaque(op)
         elif not all(r in self.numbers for r in op.results) or not op.results:
             self._check_form(op)
-            self.shapes[op.page.asm.shape](self, op)
+            shape = op.page.asm.shape
+            self.shapes["own" if shape != "constant" and self.own(op) else shape](self, op)
 
     def _check_form(self, op: Op) -> None:
         handle = ALIASES in op.page.traits

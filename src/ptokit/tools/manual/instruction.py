@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ptokit.api.program import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
+from ptokit.isa.lang.asm import OWN_SINCE, own_names
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import NOT_ON_TARGET, Attr, Instr, Operand
 from ptokit.isa.model.targets import TARGETS
@@ -120,6 +121,9 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
         yield "DPS", f"{page.mnemonic()} ins({names} : ...){into}"
         call = f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
         yield "C++", page.asm.cpp_text.translate(BRACES) if page.asm.cpp_text else call
+    for own in own_names(page.own):
+        words = [", ".join(plain), *(["|".join(own.signs)] if own.signs else [])]
+        yield OWN_SINCE, f"{results}pto.{own.name} {' '.join(words).strip()} : ..."
 
 
 def _pipes(page: type[Instr]) -> str:

@@ -1,0 +1,143 @@
+"""Scalar operations of the newest dialect's own: one name, the sign in a word behind the operands.
+
+They are pages of other dialects in another spelling. On values of the level below they are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from ptokit.ir.module import Op
+from ptokit.isa.index import lookup
+from ptokit.isa.lang.asm import OWN_SINCE, OwnName, own_names
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import I1, ScalarType, Type
+from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary
+from ptokit.text.read.binding import UnknownOperandType
+from ptokit.text.read.build import Named
+from ptokit.text.read.call import FLAGS, flags, read_item
+from ptokit.text.read.generic import generic_call, read_generic, read_plain
+from ptokit.text.read.parser import Parser
+from ptokit.text.read.shapes import SHAPES, finish, typed_use
+
+SIGNS = ("signed", "unsigned")
+Forms: TypeAlias = "Sequence[tuple[type[Instr], OwnName]]"
+
+
+@lru_cache(maxsize=4096)
+def own_forms(name: str) -> Forms:
+    """The pages that have `name` as one of their own."""
+    dialect, _, bare = name.strip('"').replace("_", ".").partition(".")
+    return [
+        (page, own)
+        for page in (lookup(name.strip('"')) if dialect == "pto" else ())
+        for own in own_names(page.own)
+        if bare == own.name.replace("_", ".")
+    ]
+
+
+def on_numbers(p: Parser) -> bool:
+    """Whether the first operand is a number: of some names there is a form on tiles too."""
+    value = p.names.table.get(p.texts[p.i + (p.texts[p.i] == "(")][1:])
+    return value is not None and isinstance(value.type, ScalarType)
+
+
+def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op lt %a, %b signed overflow<nsw> {key = value} : T -> U`, without what the page lacks."""
+    shape = forms[0][0].asm.shape
+    if shape == "constant":
+        op = SHAPES[shape](p, [page for page, _ in forms], at, results)
+        op.dialect = OWN_SINCE
+        return op
+    given: list[Given] = []
+    if shape == "compare":
+        word_at = p.i
+        given.append(Given("", word_at, p.word("a predicate"), word_at, word_at))
+    items = [read_item(p, p.names)]
+    while p.accept(","):
+        items.append(read_item(p, p.names))
+    sign = _words(p, given)
+    p.expect(":")
+    types = [kind for kind, _ in p.listed_types()]
+    outcome = [kind for kind, _ in p.listed_types()] if p.accept("->") else types[-1:]
+    page = _chosen(p, forms, sign, (types[-1], *outcome), at)
+    if shape == "select":
+        types = [I1, types[-1], types[-1]]
+    elif len(types) == 1:
+        types *= len(items)
+    if len(types) != len(items):
+        message = f"{len(items)} operands, but {len(types)} types"
+        raise p.wrong("operand-count", message, at)
+    values = [typed_use(p, item, kind) for item, kind in zip(items, types, strict=True)]
+    op = Op(page, spans={"": p.span(at)}, dialect=OWN_SINCE)
+    bind_attributes(p, op, [_predicate(page, g, sign) for g in given])
+    return finish(p, op, results, values, [I1] if shape == "compare" else outcome)
+
+
+def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """The op in generic form, where the sign is an attribute."""
+    if forms[0][0].asm.shape == "constant":
+        op = read_generic(p, [page for page, _ in forms], at, results)
+        op.dialect = OWN_SINCE
+        return op
+    call, _ = generic_call(p, at)
+    said = next((g for g in call.attrs if g.key == "signedness"), None)
+    text = str(said.value) if said else ""
+    sign = next((s for s in reversed(SIGNS) if s in text), "")
+    kinds = [kind for kind, _ in (*(call.types or ())[-1:], *(call.results or ()))]
+    page = _chosen(p, forms, sign, kinds, call.at)
+    call.attrs = [_predicate(page, g, sign) for g in call.attrs if g is not said]
+    op = read_plain(p, page, call, results)
+    op.dialect = OWN_SINCE
+    return op
+
+
+def _words(p: Parser, given: list[Given]) -> str:
+    """What stands between the operands and the types; gives the word of the sign."""
+    sign = ""
+    while (text := p.texts[p.i]) != ":":
+        if text in SIGNS and not sign:
+            sign = text
+            p.i += 1
+        elif text in FLAGS:
+            given.append(flags(p))
+        elif text == "{":
+            given += dictionary(p)
+        elif text in ("round", "sat", "nosat"):  # of threads
+            raise UnknownOperandType
+        else:
+            p.fail("expected ':' and a type")
+    return sign
+
+
+def _chosen(p: Parser, forms: Forms, sign: str, kinds: Sequence[Type], at: int) -> type[Instr]:
+    """The page of an operation on such numbers."""
+    if not all(isinstance(kind, ScalarType) for kind in kinds):
+        raise UnknownOperandType
+    signs = sorted({s for _, own in forms for s in own.signs})
+    if bool(sign) is not bool(signs):
+        name = p.texts[at]
+        message = f"{name} takes no sign" if sign else f"{name} needs a word: {' or '.join(SIGNS)}"
+        raise p.wrong("syntax-error", message, at)
+    bits = [kind.bits for kind in kinds if isinstance(kind, ScalarType)]
+    for page, own in forms:
+        if own.wider <= (bits[-1] > bits[0]) and (not sign or sign in own.signs):
+            return page
+    raise UnknownOperandType
+
+
+def _predicate(page: type[Instr], given: Given, sign: str) -> Given:
+    """The predicate of a comparison in the words of the page, where the sign is a letter of it."""
+    if page.asm.shape != "compare" or given.key not in ("", page.attrs[0].key):
+        return given
+    kind = page.attrs[0].kind
+    text = str(given.value)
+    word = text.rpartition(" ")[2].rpartition("<")[2].rstrip(">")
+    if issubclass(kind, Word):
+        ways = (f"{letter}{word}" for letter in ("", sign[:1] or "o"))
+        word = next((way for way in ways if kind.named(way)), word)
+    return replace(given, key=page.attrs[0].key, value=Raw(word))
