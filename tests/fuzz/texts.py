@@ -346,6 +346,16 @@ def branch(scope: Scope, page: type[Instr]) -> Op:
     return op
 
 
+def cases(scope: Scope, page: type[Instr]) -> Op:
+    """A region for each of some numbers, and one more."""
+    numbers = tuple(scope.random.sample(range(-4, 9), scope.random.randint(0, 3)))
+    op = Op(page, {page.ins()[0].name: scope.of(INDEX)}, {page.attrs[0].name: numbers})
+    kinds = [v.type for v in scope.values if scope.chance(8)][:2]
+    op.regions = [region(scope.inner(), page, [], kinds) for _ in (*numbers, "default")]
+    op.results = scope.results(kinds)
+    return op
+
+
 def section(scope: Scope, page: type[Instr]) -> Op:
     """One region, which gives values only where its dialect ends regions so."""
     kinds = [v.type for v in scope.values if scope.chance(8)][:2]
@@ -419,6 +429,7 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "tile_element": element,
     "for": loop,
     "if": branch,
+    "cases": cases,
     "while": repetition,
     "section": section,
     "executed": section,

@@ -101,3 +101,108 @@ def test_memrefs_of_no_memory_are_arguments_in_global_memory() -> None:
     assert program.check("cpu", "a5") == []
     assert loads(program.text("dps")).text("dps") == program.text("dps")
     program.run(b=np.zeros((16, 32), np.float32))
+
+
+GENERIC = """\
+// a whole module
+"builtin.module"() <{sym_name = "whole"}> ({
+  // the first
+  "func.func"() <{arg_attrs = [{}, {pto.name = "out"}], function_type = (i32, !pto.ptr<i32>) -> (),
+    sym_name = "f"}> ({
+  ^bb0(%a: i32, %p: !pto.ptr<i32>): // two
+    %zero = "arith.constant"() <{value = 0 : index}> : () -> index
+    %b = "func.call"(%a) <{callee = @g}> : (i32) -> i32
+    %c = "arith.cmpi"(%b, %a) <{predicate = 4 : i64}> : (i32, i32) -> i1
+    "cf.cond_br"(%c, %b, %a)[^bb1, ^bb2]
+      <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, i32, i32) -> ()
+  ^bb1(%d: i32):
+    "pto.store_scalar"(%d, %p, %zero) : (i32, !pto.ptr<i32>, index) -> ()
+    "cf.br"(%a)[^bb2] : (i32) -> ()
+  ^bb2(%e: i32):
+    "func.return"() : () -> ()
+  }) {pto.entry} : () -> ()
+  "func.func"() ({
+  ^bb0(%n: i32):
+    %m = "arith.addi"(%n, %n) : (i32, i32) -> i32
+    "func.return"(%m) : (i32) -> ()
+  }) {function_type = (i32) -> i32, sym_name = "g", sym_visibility = "private"}
+    : () -> () loc("g.py":1:2)
+  "func.func"() <{function_type = (memref<4xi32>) -> i32, sym_name = "h",
+    sym_visibility = "private"}> ({
+  }) : () -> ()
+  "builtin.module"() ({
+  }) {pto.target_arch = "a5"} : () -> ()
+}) {pto.far = "away"} : () -> ()
+// the end
+"""
+SHORT = """\
+// a whole module
+module @whole attributes {pto.far = "away"} {
+  // the first
+  func.func @f(%a: i32, %p: !pto.ptr<i32> {pto.name = "out"}) attributes {pto.entry} { // two
+    %zero = arith.constant 0 : index
+    %b = func.call @g(%a) : (i32) -> i32
+    %c = arith.cmpi sgt, %b, %a : i32
+    cf.cond_br %c, ^bb1(%b : i32), ^bb2(%a : i32)
+  ^bb1(%d: i32):
+    pto.store_scalar %d, %p[%zero] : !pto.ptr<i32>, i32
+    cf.br ^bb2(%a : i32)
+  ^bb2(%e: i32):
+    return
+  }
+  func.func private @g(%n: i32) -> i32 {
+    %m = arith.addi %n, %n : i32
+    return %m : i32
+  }
+  func.func private @h(memref<4xi32>) -> i32
+  module attributes {pto.target_arch = "a5"} {
+  }
+}
+// the end
+"""
+
+
+def test_modules_and_functions_in_generic_form_are_printed_in_the_short_one() -> None:
+    assert loads(GENERIC).text() == SHORT
+    assert loads(SHORT).text() == SHORT
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_modules_in_generic_form_run(engine: str) -> None:
+    found = loads(GENERIC).run(a=21, p=np.zeros(1, np.int32), func="f", engine=engine)
+    assert found["p"].tolist() == [42]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ('sym_name = "g", ', "", "syntax-error"),
+        ("function_type = (i32) -> i32, ", "", "syntax-error"),
+        ("function_type = (i32) -> i32", "function_type = 4", "syntax-error"),
+        ("function_type = (i32) -> i32", "function_type = (i64) -> i32", "type-mismatch"),
+        ("function_type = (i32) -> i32", "function_type = () -> i32", "type-mismatch"),
+        ("function_type = (i32) -> i32", "function_type = (i32) -> ()", "operand-count"),
+        ("function_type = (i32) -> i32", "function_type = (i32)", "syntax-error"),
+        ('sym_name = "g"', 'sym_name = "f"', "redefined-name"),
+        ("^bb0(%n: i32)", "^bb0(%n: i33x)", "unknown-type"),
+        ('"arith.addi"(%n, %n)', '"arith.addi"(%n, %k)', "undefined-name"),
+        ("(%a)[^bb2]", "(%a)[^bb7]", "undefined-name"),
+        ("^bb2(%e: i32):", "^bb2(%e: i32, %f: i32):", "operand-count"),
+        ('}) {pto.far = "away"}', '}) {pto.far = "away"', "syntax-error"),
+        ('}) {pto.far = "away"} : () -> ()', "", "syntax-error"),
+        ('"func.func"() ({', '"func.func"(%a) ({', "syntax-error"),
+        ('"builtin.module"() ({', '"builtin.module"() <{ ({', "syntax-error"),
+    ],
+)
+def test_what_is_wrong_with_generic_form_is_said(old: str, new: str, slug: str) -> None:
+    assert old in GENERIC
+    with pytest.raises(PtoError) as caught:
+        loads(GENERIC.replace(old, new))
+    assert slug in {d.slug for d in caught.value.diagnostics}
+
+
+def test_a_text_in_generic_form_that_ends_early_is_refused_at_its_end() -> None:
+    tokens = GENERIC.split(" ")
+    for count in range(4, len(tokens) - 8, 3):
+        with pytest.raises(PtoError):
+            loads(" ".join(tokens[:count]))

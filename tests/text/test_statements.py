@@ -51,6 +51,13 @@ def test_a_bracket_on_the_next_line_is_its_own(before: str, statement: str) -> N
     assert same(read(print_module(module)), module)
 
 
+def test_in_generic_form_a_value_has_a_type() -> None:
+    with pytest.raises(pto.PtoError) as caught:
+        read('func.func @f(%a: i32) {\n  "arith.addi"(%a, %a)\n  return\n}\n')
+    (found,) = caught.value.diagnostics
+    assert (found.slug, "its type stands behind" in found.message) == ("operand-count", True)
+
+
 def test_no_keyword_is_the_name_of_an_instruction() -> None:
     """Else nobody could say whether `word [` goes on or begins a statement."""
     words = {word for page in pages() for word in keywords(page)}

@@ -13,6 +13,7 @@ from typing import Any
 from ptokit.diagnostics.nearest import did_you_mean, nearest
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr, Instr
+from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.types.parts import DIGITS
@@ -27,6 +28,13 @@ class Raw(str):
 
 
 UNIT = Raw("unit")
+
+
+class FunctionType(Raw):
+    """`(T, U) -> V`, with the types."""
+
+    taken: tuple[Type, ...] = ()
+    results: tuple[Type, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,8 @@ def read_value(cursor: Cursor) -> object:
     first = text[:1]
     if first in ("[", "{") or text == "<":
         return _bracketed(cursor, at)
+    if first == "(":
+        return _function_type(cursor)
     if not text or text in ("}", ")", "]", ",", ":", "="):
         cursor.fail("expected a value")
     cursor.i += 1
@@ -112,6 +122,18 @@ def _bracketed(cursor: Cursor, at: int) -> object:
     cursor.skip_balanced()
     start, end = cursor.tokens.starts[at], cursor.tokens.end(cursor.i - 1)
     return Raw(" ".join(cursor.tokens.source.text[start:end].split()))
+
+
+def _function_type(cursor: Cursor) -> FunctionType:
+    """`(T, U) -> V`."""
+    start = cursor.tokens.starts[cursor.i]
+    taken = cursor.types()
+    cursor.expect("->")
+    results = cursor.types()
+    text = cursor.tokens.source.text[start : cursor.tokens.end(cursor.i - 1)]
+    found = FunctionType(" ".join(text.split()))
+    found.taken, found.results = (tuple(kind for kind, _ in each) for each in (taken, results))
+    return found
 
 
 def _number(cursor: Cursor, text: str, at: int) -> object:

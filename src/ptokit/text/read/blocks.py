@@ -19,7 +19,7 @@ from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.text.read.attributes import numeral
 from ptokit.text.read.build import Named
 from ptokit.text.read.call import Item, read_item, typed
-from ptokit.text.read.cursor import FUNC
+from ptokit.text.read.cursor import FUNCS
 from ptokit.text.read.parser import Parser
 
 
@@ -80,7 +80,7 @@ def _heads(p: Parser) -> Heads:
     found = Heads([], [[]], 0)
     depth, i = 0, p.body + 1
     entry = i
-    while (text := p.texts[i]) not in ("", FUNC) and (depth or text != "}"):
+    while (text := p.texts[i]) not in ("", *FUNCS) and (depth or text != "}"):
         depth += (text == "{") - (text == "}")
         if text[:1] == "^" and not depth and i != entry:
             if _is_head(p, i):

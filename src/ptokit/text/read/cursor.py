@@ -15,7 +15,8 @@ from ptokit.text.types.parts import DIGITS, BadType
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import SPELLED, type_named
 
-FUNC = "func.func"
+FUNC, GENERIC_FUNC = "func.func", '"func.func"'
+FUNCS = (FUNC, GENERIC_FUNC)
 DEEPEST = 100
 INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
 ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")

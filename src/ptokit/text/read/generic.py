@@ -41,6 +41,10 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
     if SHAPES_OF_CALLS & {forms[0].asm.shape}:
         return build(p, p.names, forms, call, results)
+    if forms[0].asm.shape == "call":
+        op, attr = read_plain(p, forms[0], call, results), forms[0].attrs[0].name
+        op.attrs[attr] = str(op.attrs[attr]).removeprefix("@").strip('"')
+        return op
     if forms[0].asm.shape == "cases":
         cases_in_text_order(p, op := read_plain(p, forms[0], call, results), at)
         return op
@@ -202,6 +206,9 @@ def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     types = [kind for kind, _ in call.results or []]
     if results:
         expect_results(p, op.page, len(types), results)
+    if op.page.results() and not types:
+        message = f"{op.name} defines a value: its type stands behind `->`"
+        raise p.wrong("operand-count", message, call.at)
     if any(isinstance(kind, OpaqueType) for kind in types):
         raise UnknownOperandType
     op.results = [p.names.define(n, k, i) for (n, i), k in zip(results, types, strict=False)]

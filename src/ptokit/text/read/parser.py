@@ -12,7 +12,7 @@ from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.build import Named
 from ptokit.text.read.comments import trimmed
-from ptokit.text.read.cursor import FUNC, Cursor, Enough, Lost
+from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names
 
@@ -46,7 +46,7 @@ class Parser(Cursor):
         while before and not before[0]:
             before = before[1:]
         while self.texts[self.i] != "}" and self.texts[self.i][:1] != "^":
-            if self.texts[self.i] in ("", FUNC):
+            if self.texts[self.i] in ("", *FUNCS):
                 self._missing_brace(opened)
             before = self.statement(block, before)
         if self.texts[self.i] == "}":

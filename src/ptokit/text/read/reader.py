@@ -15,10 +15,10 @@ from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
 from ptokit.isa.model.types import Type
-from ptokit.text.read.attributes import dictionary, generic
+from ptokit.text.read.attributes import FunctionType, Given, dictionary, generic
 from ptokit.text.read.blocks import check_blocks, read_blocks, read_region
 from ptokit.text.read.comments import trimmed
-from ptokit.text.read.cursor import FUNC, UNKNOWN, Enough, Lost
+from ptokit.text.read.cursor import FUNC, FUNCS, GENERIC_FUNC, UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
 from ptokit.text.read.names import Names, constant_page
 from ptokit.text.read.operation import read_operation
@@ -28,7 +28,10 @@ from ptokit.text.read.shapes import SHAPES
 from ptokit.text.types.typereader import in_global_memory
 
 FLAT = "main"
-MODULE = "module"
+MODULE, GENERIC_MODULE = "module", '"builtin.module"'
+MODULES = (MODULE, GENERIC_MODULE)
+PARTS = (*FUNCS, *MODULES)
+DICTIONARY = re.compile(r"\{[^{}]*\}")
 SECTION = re.compile(r"//\s*-----")  # what other tools split a file at: names begin anew
 
 
@@ -67,7 +70,7 @@ def _program(p: Parser) -> Module:
     while comments and not comments[0]:
         del comments[0]
     aliases, comments = _aliases(p, comments)
-    if p.texts[p.i] not in (FUNC, MODULE):
+    if p.texts[p.i] not in PARTS:
         module = _flat(p, comments)
         module.aliases = (*aliases, *module.aliases)
         return module
@@ -114,26 +117,58 @@ def _alias(p: Parser, name: str, at: int) -> Type:
 
 def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
     """`module [@name] [attributes {...}] { functions }`, and the comments after it."""
-    p.i += 1
-    name = p.texts[p.i]
-    p.i += name[:1] == "@"
-    attrs = generic(dictionary(p)) if p.accept("attributes") else {}
+    quoted = p.texts[p.i] == GENERIC_MODULE
+    attrs, name = (generic(_head(p)), "") if quoted else _module_head(p)
     opened = p.i
     p.enter()
     p.expect("{")
+    if quoted:
+        p.label()
     after, following = p.gap(p.i)
     aliases, following = _aliases(p, following)
     while following and not following[0]:
         del following[0]
     parts, inner, _ = _parts(p, following, "}", ())
     module = Module(parts, attrs, True, Comments(tuple(before), after), (), aliases, inner)
-    module.name = name[1:] if name[:1] == "@" else ""
     if not (p.problems and not p.texts[p.i]):
         p.expect("}", opened)
+        attrs |= generic(_tail(p)) if quoted else {}
         p.skip_location()
+    module.name = name or str(attrs.pop("sym_name", ""))
     p.depth -= 1
     tail, rest = p.gap(p.i)
     return module, [*([tail] if tail else []), *rest]
+
+
+def _module_head(p: Parser) -> tuple[dict[str, object], str]:
+    """The attributes of a module, and its name."""
+    p.i += 1
+    name = p.texts[p.i]
+    p.i += name[:1] == "@"
+    attrs = generic(dictionary(p)) if p.accept("attributes") else {}
+    return attrs, name[1:] if name[:1] == "@" else ""
+
+
+def _head(p: Parser) -> list[Given]:
+    """`"name"() <{properties}> (` in generic form, up to the region."""
+    p.i += 1
+    p.expect("(")
+    p.expect(")")
+    opened = p.i
+    given = dictionary(p) if p.accept("<") else []
+    if given or p.texts[opened] == "<":
+        p.expect(">", opened)
+    p.expect("(")
+    return given
+
+
+def _tail(p: Parser) -> list[Given]:
+    """`) {attributes} : () -> ()`, what stands behind the region."""
+    p.expect(")")
+    given = dictionary(p) if p.texts[p.i] == "{" else []
+    for text in (":", "(", ")", "->", "(", ")"):
+        p.expect(text)
+    return given
 
 
 def _parts(
@@ -147,7 +182,7 @@ def _parts(
     while p.texts[p.i] != end:
         first = p.i
         try:
-            if p.texts[first] == MODULE:
+            if p.texts[first] in MODULES:
                 module, before = _module(p, before)
                 module.aliases, aliases = (*aliases, *module.aliases), ()
                 parts.append(module)
@@ -171,9 +206,10 @@ def _named_function(
     p: Parser, before: list[str], known: Sequence[Func | Module], end: str
 ) -> tuple[Func, list[str]]:
     """A function whose name no other one of the module has, and the comments after it."""
-    if p.texts[p.i] != FUNC:
+    if p.texts[p.i] not in FUNCS:
         p.fail(f"expected {FUNC}, {MODULE}" + (f" or {end!r}" if end else ""))
-    func, after = _function(p, before)
+    quoted = p.texts[p.i] == GENERIC_FUNC
+    func, after = (_generic_function if quoted else _function)(p, before)
     if any(isinstance(part, Func) and part.name == func.name for part in known):
         raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
     return func, after
@@ -182,10 +218,10 @@ def _named_function(
 def _resume(p: Parser, first: int, end: str) -> None:
     """After a function that is broken: on to the next one, or to the end of the module."""
     p.depth = 0
-    if p.texts[first] == FUNC and p.reached <= first:
+    if p.texts[first] in FUNCS and p.reached <= first:
         _body_without_head(p, first + 1)
     i = max(first + 1, p.reached)
-    while p.texts[i] not in ("", FUNC, MODULE):
+    while p.texts[i] not in ("", *PARTS):
         i += 1
     if not p.texts[i] and end:
         stop = max(first + 1, p.reached)
@@ -196,7 +232,7 @@ def _resume(p: Parser, first: int, end: str) -> None:
 def _body_without_head(p: Parser, first: int) -> None:
     """The body of a function whose head is broken."""
     i = first
-    while p.texts[i] not in ("", FUNC) and not (p.texts[i] == "{" and begins_region(p, i)):
+    while p.texts[i] not in ("", *FUNCS) and not (p.texts[i] == "{" and begins_region(p, i)):
         i += 1
     p.i, p.names = i, Names(p, flat=True)  # any name may be an argument
     if p.texts[i] == "{":
@@ -245,6 +281,53 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     return func, [*([after] if after else []), *following]
 
 
+def _generic_function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
+    """`"func.func"() <{function_type = (T) -> U, sym_name = "f"}> ({ ^bb0(%a: T): ... }) : ...`."""
+    at = p.i
+    given = _head(p)
+    p.names = Names(p, flat=False)
+    func = Func("", Block(), span=p.span(at))
+    opened = p.i
+    p.expect("{")
+    func.declared = p.texts[p.i] == "}"
+    args = p.label()
+    for value in args:
+        value.type = in_global_memory(value.type)
+    after, lines = p.gap(p.i)
+    func.body, *func.blocks = read_blocks(p, args, opened, lines)
+    p.expect("}", opened)
+    given += _tail(p)
+    _describe(p, func, given, at)
+    func.comments = Comments(tuple(before), after)
+    p.reached = p.i
+    _finish(p, func)
+    p.skip_location()
+    after, following = p.gap(p.i)
+    return func, [*([after] if after else []), *following]
+
+
+def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
+    """Give a function in generic form the name and the types that its attributes say."""
+    attrs = {item.key: item.value for item in given}
+    name, kind = attrs.pop("sym_name", None), attrs.pop("function_type", None)
+    if not isinstance(name, str) or not isinstance(kind, FunctionType):
+        message = 'a function has sym_name = "name" and function_type = (...) -> (...)'
+        raise p.wrong("syntax-error", message, at)
+    func.name, func.results = name, kind.results
+    func.visibility = str(attrs.pop("sym_visibility", ""))
+    listed = attrs.pop("arg_attrs", None)
+    for number, text in enumerate(DICTIONARY.findall(str(listed)) if listed else ()):
+        inner = Parser(tokenise(Source("arg_attrs", text)), p.operation, p.blocks)
+        if found := generic(dictionary(inner)):
+            func.arg_attrs[number] = found
+    func.attrs = generic([item for item in given if item.key in attrs])
+    if func.declared:
+        func.body.args = [Value(f"arg{n}", t, func.span) for n, t in enumerate(kind.taken)]
+    elif [*map(in_global_memory, kind.taken)] != [value.type for value in func.args]:
+        message = f"@{name}: the region does not take what function_type says"
+        raise p.wrong("type-mismatch", message, at)
+
+
 def _arguments(p: Parser, func: Func) -> bool:
     """Reads `(%a: T {attrs}, ...)` or, in a declaration, `(T, ...)`; whether names are given."""
     opened = p.i
@@ -274,6 +357,13 @@ def _body(p: Parser, func: Func) -> None:
     func.body, *func.blocks = read_blocks(p, func.body.args, opened, before)
     p.expect("}", opened)
     p.reached = p.i
+    _finish(p, func)
+
+
+def _finish(p: Parser, func: Func) -> None:
+    """What holds of a whole function whose body was read."""
+    if func.declared:
+        return
     if not p.problems:  # what they leave unknown is not completed
         p.names.finish(func)
     if not any(map(p.is_broken, (func.body, *func.blocks))):
@@ -305,7 +395,7 @@ def _flat(p: Parser, before: list[str]) -> Module:
     func = Func(FLAT, Block(), flat=True)
     while p.texts[p.i]:
         first = p.i
-        if p.problems and p.texts[first] in (FUNC, MODULE):
+        if p.problems and p.texts[first] in PARTS:
             return _top(p, [])  # what stood before was no statement
         try:
             before = _line(p, func.body, before)
@@ -323,7 +413,7 @@ def _flat(p: Parser, before: list[str]) -> Module:
 def _line(p: Parser, block: Block, before: list[str]) -> list[str]:
     """What may stand outside of functions; gives the comments that follow it."""
     text = p.texts[p.i]
-    if text in ("}", FUNC, MODULE):
+    if text in ("}", *PARTS):
         p.fail("expected an operation")
     if p.problems and text[:1] == "!" and p.texts[p.i + 1] == "=":
         return _aliases(p, before)[1]

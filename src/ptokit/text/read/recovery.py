@@ -7,7 +7,7 @@ known, of a type that agrees with every use.
 from __future__ import annotations
 
 from ptokit.isa.index import lookup
-from ptokit.text.read.cursor import CLOSING, FUNC, UNKNOWN, Lost
+from ptokit.text.read.cursor import CLOSING, FUNCS, UNKNOWN, Lost
 from ptokit.text.read.parser import Parser
 
 ENDS = ("=", ",", ":", ")", "]", "}")  # after a word that is no mnemonic
@@ -39,7 +39,7 @@ def skip(p: Parser, first: int) -> None:
 def _ended(p: Parser, opened: list[str]) -> bool:
     """Whether another statement or a function begins at the cursor."""
     text = p.texts[p.i]
-    if text == FUNC or (text == ";" and not opened):
+    if text in FUNCS or (text == ";" and not opened):
         return True
     return p.begins_line() and (text == "module" or begins(p, p.i, sure=bool(opened)))
 

@@ -105,7 +105,7 @@ def _behind(w: Writer, op: Op) -> str:
         values = op.bound(key)
         if values:
             text += f" {key} = {w.use(values[0])} : {w.type(values[0].type)}"
-        elif key in attrs:
+        elif key in attrs and w.form == "dps":
             text += f" {key} = {attribute(attrs[key])}"
     return text
 
