@@ -215,3 +215,84 @@ strides = [{strides}%cols, %one] : !pto.tensor_view<{view}xf32>
     assert program.check("all") == []
     given = np.arange(128, dtype=np.float32)
     assert (program.run(p=given, q=np.zeros_like(given), engine=engine)["q"] == given).all()
+
+
+STATED = """\
+func.func @f(%p: !pto.ptr<f16>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c256 = arith.constant 256 : index
+  %c1024 = arith.constant 1024 : index
+  %v = pto.make_tensor_view %p, shape = [%c1, %c4, %c4, %c16, %c16],
+    strides = [%c1024, %c1024, %c256, %c16, %c1] {attribute}
+    : !pto.tensor_view<1x4x4x16x16xf16{type}>
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("attribute", "type", "refused"),
+    [
+        ("nz", "nz", False),
+        ("nz", "", False),
+        ("", "nz", False),
+        ("nd", "nz", True),
+        ("nz", "nd", True),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_an_attribute_and_a_type_state_one_layout(
+    attribute: str, type: str, refused: bool, target: str
+) -> None:
+    given = f"{{layout = #pto.layout<{attribute}>}}" if attribute else ""
+    text = STATED.format(attribute=given, type=f", #pto.layout<{type}>" if type else "")
+    found = [d for d in pto.loads(text).check(target) if d.is_error]
+    assert [d.slug for d in found] == ["layout"] * refused
+    assert all("layout == result.layout" in str(d) for d in found)
+
+
+MEETING = """\
+func.func @f(%p: !pto.ptr<f16>, %c: i1, %q: !pto.ptr<f16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %c1024 = arith.constant 1024 : index
+  %v = scf.if %c -> (!pto.tensor_view<1x1x4x16x16xf16>) {
+    %a = pto.make_tensor_view %p, shape = [%c1, %c1, %c4, %c16, %c16],
+      strides = [%c1024, %c1024, %c256, %c16, %c1] {layout = #pto.layout<nz>}
+      : !pto.tensor_view<1x1x4x16x16xf16>
+    scf.yield %a : !pto.tensor_view<1x1x4x16x16xf16>
+  } else {
+    %b = pto.make_tensor_view %p, shape = [%c1, %c1, %c4, %c16, %c16],
+      strides = [%c1024, %c1024, %c256, %c16, %c1] {layout = #pto.layout<nd>}
+      : !pto.tensor_view<1x1x4x16x16xf16>
+    scf.yield %b : !pto.tensor_view<1x1x4x16x16xf16>
+  }
+  %w = pto.partition_view %v, offsets = [%c0, %c0, %c0, %c0, %c0],
+    sizes = [%c1, %c1, %c4, %c16, %c16]
+    : !pto.tensor_view<1x1x4x16x16xf16> -> !pto.partition_tensor_view<1x1x4x16x16xf16>
+  %t = pto.alloc_tile : !pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=16, v_row=64, v_col=16,
+    blayout=col_major, slayout=row_major, fractal=512, pad=0>
+  pto.tload ins(%w : !pto.partition_tensor_view<1x1x4x16x16xf16>) outs(%t : !pto.tile_buf<loc=vec,
+    dtype=f16, rows=64, cols=16, v_row=64, v_col=16, blayout=col_major, slayout=row_major,
+    fractal=512, pad=0>)
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_views_of_two_layouts_may_meet_and_the_run_decides(engine: str) -> None:
+    program = pto.loads(MEETING)
+    assert not any(d.is_error for target in ("cpu", "a5") for d in program.check(target))
+    p, q = np.zeros(1024, np.float16), np.zeros(1024, np.float16)
+    program.run(p=p, c=1, q=q, target="a5", engine=engine)
+    with pytest.raises(pto.PtoError) as caught:
+        program.run(p=p, c=0, q=q, target="a5", engine=engine)
+    assert caught.value.diagnostics[0].slug in ("layout", "shape")

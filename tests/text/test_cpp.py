@@ -203,3 +203,50 @@ func.func @f(%int: i32) -> i32 attributes {pto.entry} {
     assert "const int32_t half_ = new_ + new_;" in printed
     assert 'extern "C" __global__ AICORE int32_t f(int32_t int_)' in printed
     assert "const auto r = main_(int_);" in printed
+
+
+SEVERAL = """\
+module {
+  func.func @run(%n: i32) attributes {pto.entry} {
+    %m = func.call @more(%n) : (i32) -> i32
+    func.call @far(%m) : (i32) -> ()
+    return
+  }
+  func.func private @more(%n: i32) -> i32 {
+    return %n : i32
+  }
+  func.func private @far(i32)
+}
+// -----
+module @second {
+  func.func private @far(i32)
+  func.func @run(%n: i32) attributes {pto.entry} {
+    %m = func.call @more(%n) : (i32) -> i32
+    func.call @far(%m) : (i32) -> ()
+    return
+  }
+  func.func private @more(%n: i32) -> i32 {
+    %m = arith.addi %n, %n : i32
+    return %m : i32
+  }
+  func.func private @run_2(%n: i32) {
+    return
+  }
+}
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
+def test_functions_of_one_name_in_several_modules(tmp_path: Path) -> None:
+    printed = loads(SEVERAL).text("cpp")
+    body = printed.partition("using namespace pto;\n")[2]
+    assert compiled({"several": body}, tmp_path) == {}
+    assert re.findall(r"(\w+)\(int32_t n\)\n", body) == [
+        "run",
+        "more",
+        "run_2",
+        "more_2",
+        "run_2_2",
+    ]
+    assert re.findall(r"= (\w+)\(", body) == ["more", "more_2"]
+    assert body.count("void far(int32_t arg0);") == 1

@@ -105,6 +105,11 @@ class GlobalType:
         return None if None in outer else outer.count(1) >= 2
 
     @property
+    def named_layout(self) -> bool:
+        """Whether the program gives its layout."""
+        return self.stated is not None
+
+    @property
     def layout(self) -> GlobalLayout | None:
         """The stated layout, or the one the strides imply; None: unknown, or more than one."""
         if self.stated is not None or self.stride is None:

@@ -29,6 +29,10 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
             help="a view has elements, an empty array none",
         ),
         named("operand-value", strides.least >= 0, help="elements count upward"),
+        when(
+            both(layout.given, result.named_layout == Const(True)),
+            named("layout", layout == result.layout, help="say it once, or the same"),
+        ),
     )
 
     @staticmethod

@@ -109,9 +109,11 @@ class _Fields:
             self.put(key.strip(), value.strip(), at + len(text) - len(value.lstrip()), at)
         self._positional(queue)
 
-    def put(self, key: str, text: str, at: int, start: int | None = None) -> None:
+    def put(
+        self, key: str, text: str, at: int, start: int | None = None, *, again: bool = False
+    ) -> None:
         if key in self.values:
-            if key in AGAIN and self.values[key][0] == text:
+            if again and key in AGAIN and self.values[key][0] == text:
                 return
             start = at if start is None else start
             message = f"{key} is given twice: {self.values[key][0]} and {text}"
@@ -120,7 +122,8 @@ class _Fields:
 
     def _positional(self, queue: list[tuple[str, int]]) -> None:
         if queue and Loc.named(queue[0][0].strip('"')) is not None:
-            self.put("loc", *queue.pop(0))
+            shaped = len(queue) > 1 and _starts_shape(queue[1][0])
+            self.put("loc", *queue.pop(0), again=shaped)
         if len(queue) > 1 and not _starts_shape(queue[0][0]) and _starts_shape(queue[1][0]):
             text, at = queue[0]
             raise unknown(text, [w.text for w in Loc], at, "a location")
@@ -142,18 +145,18 @@ class _Fields:
         text, at = queue.pop(0)
         match = DIMS.match(text)
         if match is None:
-            self.put("dtype", text, at)
+            self.put("dtype", text, at, again=True)
             for key in ("rows", "cols"):
                 if queue:
-                    self.put(key, *queue.pop(0))
+                    self.put(key, *queue.pop(0), again=True)
             return
         shape, dtype = extents(text, at)
         if len(shape) != 2:
             message = f"a tile has rows and columns, here are {len(shape)} extents"
             raise BadType("syntax-error", message, at, at + len(text))
         for key, extent in zip(("rows", "cols"), shape, strict=True):
-            self.put(key, "?" if extent is None else str(extent), at)
-        self.put("dtype", dtype.name, at)
+            self.put(key, "?" if extent is None else str(extent), at, again=True)
+        self.put("dtype", dtype.name, at, again=True)
 
     def take(self, key: str, read: Callable[[str, int], Any]) -> Any:  # Any: what `read` makes
         """The field read by `read`; None when it is not given."""

@@ -7,7 +7,7 @@ handles, numbers and control print through the template on their page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isfinite, isnan
 
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
@@ -113,9 +113,10 @@ def type_cpp(kind: Type) -> str:
 
 
 class Printer:
-    """Prints functions; names become C++ identifiers."""
+    """Prints functions; names become C++ identifiers, those of functions as `called` has them."""
 
-    def __init__(self) -> None:
+    def __init__(self, called: Mapping[str, str]) -> None:
+        self.called = called
         self.names: dict[Value, str] = {}
         # what the end of a region assigns, from the last one on
         self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
@@ -134,7 +135,7 @@ class Printer:
         given = ", ".join(map(type_cpp, func.results)) or "void"
         given = f"std::tuple<{given}>" if len(func.results) > 1 else given
         launched = 'extern "C" __global__ ' if func.launched else ""
-        return f"{launched}AICORE {given} {identifier(func.name)}({args})"
+        return f"{launched}AICORE {given} {self.called[func.name]}({args})"
 
     def func(self, func: Func) -> Iterator[str]:
         yield self.head(func)
@@ -243,7 +244,8 @@ class Printer:
                 fill[f"{attr.name}_literal"] = quoted(str(value))
         if CALLS in op.page.traits:
             called = op.page.attrs[0].name
-            fill[called] = identifier(str(fill[called]))
+            callee = str(fill[called])
+            fill[called] = self.called.get(callee, identifier(callee))
         names = ", ".join(map(self.name, op.results))
         fill["results"] = f"[{names}]" if len(op.results) > 1 else names
         if op.regions and op.regions[0].args:
@@ -283,20 +285,42 @@ def _tidy(text: str) -> str:
 
 def _declared(module: Module) -> list[Func]:
     """Functions that are called before they are defined, or have no body."""
-    place = {func.name: n for n, func in enumerate(module.funcs)}
-    ops = [(n, op) for n, func in enumerate(module.funcs) for op in func.walk()]
+    own = [part for part in module.parts if isinstance(part, Func)]
+    place = {func.name: n for n, func in enumerate(own)}
+    ops = [(n, op) for n, func in enumerate(own) for op in func.walk()]
     calls = [(n, op) for n, op in ops if isinstance(op, Op) and CALLS in op.page.traits]
     named = [(n, str(op.attrs[op.page.attrs[0].name])) for n, op in calls]
     early = {name for n, name in named if place.get(name, -1) >= n}
-    return [func for func in module.funcs if func.declared or func.name in early]
+    return [func for func in own if func.declared or func.name in early]
+
+
+def _identifiers(module: Module) -> dict[Func, str]:
+    """What functions are called in C++: each by a name of its own, whatever module it is of.
+
+    Those of one name that have no body are one.
+    """
+    found: dict[Func, str] = {}
+    bodies: set[str] = set()
+    for func in module.funcs:
+        base = identifier(func.name)
+        choices = (base, *(f"{base}_{n}" for n in range(2, len(module.funcs) + 2)))
+        found[func] = base if func.declared else next(c for c in choices if c not in bodies)
+        bodies |= set() if func.declared else {found[func]}
+    return found
 
 
 def print_cpp(module: Module) -> str:
-    """The module as C++ source; functions in text order."""
+    """The module as C++ source; functions in text order.
+
+    Where several modules have a function of one name, the later ones are numbered.
+    """
+    names, declared, bodies = _identifiers(module), list[str](), list[str]()
+    for inner in module.modules():
+        called = {part.name: names[part] for part in inner.parts if isinstance(part, Func)}
+        declared += (f"{Printer(called).head(func)};" for func in _declared(inner))
+        for func in inner.parts:
+            if isinstance(func, Func) and not func.declared:
+                bodies += ["", *Printer(called).func(func)]
     lines = ["#include <pto/pto-inst.hpp>", "using namespace pto;"]
-    if declared := _declared(module):
-        lines += ["", *(f"{Printer().head(func)};" for func in declared)]
-    for func in module.funcs:
-        if not func.declared:
-            lines += ["", *Printer().func(func)]
-    return "\n".join(lines) + "\n"
+    lines += ["", *dict.fromkeys(declared)] if declared else []
+    return "\n".join([*lines, *bodies]) + "\n"
