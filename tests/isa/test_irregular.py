@@ -39,3 +39,36 @@ func.func @f(%x: {kind}) {{
     done = pto.loads(text).execute({"x": np.zeros((1, 256), np.uint32)}, engine=engine)
     block = [f"{int(n):08X}" for n in done.outputs["x"][0, ::64]]
     assert block == ["6627E8D5", "E169C58D", "BC57AC4C", "9B00DBD8"]
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize(
+    ("words", "verdicts"),
+    [
+        ("", []),
+        (" {coalesce = #pto<coalesce elem>}", []),
+        (" {OOB = #pto<KIND_oob clamp>}", [("attribute", True)]),
+        (" {OOB = #pto<KIND_oob clamp>, coalesce = #pto<coalesce elem>}", []),
+    ],
+)
+@pytest.mark.parametrize("name", ["gather", "scatter"])
+def test_elements_or_rows_must_be_said_with_other_modes(
+    name: str, words: str, verdicts: list[tuple[str, bool]], target: str
+) -> None:
+    table, tile = "!pto.tensor_view<16x32xf32>", "!pto.tile_buf<vec, 16x32xf32>"
+    ids = tile.replace("f32", "i32")
+    said = words.replace("OOB", f"{name}Oob").replace("KIND", name)
+    statement = f"ins(%v, %i : {table}, {ids}) outs(%t : {tile})"
+    if name == "scatter":
+        statement = f"ins(%t, %i : {tile}, {ids}) outs(%v : {table})"
+    text = f"""func.func @f(%x: !pto.ptr<f32>, %i: {ids}, %t: {tile}) {{
+  %rows = arith.constant 16 : index
+  %cols = arith.constant 32 : index
+  %one = arith.constant 1 : index
+  %v = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : {table}
+  pto.m{name} {statement}{said}
+  return
+}}
+"""
+    assert [(d.slug, d.is_error) for d in pto.loads(text).check(target)] == verdicts
+    assert pto.loads(text).check("cpu") == []

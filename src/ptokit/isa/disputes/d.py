@@ -100,4 +100,11 @@ D: dict[str, Dispute] = {
         "no",
         "no program may rely on it",
     ),
+    "D19": Dispute(
+        "must MGATHER and MSCATTER say whether they take elements or rows?",
+        "Older assembler: it has no word for it. Newer one: yes, always. CPU simulator and code: "
+        "shapes tell.",
+        "on a2a3 and a5 with other modes, and for indices in global memory; else shapes tell",
+        "text of both versions stays legal, and its shapes leave no doubt",
+    ),
 }

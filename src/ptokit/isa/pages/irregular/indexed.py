@@ -98,7 +98,7 @@ class FromTable(
     tmp = Scratch(Tile, None, doc="of newer text; ignored")
     coalesce = Attr(Coalesce, None)
     outside = Attr(GatherOOB, None, key="gatherOob")
-    disputes = ("D5", "D7")
+    disputes = ("D5", "D7", "D19")
 
     @staticmethod
     def run(
@@ -164,7 +164,11 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
 
 
 class MScatter(
-    Instr, inner_flags=(A2A3, A5), pipe=MTE3, asm=Asm(deduced=True), disputes=("D5", "D6", "D7")
+    Instr,
+    inner_flags=(A2A3, A5),
+    pipe=MTE3,
+    asm=Asm(deduced=True),
+    disputes=("D5", "D6", "D7", "D19"),
 ):
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
 
