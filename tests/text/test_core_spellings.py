@@ -20,16 +20,16 @@ STATEMENTS = (
     '%a = pto.reserve_buffer {name = "f", size = 64, location = #pto.address_space<mat>, '
     "auto = false, base = 32} -> i32",
     '%a = pto.import_reserved_buffer {name = "f", peer_func = @other} -> i32',
-    "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, id = 2, slot_num = 2, "
+    "pto.aic_initialize_pipe {id = 2, dir_mask = 1, slot_size = 1024, slot_num = 2, "
     "local_slot_num = 1} (gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %n : i32, "
     "v2c_consumer_buf = %n : i32)",
     "pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = "
     "#pto.acc_push_epilogue<layout = nz2nd, quant = f32f16, relu = no_relu>} "
     f"(gm_slot_tensor = %v : {V})",
-    f"pto.tpush_to_aiv(%t : {T}) {{split = 1, id = 3}}",
+    f"pto.tpush_to_aiv(%t : {T}) {{id = 3, split = 1}}",
     f"pto.tpush_to_aic(%t : {T}) {{split = 1}} aiv_subblockid(%l)",
     f"%a = pto.tpop_from_aic {{split = 0}} -> {T}",
-    f"%a = pto.tpop_from_aic(%i, %i : index, index) {{split = 0}} -> {OPEN}",
+    f"%a = pto.tpop_from_aic(%i, %i) {{split = 0}} -> {OPEN}",
     f"%a = pto.tpop_from_aiv {{split = 0}} -> {V}",
     "pto.tfree_from_aic {split = 2}",
     f"pto.tfree_from_aiv(%v : {V}) {{split = 0}}",

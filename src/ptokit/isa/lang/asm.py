@@ -30,6 +30,7 @@ class Asm:
     uniform: bool = False  # one type may stand for all tiles in PTO-AS, results too
     # operands and attributes that stand behind `outs(...)`, `key = %a : T`
     behind: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()  # attributes that DPS text has though they are the default
     flag: str = ""  # an attribute that stands in `ins(...)` as a word alone, behind the operands
     attrs_inside: str = ""  # attributes stand inside `ins(...)`: what is between them and operands
     # words around operands, `recv(%a, %b)`; that of an operand with a key stands behind all else

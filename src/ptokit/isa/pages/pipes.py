@@ -50,7 +50,7 @@ class AtPipe(
 class ById(AtPipe, abstract=True):
     """At the pipe that a number names."""
 
-    id = Attr(int, 0)
+    id, split = Attr(int, 0), AtPipe.split  # their order in text is fixed
     rules = (AtPipe.rules, named("attribute", id >= 0))
 
 
@@ -188,7 +188,7 @@ class PopById(
 ):
     """The next entry of the other kind of core; waits where there is none."""
 
-    asm = cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; ")
+    asm = Asm(typed=()).over(cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; "))
     entry = Result(Entry)
     valid_row = In(Index, None, doc="rows of the valid region, where the type says `?`")
     valid_col = In(Index, None, doc="columns of the valid region, where the type says `?`")

@@ -78,7 +78,9 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESE
     """
 
     asm = Asm(
-        shape="configured", cpp_text="const uint32_t {addr}{{[{base}]}};  // {size} bytes, {label}"
+        shape="configured",
+        always=("auto",),
+        cpp_text="const uint32_t {addr}{{[{base}]}};  // {size} bytes, {label}",
     )
     example = BOTH_WAYS
     disputes = ("X60",)
@@ -153,9 +155,11 @@ class InitializePipe(PipeShape, abstract=True):
         "[, {local_slot_num}]> pipe{id}({gm_slot_buffer}{gm_slot_tensor}"
         "[, {c2v_consumer_buf}][, {v2c_consumer_buf}]);",
     )
-    id = Attr(int, 0)
+    id = Attr(int, 0)  # the order of all of these is fixed in text
+    dir_mask, slot_size = PipeShape.dir_mask, PipeShape.slot_size
     slot_num = Attr(int, None)
     local_slot_num = Attr(int, None)
+    nosplit, epilogue = PipeShape.nosplit, PipeShape.epilogue
     gm_slot_buffer = Scratch(Any_, None, key="gm_slot_buffer", doc="the slots in global memory")
     gm_slot_tensor = Scratch(Global, None, key="gm_slot_tensor", doc="one slot in global memory")
     c2v_consumer_buf = In(Scalar, None, scalar="i32", key="c2v_consumer_buf")
@@ -210,8 +214,10 @@ class PipeOfHandle(PipeShape, abstract=True):
     """Set up one end of a pipe, which its handle names."""
 
     pipe_result = Result(Handle, handle=PIPE)
+    dir_mask, slot_size = PipeShape.dir_mask, PipeShape.slot_size
     slot_num = Attr(int)
     flag_base = Attr(int, None)
+    nosplit, epilogue = PipeShape.nosplit, PipeShape.epilogue
     rules = (
         *PipeShape.rules,
         named("attribute", slot_num > 0),
@@ -254,7 +260,10 @@ class InitializeL2G2LPipe(PipeOfHandle, name="initialize_l2g2l_pipe", example=OU
     gm_addr = Scratch(Any_, doc="the slots in global memory")
     local_addr = In(Any_, None, doc="where the copies are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
-    local_slot_num = Attr(int, None)
+    dir_mask, slot_size = PipeOfHandle.dir_mask, PipeOfHandle.slot_size
+    slot_num, local_slot_num = PipeOfHandle.slot_num, Attr(int, None)
+    flag_base, nosplit = PipeOfHandle.flag_base, PipeOfHandle.nosplit
+    epilogue = PipeOfHandle.epilogue
     rules = (
         *PipeOfHandle.rules,
         when(

@@ -130,6 +130,9 @@ class QuantOut(Word, mlir="quant_out"):
     BF16 = "bf16", "bfloat16_t"
 
 
+SET = Asm(shape="called", always=("id",))  # as text has what sets parameters
+
+
 def of_pipe(number: Attr) -> tuple[Ruled, ...]:
     """The number of the pipe between cores that the parameters are meant for: one register."""
     return named("attribute", number >= 0, help="ids of pipes count from 0")
@@ -140,7 +143,7 @@ class SetQuantScalar(
 ):
     """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
 
-    asm = Asm(cpp_text="SET_QUANT_SCALAR<{out}>({scale});")
+    asm = Asm(cpp_text="SET_QUANT_SCALAR<{out}>({scale});").over(SET)
     scale = In(Scalar, doc="the scale, an f32")
     out = Attr(QuantOut, QuantOut.I8, key="outType")
     number = Attr(int, 0, key="id", cpp=False)
@@ -165,6 +168,7 @@ class SetQuantVector(
 ):
     """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
 
+    asm = SET
     fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")
     number = Attr(int, 0, key="id", cpp=False)
     example = {"fp": PARAMETERS}

@@ -28,7 +28,8 @@ def attributes(op: Op, w: Writer | None = None) -> str:
         placed = asm.shape in PLACED and ordered
         flag = attr.key == asm.flag and value is True
         elsewhere = attr.quoted or flag or attr.key in asm.behind
-        if value != attr.default and not placed and not (dps and elsewhere):
+        kept = value != attr.default or (dps and attr.key in asm.always)
+        if kept and not placed and not (dps and elsewhere):
             bits = f" : i{attr.bits}" if attr.kind is int and attr.bits != 64 else ""
             newer = w is not None and dps and w.version(op) >= CLAUSES_SINCE
             key = (newer and attr.newer) or attr.key

@@ -281,7 +281,8 @@ def _list(w: Writer, op: Op) -> tuple[str, str]:
         if slot.key:
             parts.append(f"{slot.key} = {names} : {w.type(values[0].type)}")
             continue
-        types += [w.type(v.type) for v in values]
+        if page.asm.typed is None or slot.name in page.asm.typed:
+            types += [w.type(v.type) for v in values]
         if word and word == opened:
             parts[-1] = f"{parts[-1][:-1]}, {names})"
         else:
@@ -299,13 +300,13 @@ def write_called(w: Writer, op: Op) -> None:
     """`%r = op(%a, %b : T, U) {attributes} -> V`."""
     operands, behind = _list(w, op)
     text = f"{w.results(op)}{w.mnemonic(op)}{operands}"
-    w.line(op, f"{text}{attributes(op)}{behind}{_arrow(w, op)}")
+    w.line(op, f"{text}{attributes(op, w)}{behind}{_arrow(w, op)}")
 
 
 def write_configured(w: Writer, op: Op) -> None:
     """`%r = op {attributes} (key = %a : T) -> V`."""
     operands, _ = _list(w, op)
-    text = f"{w.results(op)}{w.mnemonic(op)}{attributes(op)}"
+    text = f"{w.results(op)}{w.mnemonic(op)}{attributes(op, w)}"
     w.line(op, f"{text}{operands and f' {operands}'}{_arrow(w, op)}")
 
 
