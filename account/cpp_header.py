@@ -136,6 +136,7 @@ template <int I, int... Rest> auto &field(auto &of) {
   else return field<Rest...>(std::get<I>(of));
 }
 int64_t get_block_idx(), get_block_num(), get_subblockid(), get_subblockdim();
+int64_t get_l2_cache_offset();
 """
 COMM = "comm::"  # the namespace of what ranks do together
 CALL = re.compile(r"\b((?:comm::)?[A-Z][A-Z0-9_]+)(<.*?>)?\(((?:[^()]|\([^()]*\))*)\);")

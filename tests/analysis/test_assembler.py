@@ -117,6 +117,65 @@ def through(name: str, dst: str, fp: str) -> str:
     return of(name, {"a": ACC, "fp": tile("scaling", f"1x32x{fp}"), "d": dst})
 
 
+BITS = tile("vec", "16x32xui8", "valid=16x8")
+TALL = tile("vec", "32x64xf32", "valid=16x64")
+ROWS = "!pto.partition_tensor_view<64x64xf32>"
+FLAT = tile("vec", "1x16xi32")
+UPRIGHT, SLACK = tile("vec", "16x1xi32", "blayout=col_major"), tile("vec", "16x8xi32", "valid=16x1")
+BY_ROW = " {coalesce = #pto<coalesce row>}"
+L1, L1_ND = tile("mat", "16x32xf16", *BOXED), tile("mat", "16x32xf16")
+LEFT = tile("left", "16x128xf8E4M3FN", *BOXED)
+HALVES, COUNTS = tile("vec", "32x64xui16"), tile("vec", "32x256xui32")
+SPLIT = " {tinsertMode = #pto.tinsert_mode<split2>}"
+
+
+def scales(shape: str) -> str:
+    return tile("scaling", f"{shape}x!pto.f8E8M0", "slayout=row_major", "fractal=32")
+
+
+def scaled(shape: str) -> str:
+    args = {"a": LEFT, "d": scales(shape)}
+    return of("tget_scale_addr", args)
+
+
+def windowed(name: str, src: str, dst: str, more: str = "") -> str:
+    types = f"{src}, index, index"
+    line = f"pto.{name} ins(%a, %zero, %zero : {types}) outs(%d : {dst}){more}"
+    return program({"a": src, "d": dst}, "%zero = arith.constant 0 : index", line)
+
+
+def counted(idx: str) -> str:
+    return of("thistogram", {"a": HALVES, "i": idx, "d": COUNTS}, " {byte = 0 : i32}")
+
+
+def sequence(tmp: str) -> str:
+    types = f"i32, {tmp}"
+    line = f"pto.tci ins(%n, %t : {types}) outs(%d : {FLAT})"
+    return program({"t": tmp, "d": FLAT}, "%n = arith.constant 3 : i32", line)
+
+
+def filled(dst: str) -> str:
+    line = f"pto.texpands ins(%n : f32) outs(%d : {dst})"
+    return program({"d": dst}, "%n = arith.constant 3.0 : f32", line)
+
+
+def several(shape: str) -> str:
+    return program({}, f"%m = pto.alloc_multi_tile : !pto.multi_tile_buf<vec, {shape}, count=2>")
+
+
+def added(src: str) -> str:
+    line = f"pto.taxpy ins(%a, %n : {src}, f32) outs(%d : {VEC})"
+    return program({"a": src, "d": VEC}, "%n = arith.constant 3.0 : f32", line)
+
+
+GAPS = tile("vec", "32x64xui8", "valid=32x32")
+
+
+def reordered(src: str, room: str = "1x128xui8") -> str:
+    scaled = tile("vec", "32x32xui8", "slayout=row_major", "fractal=32")
+    return of("tmov", {"a": src, "t": tile("vec", room), "d": scaled})
+
+
 FINE, HARD = frozenset[str](), ("a2a3", "a5")
 CASES = {
     "parameters that are words": (through("tmov.fp", MAT_I8, "u64"), HARD, FINE),
@@ -150,6 +209,51 @@ CASES = {
     "an address of 32 bits": (address("i32"), HARD, {"type-mismatch"}),
     "a cast address is moved and viewed": (POINTERS.replace("NUMBER", "i64"), HARD, FINE),
     "a cast address of 32 bits": (POINTERS.replace("NUMBER", "i32"), HARD, {"type-mismatch"}),
+    "a comparison of tiles of one shape": (of("tcmp", {"a": VEC, "b": VEC, "d": BITS}), HARD, FINE),
+    "one of two shapes": (of("tcmp", {"a": VEC, "b": TALL, "d": BITS}), ("a5",), {"shape"}),
+    "a scaled sum of one shape": (added(VEC), HARD, FINE),
+    "one of another shape": (added(TALL), HARD, {"shape"}),
+    "rows by a row of numbers": (
+        of("mgather", {"g": ROWS, "i": FLAT, "d": VEC}, BY_ROW),
+        HARD,
+        FINE,
+    ),
+    "rows by a column": (of("mgather", {"g": ROWS, "i": UPRIGHT, "d": VEC}, BY_ROW), HARD, FINE),
+    "rows by what lies apart": (
+        of("mgather", {"g": ROWS, "i": SLACK, "d": VEC}, BY_ROW),
+        HARD,
+        {"layout"},
+    ),
+    "a sequence with scratch": (sequence(tile("vec", "1x256xi32")), ("a2a3",), FINE),
+    "one with scratch of halves": (sequence(tile("vec", "1x512xf16")), ("a2a3",), {"element-type"}),
+    "a filled column": (filled(ROW), ("a5",), FINE),
+    "a filled column there": (filled(ROW), ("a2a3",), {"layout"}),
+    "several tiles": (several("16x64xf32"), HARD, FINE),
+    "several of bytes that are floats": (several("16x64xf8E4M3FN"), ("a5",), {"element-type"}),
+    "a split insert of boxes": (
+        windowed("tinsert", tile("vec", "16x16xf16", *BOXED), L1, SPLIT),
+        ("a5",),
+        FINE,
+    ),
+    "a split insert of rows": (
+        windowed("tinsert", tile("vec", "16x16xf16"), L1, SPLIT),
+        ("a5",),
+        {"attribute"},
+    ),
+    "an accumulator into boxes": (windowed("textract", ACC, L1), HARD, FINE),
+    "an accumulator into rows": (windowed("textract", ACC, L1_ND), HARD, {"layout"}),
+    "the scales of a tile": (scaled("16x4"), ("a5",), FINE),
+    "scales of more": (scaled("16x8"), ("a5",), {"shape"}),
+    "filters in a column": (counted(tile("vec", "32x1xui8", "blayout=col_major")), ("a5",), FINE),
+    "filters in rows": (counted(tile("vec", "32x32xui8", "valid=32x1")), ("a5",), {"layout"}),
+    "a prefetched accumulator": (of("tprefetch", {"g": MEMORY, "d": ACC}), HARD, {"location"}),
+    "exponents in one piece": (reordered(tile("vec", "32x32xui8")), ("a5",), FINE),
+    "exponents with gaps": (reordered(GAPS), ("a5",), {"shape"}),
+    "exponents without room": (
+        reordered(tile("vec", "32x32xui8"), "1x96xui8"),
+        ("a5",),
+        {"shape"},
+    ),
     "numbers of the array's type": (kept("f32"), HARD, FINE),
     "numbers of another type": (kept("f16"), HARD, {"element-type"}),
 }

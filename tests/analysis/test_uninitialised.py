@@ -80,6 +80,7 @@ def summed(*lines: str, args: str) -> pto.Program:
     return pto.loads("\n".join(lines))
 
 
+LOADED = "pto.tload ins(%v : !pto.tensor_view<8x64xf32>) outs(%d : !pto.tile_buf<vec, 8x64xf32>)"
 VIEW = "%v: !pto.tensor_view<8x64xf32>"
 FILLED = f"{VIEW}, %a: !pto.tile_buf<vec, 8x64xf32>, %b: !pto.tile_buf<vec, 8x64xf32>"
 
@@ -102,6 +103,15 @@ def test_what_is_written_too_late_is_an_error() -> None:
     assert not summed(SUM, STORED, args=FILLED).check("all")
 
 
+def test_a_tile_that_is_only_changed_in_place_comes_from_elsewhere() -> None:
+    """X62: but where another tile is filled, this one was forgotten."""
+    grown = SUM.replace("outs(%c", "outs(%a")
+    found = summed(grown, args="").check("a5")
+    assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", False)}
+    found = summed(LOADED.replace("%d", "%b"), grown, args=VIEW).check("a5")
+    assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", True)}
+
+
 def test_another_tile_at_the_same_address_fills_no_input() -> None:
     """X62: at level 3 bytes are used again; that does not make what was read first a mistake."""
     tile = "!pto.tile_buf<vec, 8x64xf32>"
@@ -110,7 +120,6 @@ def test_another_tile_at_the_same_address_fills_no_input() -> None:
         f"%{name}_at = arith.constant {start} : i64"
         for name, start in {"a": 0, "b": 2048, "c": 4096, "d": 2048}.items()
     )
-    used = "pto.tload ins(%v : !pto.tensor_view<8x64xf32>) outs(%d : !pto.tile_buf<vec, 8x64xf32>)"
-    lines = (f"func.func @f({VIEW}) {{", *at, *later, SUM, used, "return", "}")
+    lines = (f"func.func @f({VIEW}) {{", *at, *later, SUM, LOADED, "return", "}")
     found = pto.loads("\n".join(lines)).check("a5")
     assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", False)}

@@ -34,6 +34,14 @@ def test_types_that_no_instruction_takes_are_known(kind: str) -> None:
     assert pto.loads(text).check("a5") == []
 
 
+@pytest.mark.parametrize("kind", ["!pto.tile_buf<vec, 8x8xf64>", "!pto.tile<8x8xf64>"])
+def test_no_instruction_computes_with_tiles_of_f64(kind: str) -> None:
+    line = f"pto.tabs ins(%a : {kind}) outs(%a : {kind})"
+    text = f"func.func @f(%a: {kind}) {{\n  {line}\n  return\n}}\n"
+    (found,) = pto.loads(text).check("a5")
+    assert (found.slug, found.is_error) == ("element-type", True)
+
+
 def test_the_counts_of_a_merge_have_no_address_at_level_3() -> None:
     text = (
         "%a = arith.constant 64 : i64\n"

@@ -6,6 +6,7 @@ executor, which evaluates the very same rules.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -198,6 +199,7 @@ TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 
 
+DOUBLES = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")  # tiles of them
 # dialects of MLIR that text has before buffers are tiles, and that are read as they stand
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
 
@@ -207,6 +209,10 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     types = [v.type for v in (*op.uses, *op.results)]
     kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
     below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
+    wide = next((k for k in kinds if DOUBLES.match(k.spelling)), None)
+    if wide is not None and any(page.executes for page in lookup(op.name)):
+        message = f"{op.name}: no instruction computes with {wide}"
+        return Diagnostic("element-type", message, op.span, help=NUMBERS)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
     if meant or below or of_threads or op.name.partition(".")[0] in FOREIGN:
         of = f"on {kinds[0]}, " if kinds else ""

@@ -6,8 +6,8 @@ is reported if the first iteration of every loop around it gets there on every p
 instruction's body, run on blank memory, says so: scratch operands are named and not read. A part
 of a tile that was never written while another was is left to the run.
 
-It is an error, but in an excerpt: where a function reads tiles that nothing in it writes, whoever
-runs it has to fill them, and what it reads first is a warning (dispute X62).
+It is an error, but in an excerpt: where a function reads tiles that nothing in it fills, whoever
+runs it has to, and what it reads first is a warning (dispute X62).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ptokit.isa.lang.traits import ALIASES, CALLS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
-EXCERPT = "nothing in this function writes some of the tiles that it reads: a run ends here"
+EXCERPT = "nothing in this function fills some of the tiles that it reads: a run ends here"
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
@@ -53,10 +53,14 @@ def uninitialised(
 
 
 def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
-    """The storage that some instruction writes, wherever it stands."""
+    """The storage that some instruction fills, wherever it stands."""
     ops = (op for op in func.body.walk() if isinstance(op, Op))
-    writing = (op for op in ops if op.page.executes and ALIASES not in op.page.traits)
-    return {storage.of(value) for op in writing for _, value in _written(op)}
+    writing = [op for op in ops if op.page.executes and ALIASES not in op.page.traits]
+    filled = {(op, storage.of(value)) for op in writing for _, value in _written(op)}
+    if not any(op.results or not any(True for _ in _read(op)) for op, _ in filled):
+        # no tile comes from elsewhere: what is only changed in place has to come from elsewhere
+        filled -= {(op, storage.of(value)) for op in writing for _, value in _read(op)}
+    return {value for _, value in filled}
 
 
 def _suspects(

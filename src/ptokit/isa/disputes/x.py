@@ -196,7 +196,7 @@ X: dict[str, Dispute] = {
     "X62": Dispute(
         "is a program legal that reads a tile before anything is written to it?",
         "Assembler: yes, it does not look. ptokit's engines: such a read ends the run.",
-        "no, but where a function reads tiles that nothing in it writes it is an excerpt, "
+        "no, but where a function reads tiles that nothing in it fills it is an excerpt, "
         "undecided, with a warning",
         "text that tests a compiler has its tiles filled; a store before the first sum is wrong",
     ),

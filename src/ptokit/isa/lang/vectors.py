@@ -49,6 +49,14 @@ def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     )
 
 
+def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+    """All operands have dst's declared shape."""
+    return tuple(
+        named("shape", s.rows == dst.rows, s.cols == dst.cols, help="declare both of one shape")
+        for s in sources
+    )
+
+
 def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     """Hardware computes on vector tiles."""
     return on(HARDWARE, both(*(tile.loc == VEC for tile in tiles)))

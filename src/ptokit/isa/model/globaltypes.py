@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
-from ptokit.isa.formula.rules import Rule, named, rules_of, when
+from ptokit.isa.formula.rules import Rule, both, either, named, rules_of, when
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.extents import times
 from ptokit.isa.model.layouts import IndexMap, axis, known
@@ -17,6 +17,7 @@ from ptokit.isa.model.words import GlobalLayout
 class Steps(NamedTuple):
     """Strides of a view in elements, each by the extent it belongs to."""
 
+    n0: int | None
     n1: int | None
     n2: int | None
     n3: int | None
@@ -82,6 +83,10 @@ class GlobalType:
         return self.fixed and all(n == 1 for n in self.shape[:-1]) and step in (1, None)
 
     @property
+    def n1(self) -> int | None:
+        return five(self.shape)[1]
+
+    @property
     def n2(self) -> int | None:
         return five(self.shape)[2]
 
@@ -138,7 +143,7 @@ class GlobalType:
     @property
     def steps(self) -> Steps:
         """The strides of the last four extents; None where not known."""
-        return Steps(*(None, None, None, None, *(self.stride or ()))[-4:])
+        return Steps(*(*(None,) * 5, *(self.stride or ()))[-5:])
 
     @property
     def of_scales(self) -> bool:
@@ -163,13 +168,16 @@ class GlobalType:
 
 def _view_rules() -> tuple[Rule, ...]:
     v = Field("view")
-    extents = named("layout", v.rank == 5, v.n3 == 16, help=BOXES)
+    lines = either(v.dtype.bits < 8, v.n4 * v.dtype.bits == 256)
+    extents = named("layout", v.rank == 5, v.n3 == 16, lines, help=BOXES)
     steps = (v.steps.n2 == v.n4 * 16, v.steps.n3 == v.n4, v.steps.n4 == 1)
-    apart = named("layout", v.steps.n1 >= v.n2 * v.steps.n2, help=BOXES)
+    on_lines = both(v.steps.n1 % v.n4 == 0, v.steps.n0 % v.n4 == 0)
+    enough = (v.steps.n1 >= v.n2 * v.steps.n2, v.steps.n0 >= v.n1 * v.steps.n1)
+    apart = named("layout", *enough, on_lines, help=BOXES)
     return when(v.boxed == Const(True), *extents, *named("layout", *steps, help=BOXES), *apart)
 
 
-BOXES = "nz has extents 1, columns / C0, rows / 16, 16, C0, and boxes of 16 x C0 one after another"
+BOXES = "nz has extents N, columns / C0, rows / 16, 16, C0, and boxes of 16 x C0 one after another"
 VIEW_RULES = tuple(rules_of(_view_rules()))
 
 # which of the five extents make up the rows of the logical matrix, and which the columns

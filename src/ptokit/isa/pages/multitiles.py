@@ -3,8 +3,10 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import MultiTileType, TileType
 from ptokit.isa.pages.allocation import Allocation
+from ptokit.isa.pages.windows import FP4, FP8
 
 PAIR = f"!pto.multi_tile_buf<{VEC_F32}, count=2>"
+NOT_YET = "the assembler has no multi-tiles of fp8 and fp4"
 IN_TURN = f"""\
 %one = arith.constant 1 : index
 %mb = pto.alloc_multi_tile : {PAIR}
@@ -30,6 +32,7 @@ class AllocMultiTile(Allocation, name="alloc_multi_tile"):
         *Allocation.rules,
         named("operand-value", both(result.count >= 2, result.count <= 16), help="2 to 16 tiles"),
         named("tile-shape", result.compact != CompactMode.ROW_PLUS_ONE),
+        on(HARDWARE, named("element-type", ~result.dtype.isin(*FP8, *FP4), help=NOT_YET)),
     )
 
 

@@ -62,6 +62,7 @@ class TCmp(Compare, disputes=("E25",), recorded={"plain": {"cmp": "cmp_mode"}}):
         on(A2A3, dst.dtype.isin(*BYTES)),
         one_type(src0, src1),
         same_region(src0, src1),
+        on(A5, same_extents(src0, src1)),
         elements(src0, cpu=NUMBERS, a2a3=(i32, f16, f32), a5=VEC_A5),
         in_vec(src1),
         row_major(src1),

@@ -105,7 +105,12 @@ def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def from_acc(
-    dst: Operand, src: Operand, *rules: Ruled, layouts: tuple[Layout, ...], into_vec: Ruled = ()
+    dst: Operand,
+    src: Operand,
+    *rules: Ruled,
+    layouts: tuple[Layout, ...],
+    into_l1: tuple[Layout, ...] = (),
+    into_vec: Ruled = (),
 ) -> tuple[Path, ...]:
     """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
     lines = dst.cols * dst.size % 32 == 0
@@ -113,7 +118,7 @@ def from_acc(
         path(
             *(ACC, MAT, FIX, rules, src.layout == NZ),
             on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(*layouts), lines),
+            on(A5, dst.layout.isin(*(into_l1 or layouts)), lines),
         ),
         path(
             *(ACC, VEC, FIX, rules, src.layout == NZ, dst.layout.isin(*layouts), lines),
@@ -126,7 +131,7 @@ def from_acc(
 def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
     """The same of a window."""
     chosen = named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode")
-    return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
+    return from_acc(dst, src, layouts=(NZ, ND), into_l1=(NZ,), into_vec=chosen)
 
 
 def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:

@@ -29,7 +29,7 @@ from ptokit.text.types.parts import (
 
 W = TypeVar("W", bound=Word)
 CUSTOM = 1 << 32
-INFERRED = (Loc.RIGHT, ACC)  # memories with one layout, on every target: text may leave it out
+INFERRED = (Loc.LEFT, Loc.RIGHT, ACC)  # memories with one layout on a target: text may leave it out
 POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
 DYNAMIC = ("?", "-1")
 AGAIN = ("loc", "dtype", "rows", "cols")  # what both spellings give, and one text may: the same

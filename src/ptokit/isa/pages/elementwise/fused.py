@@ -171,6 +171,7 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5",
         named("element-type", either(same, widening), help="one type, or f16 into f32"),
         on(HARDWARE, dst.dtype.isin(f16, f32)),
         same_region(dst, src),
+        on(HARDWARE, same_extents(dst, src)),
         in_vec(dst, src),
         row_major(dst, src),
     )

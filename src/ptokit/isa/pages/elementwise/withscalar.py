@@ -194,7 +194,8 @@ class TExpandS(Instr, verb="full", pipe=V, asm=Asm(deduced=True), specials=NAN_M
     rules = (
         elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
-        on(HARDWARE, when(dst.loc == VEC, dst.layout == ND)),
+        on(A2A3, when(dst.loc == VEC, dst.layout == ND)),
+        on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN))),
         on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
     )
 

@@ -55,6 +55,7 @@ NAME ins(%s, %t : i32, !pto.tile_buf<vec, 1x256xi32>) outs(%dst : !pto.tile_buf<
         Consecutive.rules,
         on(
             A2A3,
+            named("element-type", tmp.size == 4, help="tmp has elements of 4 bytes"),
             when(Consecutive.dst.size == 4, named("shape", tmp.nbytes >= 768)),
             when(Consecutive.dst.size == 2, named("shape", tmp.nbytes >= 1792)),
         ),

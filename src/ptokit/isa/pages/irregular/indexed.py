@@ -41,6 +41,17 @@ def by_index(
     )
 
 
+ALONG = "a row of indices lies row-major, a column of them column-major"
+
+
+def along(indices: Operand) -> Expr:
+    """A line of indices lies in one piece."""
+    return either(
+        both(indices.valid.rows == 1, indices.layout == ND),
+        both(indices.valid.cols == 1, indices.layout == DN),
+    )
+
+
 def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) -> tuple[Ruled, ...]:
     """What a gather and a scatter demand."""
     nz = both(table.layout == GlobalLayout.NZ, tile.layout == NZ)
@@ -51,7 +62,9 @@ def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) ->
         named("layout", either(table.layout == GlobalLayout.ND, nz), help="rows of memory"),
         by_index(tile, table, indices.valid, coalesce),
         on(HARDWARE, both(tile.loc == VEC, indices.loc == VEC)),
-        on(A2A3, tile.dtype.isin(*MOVED), either(tile.layout == ND, nz), indices.layout == ND),
+        on(A2A3, tile.dtype.isin(*MOVED), either(tile.layout == ND, nz)),
+        on(A2A3, indices.layout.isin(ND, DN)),
+        on(HARDWARE, when(coalesce == ROW, named("layout", along(indices), help=ALONG))),
         on(A5, tile.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8), tile.layout.isin(ND, DN)),
     )
 
@@ -160,6 +173,7 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
         on(A2A3, dst.dtype.isin(*MOVED)),
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
         on(HARDWARE, chosen(coalesce)),
+        on(HARDWARE, when(coalesce == ROW, named("operand-count", ~tmp.given, help="no scratch"))),
     )
 
 

@@ -3,6 +3,7 @@
 from ptokit.isa.lang.page import *
 
 BINS = 256
+COLUMN = "of u16 the filters are a column, col_major"
 HALVES = {"src": "!pto.tile_buf<vec, 4x64xu16>", "dst": "!pto.tile_buf<vec, 4x256xu32>"}
 FILTER = "!pto.tile_buf<vec, 32x1xu8, blayout=col_major, valid=4x1>"
 
@@ -50,6 +51,8 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
     asm = Asm(cpp_text="THISTOGRAM<HistByte::BYTE_{byte}>({dst}, {src}, {idx});")
     rules = (
         Histogram.counted,
+        on(A5, when(src.dtype == u16, named("layout", idx.layout == DN, help=COLUMN))),
+        on(A5, when(src.dtype == u32, named("layout", either(byte == 3, idx.layout == ND)))),
         named("element-type", src.dtype.isin(u16, u32), help="numbers without sign"),
         named("attribute", both(byte >= 0, byte < src.size), help="a byte of the elements"),
         when(both(src.dtype == u16, byte == 0), Histogram.by_row),

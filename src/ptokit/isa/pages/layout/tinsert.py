@@ -63,14 +63,15 @@ class TInsert(
         ),
         *window_from_acc(dst, src, mode),
     )
-    into_nz = either(~split.given, both(src.loc == VEC, dst.loc == MAT, dst.layout == NZ))
+    of_nz = both(src.layout == NZ, dst.layout == NZ)
+    into_nz = either(~split.given, both(src.loc == VEC, dst.loc == MAT, of_nz))
     rules = (
         inside(row, col, src, dst),
         Insert.in_acc,
         casting(dst, src, quant.given),
         fix_pipe(dst, src, relu, mode, quant.given),
         on(A2A3, named("attribute", ~split.given, help="split inserts are A5's")),
-        on(A5, named("attribute", into_nz, help="split inserts go from vec to an nz mat tile")),
+        on(A5, named("attribute", into_nz, help="split inserts go from vec to mat, both nz")),
     )
     recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}
 

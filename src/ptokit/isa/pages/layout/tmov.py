@@ -177,6 +177,9 @@ def whole_boxes(dst: Operand) -> Expr:
     return (dst.valid.rows + 15) // 16 * 16 * dst.valid.cols
 
 
+LARGER = "hardware keeps 64 bytes in tmp, and a byte for each group of 16 rows and column"
+
+
 class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, A5)):
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
@@ -193,16 +196,23 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
 
     example = {
-        "src": "!pto.tile_buf<vec, 32x32xf8E8M0FNU, valid=32x4>",
+        "src": "!pto.tile_buf<vec, 32x32xf8E8M0FNU>",
         "tmp": "!pto.tile_buf<vec, 1x256xf8E8M0FNU>",
-        "dst": "!pto.tile_buf<vec, 32x4xf8E8M0FNU, slayout=row_major, fractal=32>",
+        "dst": "!pto.tile_buf<vec, 32x32xf8E8M0FNU, slayout=row_major, fractal=32>",
     }
+    packed = either(src.cols == src.valid.cols, both(axis == GroupAxis.ALONG, src.valid.rows == 1))
+    room = 64 + (dst.valid.rows + 15) // 16 * dst.valid.cols
     rules = (
         on(HARDWARE, named("attribute", dst.dtype.isin(*SCALES), help="u8, hif8 or f8e8m0")),
         both(dst.dtype == src.dtype, tmp.dtype == src.dtype),
         dst.layout == ZZ,
         named(
             "layout", either(src.layout == ND, src.layout == DN), help="store the source unboxed"
+        ),
+        on(
+            A5,
+            named("shape", packed, help="hardware reads lines one behind the other"),
+            when(axis == GroupAxis.ALONG, named("shape", tmp.nbytes >= room, help=LARGER)),
         ),
         when(
             both(dst.fractal == 32, axis == GroupAxis.ALONG),
