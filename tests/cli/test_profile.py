@@ -68,6 +68,41 @@ def test_a_wrong_call_is_one_message(words: list[str], message: str, status: int
     assert "Traceback" not in result.output
 
 
+def test_blocks_beyond_the_cores_of_the_chip_wait() -> None:
+    """The cores of the chip share its memory: here they write through the L2 cache."""
+    one, many = profile("stream.pto", "n=4"), profile("stream.pto", "n=4", "--blocks", "100")
+    assert "at once" not in one.output
+    lines = many.output.splitlines()
+    assert lines[0].startswith("@stream on a2a3, 100 cores, 48 at once: ")
+    assert "48 cores write global memory at once: 2008 bytes a cycle, 41.8 each" in lines
+
+
+MEETING = """
+func.func @meeting() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>
+  return
+}
+"""
+
+
+def test_blocks_that_wait_for_one_another_need_a_core_each() -> None:
+    Path("meeting.pto").write_text(MEETING)
+    assert profile("meeting.pto", "--blocks", "48").exit_code == 0
+    result = profile("meeting.pto", "--blocks", "49")
+    assert result.exit_code == 1
+    assert "its blocks wait for one another, and 49 of them do not run at once" in result.output
+    assert "meeting.pto:3" in result.output
+    assert "= seen: a2a3 has cores for 48" in result.output
+
+
+def test_a_function_without_instructions_takes_no_time() -> None:
+    Path("none.pto").write_text("func.func @none() {\n  return\n}\n")
+    words = ["--blocks", "70", "--trace", "t.json", "--html", "t.html"]
+    result = profile("none.pto", *words)
+    assert result.output.startswith("@none on a2a3: 0 cycles, 0.00 us predicted, 0 instructions\n")
+    assert json.loads(Path("t.json").read_text())["traceEvents"] == []
+
+
 def test_queues_that_wait_for_ever_are_named() -> None:
     Path("stuck.pto").write_text(stream([], RIGHT[1], DRAIN))
     result = profile("stuck.pto", "n=4")
@@ -118,6 +153,7 @@ def events(*words: str) -> list[Event]:
 CALLS = [
     ["stream.pto", "n=8"],
     ["stream.pto", "n=3", "--blocks", "2"],
+    ["stream.pto", "n=1", "--blocks", "50"],
     [GEMM],
     ["stream.pto", "n=0"],
 ]
@@ -150,7 +186,7 @@ def test_slices_of_a_thread_come_one_after_another(words: list[str]) -> None:
             assert one["ts"] + one["dur"] <= two["ts"] + ROUNDING
 
 
-@pytest.mark.parametrize("words", CALLS[:3], ids=" ".join)
+@pytest.mark.parametrize("words", CALLS[:4], ids=" ".join)
 def test_each_arrow_leads_from_one_slice_to_a_later_one(words: list[str]) -> None:
     found = events(*words)
     slices: dict[tuple[int, int], list[Event]] = defaultdict(list)

@@ -14,7 +14,21 @@ from ptokit.isa.model.layouts import DN, ND, NZ, ZZ
 from ptokit.isa.model.precisions import RECIP
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, Target
 from ptokit.isa.model.tiles import TileType, tile_type
-from ptokit.isa.model.words import ACC, BIAS, FIX, LEFT, MAT, MTE1, MTE2, MTE3, VEC, Pipe, S, V
+from ptokit.isa.model.words import (
+    ACC,
+    BIAS,
+    FIX,
+    LEFT,
+    MAT,
+    MTE1,
+    MTE2,
+    MTE3,
+    VEC,
+    GlobalLayout,
+    Pipe,
+    S,
+    V,
+)
 from ptokit.sim.costs.cost import Cost
 from ptokit.sim.costs.estimate import cost
 
@@ -166,6 +180,25 @@ def test_transfers(case: tuple[str, Mapping[str, DataType], Pipe, float, int, st
     assert (found.cycles, found.bytes, found.path) == (int(cycles), nbytes, path)
     assert found.source == "published"
     assert cost(page(name), {}, kinds, pipe, A5_TARGET).source == "estimated"
+
+
+@pytest.mark.parametrize(
+    ("view", "copies"),
+    [
+        (GlobalType(f32, (128, 64)), 1),
+        (GlobalType(f32, (1, 1, 1, 128, 64)), 1),
+        (GlobalType(f32, (1, 2, 4, 16, 64)), 8),
+        (GlobalType(f32, (2, 8, 4, 16, 8), stated=GlobalLayout.NZ), 2),
+        (GlobalType(f32, (1, 1, 1, 128, 64), (0, 0, 0, 4096, 1)), 1),  # rows far apart
+        (GlobalType(f32, (8192,)), 1),
+    ],
+    ids=str,
+)
+def test_a_load_starts_once_for_each_copy(view: GlobalType, copies: int) -> None:
+    """One instruction moves rows that are evenly spaced, or a column of boxes."""
+    cycles = (copies * 30643 + 8192 * 4) / 2**30 / 247.16 * 1850e6
+    kinds = {"dst": vec(f32, 128, 64), "src": view}
+    assert cost(page("tload"), {}, kinds, MTE2, A2A3_TARGET).cycles == int(cycles)
 
 
 def test_a_path_without_figures_costs_what_its_pipe_costs() -> None:

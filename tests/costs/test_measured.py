@@ -19,6 +19,7 @@ from ptokit.isa.model.targets import A2A3_TARGET
 from ptokit.isa.model.tiles import TileType, tile_type
 from ptokit.isa.model.words import ACC, LEFT, RIGHT, VEC
 from ptokit.sim.costs.estimate import cost
+from ptokit.sim.costs.figures import figures
 
 TOLERANCE = 0.15
 GUIDE = (ROOT / "docs" / "costs.md").read_text(encoding="utf-8")
@@ -134,6 +135,23 @@ def test_the_guide_lists_what_is_not_covered() -> None:
     }
     assert f"{len(MEASURED) + len(PRODUCTS)} published times" in GUIDE
     assert f" {len(MEASURED) + len(PRODUCTS) - len(NOT_COVERED)} are within 15 %" in GUIDE
+
+
+def test_the_guide_has_the_figures_of_chips() -> None:
+    for chip, column in (("a2a3", 0), ("a5", 1)):
+        table = figures(chip)["chip"]
+        rows = re.findall(
+            r"^\| (?:cube cores|global memory|L2 cache).*?\| (.*) \| (.*) \|$", GUIDE, re.M
+        )
+        cores, memory, cache, held = (row[column] for row in rows)
+        assert cores == f"{table['cube']}, {table['vector']}"
+        rate, clock = table["memory"][0], table["clock"]
+        assert memory.startswith(f"{rate} bytes ")
+        assert (
+            f" of {clock} MHz, in all {table['cube'] * rate * clock * 1e6 / 2**30:.0f} " in memory
+        )
+        assert {*map(int, re.findall(r"\d+", cache))} == {*table["cache"]}
+        assert held == f"{table['cached'] // 2**20} MiB"
 
 
 def test_the_example_of_the_guide_prints_what_it_shows() -> None:

@@ -23,8 +23,11 @@ EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", TEXT, re.S)
 
 def test_output_is_what_the_command_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    ((command, output),) = COMMANDS
+    (command, output), (other, lines) = COMMANDS
     assert CliRunner().invoke(main, shlex.split(command)).output.rstrip() == output
+    assert {*lines.splitlines()} <= {
+        *CliRunner().invoke(main, shlex.split(other)).output.splitlines()
+    }
 
 
 def test_the_example_prints_what_it_shows() -> None:

@@ -19,9 +19,12 @@ from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Pipe
 from ptokit.passes.percore import whole_kernel
+from ptokit.sim.costs.chip import Direction
 from ptokit.sim.costs.figures import file_of, has_figures
+from ptokit.sim.pipes.entries import QueueEntry
 from ptokit.sim.pipes.hazards import Findings
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.launchshape import first_across
 from ptokit.sim.pipes.racereports import RaceReport
 from ptokit.sim.pipes.roofline import roofline
 from ptokit.sim.pipes.scheduling import predicted
@@ -100,10 +103,25 @@ def profile(
     cores = issue.cores
     if issue.cut:
         raise error("instruction-limit", f"@{entry.name}: {TOO_LONG}", help=SHORTER)
-    timeline, stuck = predicted(cores, chosen, issue.footprints.regions)
+    timeline, stuck = predicted(cores, chosen, issue.footprints.regions, blocks=issue.blocks)
+    across = first_across(cores, timeline.shape) if timeline.shape.waits else None
+    if across is not None:
+        raise _no_room(entry.name, across, timeline)
     if stuck:
         raise PtoError([*RaceReport(issue, chosen, Findings(stuck=stuck)).diagnostics()])
     return Profile(entry.name, timeline, issue)
+
+
+def _no_room(name: str, wait: QueueEntry, timeline: Timeline) -> PtoError:
+    """Blocks that wait for others would wait for ever for those that have not begun."""
+    room, blocks = timeline.shape.room, len(timeline.shape.blocks)
+    return error(
+        "deadlock",
+        f"@{name}: its blocks wait for one another, and {blocks} of them do not run at once",
+        wait.op.span,
+        seen=f"{timeline.target} has cores for {room}",
+        help=f"launch at most {room} blocks",
+    )
 
 
 def timed_target(name: str | None) -> Target:
@@ -124,26 +142,23 @@ def timed_target(name: str | None) -> Target:
 def _head(found: Profile) -> list[str]:
     timeline = found.timeline
     cores = len({queue.core for queue in timeline.queues})
-    on = f"{timeline.target}, {cores} cores" if cores > 1 else timeline.target
+    on = f"{timeline.target}, {cores} cores" if cores > 1 else f"{timeline.target}"
+    on += f", {timeline.shape.at_once(cores)} at once" if cores and timeline.shape.waits else ""
     count = f"{found.cycles} cycles, {found.microseconds:.2f} us"
     head = f"@{found.func} on {on}: {count} predicted, {len(timeline.bars)} instructions"
     return [head, BY_DATA] if timeline.by_data and timeline.bars else [head]
 
 
 def _pipes(timeline: Timeline) -> list[str]:
-    """How busy each pipe is, of several cores on average."""
+    """How busy each pipe is, of several cores on average of those that run at once."""
     busy, cores = Counter[Pipe](), Counter[Pipe]()
     for queue, cycles in timeline.busy.items():
         if cycles:
             busy[queue.pipe] += cycles
             cores[queue.pipe] += 1
+    each = {p: n / timeline.shape.at_once(cores[p]) for p, n in busy.items()}
     rows = [
-        (
-            str(p),
-            n,
-            _share(n / cores[p], timeline),
-            "#" * round(n / cores[p] * BAR / timeline.cycles),
-        )
+        (str(p), n, _share(each[p], timeline), "#" * round(each[p] * BAR / timeline.cycles))
         for p, n in busy.items()
     ]
     return table(("pipe", "busy", "share", ""), rows)
@@ -180,8 +195,19 @@ def _work(timeline: Timeline) -> list[str]:
     if roof.compute or roof.memory:
         each = "" if roof.intensity is None else f", {roof.intensity:.2f} FLOP per byte"
         lines.append(f"{roof.bound} bound{each}: {roof.share:.0%} of what the roofline allows")
+    lines += sharing(timeline)
     shares = [f"{origin} {n / all:.0%}" for origin, n in timeline.origins().items() if n]
     return [*lines, f"cycles by the source of their figures: {', '.join(shares) or 'none'}"]
+
+
+def sharing(timeline: Timeline) -> list[str]:
+    """Why transfers take longer than those of one core alone, where they do."""
+    ways = ((way, timeline.shared[way]) for way in Direction if way in timeline.slower)
+    return [
+        f"{shared.cores} cores {way} global memory at once: "
+        f"{shared.rate:.0f} bytes a cycle, {shared.each:.1f} each"
+        for way, shared in ways
+    ]
 
 
 def line_table(timeline: Timeline) -> list[str]:

@@ -17,7 +17,7 @@ from string import Template
 from typing import TypeAlias
 
 from ptokit.api.files import write_files
-from ptokit.api.profiling import BY_DATA, Profile
+from ptokit.api.profiling import BY_DATA, Profile, sharing
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.source import Source
 from ptokit.sim.costs.cost import Origin, weakest
@@ -92,7 +92,8 @@ def figures(profile: Profile) -> str:
         "cycles by source of figures": ", ".join(origins) or "none",
     }
     told = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in shown.items())
-    return f"<dl>{told}</dl>" + (f"<p class=note>{BY_DATA}</p>" if timeline.by_data else "")
+    notes = [BY_DATA] * timeline.by_data + sharing(timeline)
+    return f"<dl>{told}</dl>" + "".join(f"<p class=note>{note}</p>" for note in notes)
 
 
 def _chart(chart: Chart, kind: str, cycles: int) -> str:

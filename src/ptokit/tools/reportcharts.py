@@ -173,7 +173,7 @@ def _path(timeline: Timeline) -> Iterator[DrawnBar]:
     Of a long path neighbours of a queue are one; it is left out if there are still too many.
     """
     path = timeline.critical
-    ends = [*(entry.ready for entry in path[1:]), timeline.cycles]
+    ends = [*(entry.ready for entry in path[1:]), timeline.cycles][: len(path)]
     steps = [(entry, end) for entry, end in zip(path, ends, strict=True) if end > entry.ready]
     groups = [[step] for step in steps]
     if len(steps) > MOST_DRAWN:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import ceil
+from math import ceil, prod
 
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.words import LEFT, RIGHT
+from ptokit.isa.model.words import LEFT, RIGHT, GlobalLayout
 from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.figures import figures, is_table, origin
 from ptokit.sim.costs.sizes import Operands, elements, ends, shape_of
@@ -36,12 +36,12 @@ class Bandwidth:
         """GiB a second that no transfer exceeds."""
         return self.flat if self.hill is None else self.hill[0]
 
-    def cycles(self, nbytes: int, mhz: float) -> int:
-        """Whole cycles of a clock of `mhz` for so many bytes, at least one."""
+    def cycles(self, nbytes: int, mhz: float, copies: int = 1) -> int:
+        """Whole cycles of a clock of `mhz` for so many bytes in so many copies, at least one."""
         if not nbytes:
             return 1
         whole = ceil(nbytes / self.line) * self.line
-        half = 0 if self.hill is None else self.hill[1]
+        half = 0 if self.hill is None else self.hill[1] * copies
         return max(1, int((half + whole) / GIB / self.peak * mhz * 1e6))
 
 
@@ -78,8 +78,16 @@ def moved(page: type[Instr], operands: Operands, file: str) -> Cost | None:
     timed = count * figure.counted if figure.counted else nbytes
     if figure.boxes and isinstance(target, TileType):
         timed = _boxes(target) * target.fractal
-    cycles = figure.cycles(timed, figures(file)["core"]["frequency"])
+    cycles = figure.cycles(timed, figures(file)["core"]["frequency"], min(_copies(unit), count))
     return Cost(cycles, figure.origin, bytes=nbytes, path=path)
+
+
+def _copies(kind: DataType) -> int:
+    """How many instructions move a view: one takes rows, or boxes, that are evenly spaced."""
+    if not isinstance(kind, GlobalType):
+        return 1
+    shape = [1 if n is None else n for n in kind.shape]
+    return prod(shape[:-4] if kind.layout is GlobalLayout.NZ else shape[:-2])
 
 
 def _place(kind: DataType | None) -> str:

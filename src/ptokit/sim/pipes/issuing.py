@@ -191,6 +191,11 @@ class Issue(Observer):
         every = [self.issues[number].core for number in sorted(self.issues)]
         return [str(getattr(core, "place", f"block {core.block_idx}")) for core in every]
 
+    @property
+    def blocks(self) -> list[int]:
+        """The block that each core belongs to."""
+        return [self.issues[number].core.block_idx for number in sorted(self.issues)]
+
     def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> CrossCore:
         self.places = list(places)
         return CrossCore(self)

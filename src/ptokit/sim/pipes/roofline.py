@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import M
-from ptokit.sim.costs.datapaths import GM
+from ptokit.isa.model.words import M, Pipe
+from ptokit.sim.costs.chip import Direction, direction
 from ptokit.sim.costs.estimate import cube_peak, path_peak, vector_peak
 from ptokit.sim.pipes.entries import PipeQueue
 from ptokit.sim.pipes.timeline import Bar, Timeline
@@ -18,8 +18,8 @@ from ptokit.sim.pipes.timeline import Bar, Timeline
 class Roofline:
     """Where a launch stands: `compute` and `memory` are the cycles that each needs at its peak.
 
-    Of several cores those of the one that needs most; `bytes` go to and from global memory. Paths
-    and instructions without published figures do not count.
+    Of several cores those of the one that needs most, or of the memory that they share; `bytes` go
+    to and from global memory. Paths and instructions without published figures do not count.
     """
 
     cycles: int
@@ -48,16 +48,28 @@ def roofline(timeline: Timeline) -> Roofline:
     """The position of a launch, by the peaks of its target."""
     compute: dict[PipeQueue, float] = defaultdict(float)
     memory: dict[PipeQueue, float] = defaultdict(float)
-    moved = 0
+    moved, ways = 0, dict.fromkeys(Direction, 0)
     for bar in timeline.bars:
         if bar.cost.flop:
             compute[bar.queue] += _computing(bar, timeline.target)
-        if GM in bar.cost.path.split(">"):
+        way = direction(bar.cost.path)
+        if way is not None:
             moved += bar.cost.bytes
+            ways[way] += bar.cost.bytes
             peak = path_peak(timeline.target, bar.cost.path)
             memory[bar.queue] += bar.cost.bytes / peak.per_cycle if peak else 0
-    most = (max(cycles.values(), default=0.0) for cycles in (compute, memory))
+    together = (ways[way] / shared.rate for way, shared in timeline.shared.items())
+    most = _most(compute, timeline), max(_most(memory, timeline), *together, 0.0)
     return Roofline(timeline.cycles, *most, bytes=moved, flop=timeline.flop)
+
+
+def _most(cycles: dict[PipeQueue, float], timeline: Timeline) -> float:
+    """What the queue needs that needs most, or those of one pipe in turn where blocks wait."""
+    of: dict[Pipe, list[float]] = defaultdict(list)
+    for queue, needed in cycles.items():
+        of[queue.pipe].append(needed)
+    turns = (sum(some) / timeline.shape.at_once(len(some)) for some in of.values())
+    return max([0.0, *cycles.values(), *turns])
 
 
 def _computing(bar: Bar, target: Target) -> float:

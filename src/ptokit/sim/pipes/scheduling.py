@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TypeAlias
 
 from ptokit.ir.module import Op
@@ -23,6 +24,13 @@ from ptokit.sim.pipes.entries import (
     Post,
     QueueEntry,
     Ticket,
+)
+from ptokit.sim.pipes.launchshape import (
+    LaunchShape,
+    SharedDurations,
+    all_work,
+    shape_of_launch,
+    shared_memory,
 )
 from ptokit.sim.pipes.pipequeues import PipeQueues
 from ptokit.sim.pipes.timeline import Bar, Pause, Posted, TimedEntry, Timeline
@@ -83,6 +91,16 @@ class Scheduler:
         self.issued_at: dict[PipeQueue, deque[Event]] = {}
         self.posts: dict[Ticket, Posted] = {}
         self.entries: list[TimedEntry] = []
+
+    def begin(self, core: int, after: Event) -> None:
+        """The core has nothing to do before."""
+        times = self._times(PipeQueue(core, Pipe.S))
+        times.free = times.complete = after
+
+    def ended(self, cores: Iterable[int]) -> Event:
+        """When all that these cores did is complete."""
+        every = (self._times(PipeQueue(core, pipe)) for core in cores for pipe in Pipe)
+        return _latest([(0, None), *(times.complete for times in every)])
 
     def issued(self, entry: QueueEntry) -> None:
         """The scalar unit has gone on after all of its own entries so far."""
@@ -164,15 +182,44 @@ def predicted(
     target: Target,
     regions: ByteRegions,
     durations: Durations | None = None,
+    blocks: Sequence[int] | None = None,
 ) -> tuple[Timeline, list[QueueEntry]]:
     """When the entries of these cores take place, and those that wait for ever.
 
-    `durations` stands for the figures of the target; flags and barriers then take no time.
-    ValueError if the target has none.
+    `blocks` are those that the cores belong to, by default one; where the chip has no room for all,
+    each of the others begins when one has ended. `durations` stands for the figures of the target;
+    flags and barriers then take no time. ValueError if the target has none.
     """
     by_data = not any(_orders(entry) for entries in cores for entry in entries)
     issue = issue_cycles(target) if durations is None else 0
     accesses = _Accesses(regions) if by_data else None
-    scheduler = Scheduler(durations or durations_on(target), issue, accesses)
-    stuck = PipeQueues(cores, scheduler).run()
-    return Timeline(target, tuple(scheduler.entries), by_data), stuck
+    alone = durations or durations_on(target)
+    shape = shape_of_launch(cores, blocks or [0] * len(cores), target)
+    shared = shared_memory(all_work(cores), alone, shape, target) if len(cores) > 1 else {}
+    costs = SharedDurations(alone, shared, set())
+    scheduler = Scheduler(costs, issue, accesses)
+    begins: dict[int, int] = {}
+    if shape.waits:
+        stuck, begins = _in_turn(cores, shape, scheduler)
+    else:
+        stuck = PipeQueues(cores, scheduler).run()
+    entries, slower = tuple(scheduler.entries), frozenset(costs.slower)
+    return Timeline(target, entries, by_data, shape, shared, slower, begins), stuck
+
+
+def _in_turn(
+    cores: Sequence[Sequence[QueueEntry]], shape: LaunchShape, scheduler: Scheduler
+) -> tuple[list[QueueEntry], dict[int, int]]:
+    """Block after block, each where one has ended first; what is stuck, and when cores begin."""
+    free: list[tuple[int, int, Event]] = [(0, place, (0, None)) for place in range(shape.room)]
+    stuck: list[QueueEntry] = []
+    begins: dict[int, int] = {}
+    for block in shape.blocks:
+        time, place, after = heappop(free)
+        for core in block:
+            begins[core] = time
+            scheduler.begin(core, after)
+        stuck += PipeQueues([cores[core] for core in block], scheduler).run()
+        end = scheduler.ended(block)
+        heappush(free, (end[0], place, end))
+    return stuck, begins

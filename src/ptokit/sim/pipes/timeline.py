@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ptokit.isa.model.targets import Target
+from ptokit.sim.costs.chip import Direction
 from ptokit.sim.costs.cost import Cost, Origin
 from ptokit.sim.costs.estimate import microseconds
 from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry
+from ptokit.sim.pipes.launchshape import LaunchShape, SharedMemory
 
 Place: TypeAlias = "tuple[str, int] | None"  # file and line; None of a program without text
 Line: TypeAlias = "tuple[Place, str]"  # and the name of the instruction there
@@ -113,12 +116,18 @@ class Timeline:
     """The entries of a launch in an order in which they may take place.
 
     `by_data`: the program has no synchronisation at all, and each instruction waits for those
-    before it that touch the same bytes, as a right synchronisation would make it.
+    before it that touch the same bytes, as a right synchronisation would make it. Its cores share
+    global memory as `shared` says, which takes time in the directions that are `slower`. A core
+    that waited for one of an earlier block begins when `begins` says, others at 0.
     """
 
     target: Target
     entries: tuple[TimedEntry, ...] = field(repr=False)
     by_data: bool = False
+    shape: LaunchShape = field(default=LaunchShape(), repr=False)
+    shared: Mapping[Direction, SharedMemory] = field(default_factory=dict[Any, Any], repr=False)
+    slower: frozenset[Direction] = frozenset()
+    begins: Mapping[int, int] = field(default_factory=dict[int, int], repr=False)
 
     @cached_property
     def cycles(self) -> int:
@@ -171,7 +180,7 @@ class Timeline:
         """Where queues waited for one another, by queue."""
         found: list[Bubble] = []
         for queue, entries in self.queues.items():
-            free = 0
+            free = self.begins.get(queue.core, 0)
             for entry in entries:
                 after = entry.because
                 if entry.ready > free and after is not None and after.queue != queue:
