@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,9 +20,11 @@ from click.testing import CliRunner, Result
 
 import ptokit as pto
 from fuzz.scale import sampled
+from native import test_kernel_ranges as several
 from native.test_block_ranges import APART, text
 from native.test_blocks_in_order import MEETINGS, PART, RELU, ROWS, T, load, program, store
 from ptokit.api import workers
+from ptokit.api.cluster import Launch
 from ptokit.tools import cli
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -280,12 +283,48 @@ def test_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "there is no worker at" in found
 
 
-def test_a_kernel_of_several_cores_gives_the_same(client: Client) -> None:
-    """Cube and vector cores, connected by pipes: it ended in an AttributeError."""
+# kernels of several cores
+
+
+@pytest.mark.parametrize("name", [*several.APART, *several.TOGETHER])
+def test_kernels_of_several_cores(
+    client: Client, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bytes, counts, and of those that fail the lowest block's error, as in one process."""
+    text = {**several.APART, **several.TOGETHER}[name]
+    expected = several.outcome(text, engine="reference", blocks=4)
+    printed = capsys.readouterr().out
+    assert several.outcome(text, blocks=4, cluster=client) == expected
+    assert capsys.readouterr().out == printed
+    require_nothing_left(client)
+
+
+def test_blocks_of_several_cores_are_dealt_out(client: Client) -> None:
+    """Several workers have a part each of what pipes connect."""
     random, path = np.random.default_rng(3), Path("examples/pto/flash_attention.pto")
     given = {name: random.standard_normal((256, 64)).astype(np.float16) for name in "qkvo"}
     kernel = pto.load(Path(__file__).parents[2] / path)
     alone = kernel.execute({**given, "tokens": 128}, blocks=4)
-    shared = kernel.execute({**given, "tokens": 128}, blocks=4, cluster=client)
+    with patch.object(Launch, "_whole") as whole:
+        shared = kernel.execute({**given, "tokens": 128}, blocks=4, cluster=client)
+    assert not whole.called
     assert np.array_equal(alone.outputs["o"], shared.outputs["o"])
     assert alone.instructions == shared.instructions
+
+
+def test_a_worker_that_dies_with_cores_that_wait_is_replaced(client: Client) -> None:
+    """Its blocks run again elsewhere."""
+    popped = "pto.tpop(%t, %pipe : !T, !pto.pipe) {split = 0}"
+    work = f"""{popped}
+    %many = arith.constant 400000 : index
+    scf.for %i = %c0 to %many step %c1 {{
+      pto.trelu ins(%t : !T) outs(%t : !T)
+    }}"""
+    text = several.LEFT_OVER.replace(popped, work)
+    before = set(client.run(os.getpid).values())
+    expected = several.outcome(text, blocks=4)
+    killer = when_busy(client, lambda: kill_all(client))
+    assert several.outcome(text, blocks=4, cluster=client) == expected
+    killer.join()
+    assert before.isdisjoint(client.run(os.getpid).values())
+    require_nothing_left(client)

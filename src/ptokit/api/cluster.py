@@ -1,7 +1,8 @@
 """A launch on a Dask cluster: ranges of blocks run apart, their writes are put together in order.
 
-Blocks that one process keeps in order, and programs that print or only the reference can run, run
-whole on one worker. So bytes, counts and diagnostics are those of one process.
+Blocks that one process keeps in order, or that wait for one another, and programs that print or
+only the reference can run, run whole on one worker. So bytes, counts and diagnostics are those of
+one process.
 """
 
 from __future__ import annotations
@@ -138,16 +139,15 @@ class Launch:
         from ptokit.sim.native.blockrange import divisible
 
         bound, found = self.bound, None
-        if isinstance(bound, Bound) and divisible(function, bound, self.limits):
+        if divisible(function, bound, self.limits):
             found = self._by_ranges(bound)
         return self._whole() if found is None else found
 
-    def _by_ranges(self, bound: Bound) -> Outcome | None:
+    def _by_ranges(self, bound: Any) -> Outcome | None:  # Any: as in Launch
         """By ranges of blocks; None where they have to run together."""
         from ptokit.sim.native.blockrange import RangeResult
 
-        handles = (getattr(handle, "memory", None) for handle in bound.inputs.values())
-        growing = any(memory is not None and memory.growable for memory in handles)
+        growing = any(memory.growable for memory in bound.targets(bound.inputs).values())
         parts: list[RangeResult] = []
         sizes: Sizes | None = None
         with Workers(self.client, self._work(bound.written)) as workers:
@@ -172,17 +172,16 @@ class Launch:
         self.done += len(task[0])
 
     @staticmethod
-    def _together(bound: Bound, parts: Sequence[RangeResult]) -> Outcome:
+    def _together(bound: Any, parts: Sequence[RangeResult]) -> Outcome:  # Any: as in Launch
         """The arrays, with what the blocks wrote in ascending order."""
-        env, count = bound.inputs, Counter[str]()
+        count, memories = Counter[str](), bound.targets(bound.inputs)
         for part in parts:
             count.update(part.count)
-            for arg in bound.written:
-                memory = env[arg].memory
-                if arg.name in part.grown:
-                    memory.grow(*part.grown[arg.name])
-                part.written[arg.name].onto(memory.data)
-        return bound.outputs(env), count
+            for name, memory in memories.items():
+                if name in part.grown:
+                    memory.grow(*part.grown[name])
+                part.written[name].onto(memory.data)
+        return bound.outputs(bound.inputs), count
 
     def _whole(self) -> Outcome:
         """All blocks on one worker."""

@@ -88,7 +88,12 @@ class Bound:
 
         Arrays that may be written are blank and as large; the others are the same at each call.
         """
-        return {a: _blank(h) if a in self.written else h for a, h in self.inputs.items()}
+        blank = _blanks(self.targets(self.inputs))
+        return {arg: _elsewhere(handle, blank) for arg, handle in self.inputs.items()}
+
+    def targets(self, env: Env) -> dict[str, Memory]:
+        """The memories of arguments that may be written, by their names."""
+        return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
     def beside(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
         """As `shared`, on the memories that these arguments of other cores have."""
@@ -180,10 +185,19 @@ class Bound:
         return found
 
 
-def _blank(handle: Pointer | GlobalView) -> Pointer | GlobalView:
-    """The same place in an array as large of which nothing is written."""
-    memory = Memory.blank(handle.memory.name, handle.memory.size)
-    memory.growable = handle.memory.growable
+def _blanks(memories: Mapping[str, Memory]) -> dict[Memory, Memory]:
+    """For each of these one as large of which nothing is written."""
+    made = {memory: Memory.blank(memory.name, memory.size) for memory in memories.values()}
+    for memory, blank in made.items():
+        blank.growable = memory.growable
+    return made
+
+
+def _elsewhere(handle: Any, memories: Mapping[Memory, Memory]) -> Any:  # Any: as in Env
+    """The same place in another memory, if there is one for the handle's."""
+    memory = memories.get(getattr(handle, "memory", None))  # type: ignore[arg-type]
+    if memory is None:
+        return handle
     if isinstance(handle, Pointer):
         return replace(handle, memory=memory)
     return GlobalView(handle.type, memory, handle.origin)
@@ -215,6 +229,32 @@ class BoundKernel:
             made[kind] = bound.beside(memories)
             memories |= {arg.name: handle for arg, handle in made[kind].items()}
         return made
+
+    @cached_property
+    def inputs(self) -> dict[KernelKind, Env]:
+        """`shared`, made once."""
+        return self.shared()
+
+    @cached_property
+    def written(self) -> tuple[Value, ...]:
+        """The arguments that some core may write: of each array one."""
+        found = {arg.name: arg for bound in self.cores.values() for arg in bound.written}
+        return tuple(found.values())
+
+    def apart(self) -> dict[KernelKind, Env]:
+        """As `shared`, for some blocks that run apart from the others: see `Bound.apart`."""
+        blank = _blanks(self.targets(self.inputs))
+        return {
+            kind: {arg: _elsewhere(handle, blank) for arg, handle in env.items()}
+            for kind, env in self.inputs.items()
+        }
+
+    def targets(self, envs: Mapping[KernelKind, Env]) -> dict[str, Memory]:
+        """The memories of arguments that some core may write, by their names."""
+        found: dict[str, Memory] = {}
+        for kind, bound in self.cores.items():
+            found |= bound.targets(envs[kind])
+        return found
 
     def renew(self, envs: Mapping[KernelKind, Env]) -> None:
         """These arrays behind handles that `shared` made of others of the same types."""

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
-from ptokit.sim.arguments import Bound
+from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.limits import RunLimits
+from ptokit.sim.memory import Memory
 from ptokit.sim.native.compile import CompiledFunction, prints
+from ptokit.sim.native.compiledkernel import CompiledKernel
 from ptokit.sim.patches import Patch
 from ptokit.sim.record.code import NotNative
 
@@ -25,25 +27,39 @@ class RangeResult:
     count: Counter[str]
 
 
-def divisible(function: object, bound: Bound, limits: RunLimits) -> TypeGuard[CompiledFunction]:
+def divisible(
+    function: object, bound: object, limits: RunLimits
+) -> TypeGuard[CompiledFunction | CompiledKernel]:
     """Whether blocks may run apart: no order of them is kept, and nothing counts all of them."""
-    if not isinstance(function, CompiledFunction) or function.blocks == 1:
-        return False
-    if limits.most is not None or prints(bound):
+    if limits.most is not None:
         return False
     try:
-        return not function.session(bound, limits, apart=True).plan.serial
+        if isinstance(function, CompiledKernel) and isinstance(bound, BoundKernel):
+            blocks = range(function.grid.blocks)
+            return len(blocks) > 1 and not function.apart(bound, limits, blocks).keeps_order()
+        if isinstance(function, CompiledFunction) and isinstance(bound, Bound):
+            one = function.blocks == 1 or prints(bound)
+            return not one and not function.session(bound, limits, apart=True).plan.serial
     except NotNative:
-        return False
+        pass
+    return False
 
 
 def run_range(
-    function: CompiledFunction, bound: Bound, limits: RunLimits, span: range, sizes: Sizes | None
+    function: CompiledFunction | CompiledKernel,
+    bound: Bound | BoundKernel,
+    limits: RunLimits,
+    span: range,
+    sizes: Sizes | None,
 ) -> RangeResult:
     """Run these blocks of a divisible launch; NotNative where only the reference can.
 
     `sizes` are those of the outputs without an array, once the first block has told them.
     """
+    if isinstance(function, CompiledKernel):
+        assert isinstance(bound, BoundKernel)
+        return _of_kernel(function, bound, limits, span)
+    assert isinstance(bound, Bound)
     session = function.session(bound, limits, apart=True)
     arrays = {name.removeprefix("%"): memory for name, memory in session.arrays.items()}
     if sizes is not None:
@@ -53,6 +69,20 @@ def run_range(
             arrays[name].grow(*size)
     _, count = session.run(function.blocks, span=span)
     outputs = {arg.name: arrays[arg.name] for arg in bound.written}
-    written = {name: Patch.of(m.data, m.shadow) for name, m in outputs.items()}
+    written = _patches(outputs)
     grown = {name: (m.size, m.shape) for name, m in outputs.items() if m.shape is not None}
     return RangeResult(written, grown, count)
+
+
+def _of_kernel(
+    kernel: CompiledKernel, bound: BoundKernel, limits: RunLimits, span: range
+) -> RangeResult:
+    """`run_range` for several cores, none of whose outputs grows."""
+    launch, count = kernel.apart(bound, limits, span), Counter[str]()
+    for worker in (worker for cores in launch.switched() for worker in cores):
+        count.update(worker.counts())
+    return RangeResult(_patches(bound.targets(launch.envs)), {}, count)
+
+
+def _patches(memories: Mapping[str, Memory]) -> dict[str, Patch]:
+    return {name: Patch.of(memory.data, memory.shadow) for name, memory in memories.items()}

@@ -26,7 +26,7 @@ from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
-from ptokit.sim.native.plan import BLOCK, CELL, WAITING
+from ptokit.sim.native.plan import BLOCK, CELL, WAITING, keeps_order
 from ptokit.sim.native.session import Worker
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
@@ -87,6 +87,17 @@ class CompiledKernel:
         self.idle.setdefault((logged, variant_of(limits)), []).append(launch)
         return (outputs, count), logs
 
+    def apart(self, bound: BoundKernel, limits: RunLimits, span: range) -> _Launch:
+        """A launch of some blocks on arrays of its own, which tells what it has written.
+
+        NotNative where blocks wait for one another, or only the reference can run them.
+        """
+        if not self.switches or self.grid.together:
+            raise NotNative("the blocks run at once")
+        require_unwatched(limits, ())
+        names = frozenset(f"%{arg.name}" for arg in bound.written)
+        return _Launch(self, bound.apart(), limits, span=span, marked=names)
+
     def _launched(self, launch: _Launch) -> Iterable[Sequence[Worker]]:
         return launch_cores(self.grid, launch.board.schedule, launch.programs)
 
@@ -128,10 +139,13 @@ class _Launch:
         schedule: Schedule | None = None,
         *,
         logged: bool = False,
+        span: range | None = None,
+        marked: frozenset[str] = frozenset(),
     ) -> None:
         if any(_grows(env, kernel.written) for env in envs.values()):
             raise NotNative("an output is as large as its views")
         self.kernel, self.envs, self.limits, self.logged = kernel, envs, limits, logged
+        self.span, self.marked = span or range(kernel.grid.blocks), marked
         schedule = _WithoutWaits() if kernel.switches else schedule or Schedule()
         self.board = SignalBoard(tuple(kernel.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
@@ -162,10 +176,10 @@ class _Launch:
     def switched(self) -> Iterator[Sequence[Worker]]:
         """Run all blocks in compiled code, in which the cores switch from one to another."""
         grid = self.kernel.grid
-        at_once, turns = (grid.blocks, 1) if grid.together else (1, grid.blocks)
-        for block in range(at_once):
+        at_once, turns = (grid.blocks, 1) if grid.together else (1, len(self.span))
+        for block in self.span[:at_once]:
             self.programs(block)
-        workers = [worker for block in range(at_once) for worker in self.workers[block]]
+        workers = [worker for number in range(at_once) for worker in self.workers[number]]
         blank = [] if grid.together else list(self.shared[0].values())
         left = drive(workers, [*blank, self.signals], turns)
         for worker in workers:
@@ -178,6 +192,11 @@ class _Launch:
             self.told.clear()
             raise deadlock([self._waiting(worker) for worker in left])
         yield workers
+
+    def keeps_order(self) -> bool:
+        """Whether what a block does depends on those before it."""
+        self.programs(self.span.start)
+        return keeps_order([worker.session.plan for worker in self.workers[0]])
 
     def logs(self) -> list[Logged]:
         """What each core has executed, of all blocks."""
@@ -212,9 +231,10 @@ class _Launch:
         core = kind_of_core(target, fixpipe, place, self.kernel.grid, self.board)
         core.shared = {**memories, SIGNALS_MEMORY: self.signals}
         body = self.kernel.bodies[place.kind]
-        kind = place.lane, self.logged, variant_of(self.limits)
+        kind = place.lane, self.logged, bool(self.marked), variant_of(self.limits)
         job = body.job_on(core, self.envs[place.kind])
         job.suspends, job.logged = self.kernel.switches, self.logged
+        job.marked = self.marked & {f"%{arg.name}" for arg in self.envs[place.kind]}
         session = body.started(job, self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, blocks)
 

@@ -120,10 +120,11 @@ class Compiler(MainFunction):
 
     def plan(self) -> Plan:
         """How to run what was compiled."""
-        serial = self.in_order or bool(self.read_arrays & self.written_arrays)
+        arrays = self.read_arrays, self.written_arrays
+        reads, writes = (frozenset(self.spaces[n].name for n in numbers) for numbers in arrays)
         names = ((m, self.functions[body]) for m, bodies in self.shown.items() for body in bodies)
         return Plan(
-            *(self.slots, self.scratch, serial, tuple(self.counts)),
+            *(self.slots, self.scratch, self.in_order, reads, writes, tuple(self.counts)),
             tuple(s.name for s in self.spaces),
             *(frozenset(self.tracked), tuple(self.requests), self.results),
             *(frozenset(self.by_reference), tuple(names), tuple(self.points)),

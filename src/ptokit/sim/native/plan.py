@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -59,11 +60,16 @@ class LogPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What it takes to run the machine code of a program: all that a cache keeps beside it."""
+    """What it takes to run the machine code of a program: all that a cache keeps beside it.
+
+    `in_order`: every block writes to one place. `reads`, `writes`: the arrays, by their spaces.
+    """
 
     slots: int
     scratch: int
-    serial: bool
+    in_order: bool
+    reads: frozenset[str]
+    writes: frozenset[str]
     counts: tuple[tuple[int, Counter[str]], ...]
     spaces: tuple[str, ...]
     tracked: frozenset[str]
@@ -72,6 +78,17 @@ class Plan:
     by_reference: frozenset[tuple[str, str]]  # mnemonics, and why
     functions: tuple[tuple[str, str], ...]  # mnemonic and name of what was generated
     points: tuple[LogPoint, ...] = ()
+
+    @property
+    def serial(self) -> bool:
+        """Whether blocks have to run one after another."""
+        return keeps_order([self])
+
+
+def keeps_order(plans: Sequence[Plan]) -> bool:
+    """Whether what a block does depends on those before it: `plans` are of a block's programs."""
+    reads = frozenset[str]().union(*(plan.reads for plan in plans))
+    return any(plan.in_order or reads & plan.writes for plan in plans)
 
 
 def places(block: Block) -> dict[int, int]:
