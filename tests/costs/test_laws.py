@@ -18,6 +18,7 @@ from ptokit.isa.model.tiles import TileType, tile_type
 from ptokit.isa.model.words import LEFT, VEC, Pipe, S, V
 from ptokit.sim.costs.cost import Origin
 from ptokit.sim.costs.estimate import (
+    barrier_cycles,
     cost,
     cube_peak,
     issue_cycles,
@@ -178,6 +179,7 @@ def test_peaks() -> None:
     assert path_peak(A2A3_TARGET, "gm>left") is None
     assert microseconds(1850, A2A3_TARGET) == 1
     assert issue_cycles(A5_TARGET) == 1
+    assert (barrier_cycles(A2A3_TARGET), barrier_cycles(A5_TARGET)) == (1, 20)
 
 
 def test_no_product_exceeds_the_peak() -> None:

@@ -180,3 +180,9 @@ def test_blocks_that_wait_for_one_another_are_found() -> None:
     ]
     assert first_across(cores, shape_of_launch(cores, [0, 1], A2A3_TARGET)) is cores[1][0]
     assert first_across(cores, shape_of_launch(cores, [0, 0], A2A3_TARGET)) is None
+
+
+@pytest.mark.parametrize(("target", "cycles"), [(A2A3_TARGET, 1), (A5_TARGET, 20)], ids=str)
+def test_a_barrier_takes_the_cycles_of_its_target(target: Target, cycles: int) -> None:
+    body = "func.func @still() {\n  pto.barrier <PIPE_ALL>\n  pto.barrier <PIPE_ALL>\n  return\n}\n"
+    assert pto.loads(body).profile(target=target.name).cycles == 2 * cycles

@@ -99,8 +99,13 @@ def _asked(page: type[Instr], file: str) -> tuple[str, ...]:
 
 
 def issue_cycles(target: Target) -> int:
-    """Cycles of a flag, a barrier or a register that is set, without the tail that it waits for."""
+    """Cycles of a flag or a register that is set, without the tail that it waits for."""
     return figures(file_of(target))["core"]["issue"]
+
+
+def barrier_cycles(target: Target) -> int:
+    """Cycles of a barrier, without the tails that it waits for."""
+    return figures(file_of(target))["barrier"]["cycles"]
 
 
 def microseconds(cycles: float, target: Target) -> float:

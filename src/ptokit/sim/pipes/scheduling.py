@@ -12,7 +12,7 @@ from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.costs.cost import Cost
-from ptokit.sim.costs.estimate import cost, issue_cycles
+from ptokit.sim.costs.estimate import barrier_cycles, cost, issue_cycles
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
 from ptokit.sim.pipes.entries import (
     Await,
@@ -82,11 +82,14 @@ class Scheduler:
     """Gives entries their times as the queues take them; `predicted` is the way in.
 
     The first instruction of a queue that was idle pays the head of its cost. A flag or a barrier
-    of the queue waits for the tail, and keeps the queue busy for `issue` cycles.
+    of the queue waits for the tail, and keeps the queue busy for `issue` or `barrier` cycles.
     """
 
-    def __init__(self, durations: Durations, issue: int, accesses: _Accesses | None) -> None:
-        self.durations, self.issue, self.accesses = durations, issue, accesses
+    def __init__(
+        self, durations: Durations, issue: int, barrier: int, accesses: _Accesses | None
+    ) -> None:
+        self.durations, self.accesses = durations, accesses
+        self.issue, self.barrier = issue, barrier
         self.times: dict[PipeQueue, _QueueTimes] = {}
         self.issued_at: dict[PipeQueue, deque[Event]] = {}
         self.posts: dict[Ticket, Posted] = {}
@@ -151,7 +154,8 @@ class Scheduler:
             events += [times.complete for key, times in self.times.items() if key.core == core]
         start, _ = _latest([queue.free, issued])
         ready, because = _latest(events)
-        return Pause(entry, start, ready, ready + self.issue, because, posted)
+        end = ready + (self.issue if isinstance(entry, Await) else self.barrier)
+        return Pause(entry, start, ready, end, because, posted)
 
 
 def _latest(events: Iterable[Event]) -> Event:
@@ -191,13 +195,13 @@ def predicted(
     flags and barriers then take no time. ValueError if the target has none.
     """
     by_data = not any(_orders(entry) for entries in cores for entry in entries)
-    issue = issue_cycles(target) if durations is None else 0
+    issue, barrier = (issue_cycles(target), barrier_cycles(target)) if durations is None else (0, 0)
     accesses = _Accesses(regions) if by_data else None
     alone = durations or durations_on(target)
     shape = shape_of_launch(cores, blocks or [0] * len(cores), target)
     shared = shared_memory(all_work(cores), alone, shape, target) if len(cores) > 1 else {}
     costs = SharedDurations(alone, shared, set())
-    scheduler = Scheduler(costs, issue, accesses)
+    scheduler = Scheduler(costs, issue, barrier, accesses)
     begins: dict[int, int] = {}
     if shape.waits:
         stuck, begins = _in_turn(cores, shape, scheduler)
