@@ -172,6 +172,13 @@ def test_all_entries_of_a_block_come_after_the_block_before() -> None:
         assert two.ready in (one.end, one.complete)
 
 
+def test_no_block_waits_for_work_of_the_one_before() -> None:
+    """Its flags take time when it begins, but nothing else does."""
+    found = pto.loads(stream(*RIGHT)).profile(n=3, target="a2a3", blocks=100).timeline
+    assert {b.entry.queue.core for b in found.bubbles} == {*range(100)}
+    assert all(b.cause.queue.core == b.entry.queue.core for b in found.bubbles)
+
+
 def test_blocks_that_wait_for_one_another_are_found() -> None:
     ticket, other = Ticket("signal", 1), PipeQueue(1, V)
     cores: list[list[QueueEntry]] = [

@@ -89,6 +89,7 @@ class Bubble:
     entry: TimedEntry
     cycles: int
     after: TimedEntry
+    begin: int  # of the core
 
     @property
     def cause(self) -> TimedEntry:
@@ -96,7 +97,7 @@ class Bubble:
         found: TimedEntry | None = self.after
         while found is not None and not isinstance(found, Bar):
             found = found.because
-        return found or self.after
+        return found if found is not None and found.complete > self.begin else self.after
 
 
 @dataclass
@@ -180,11 +181,11 @@ class Timeline:
         """Where queues waited for one another, by queue."""
         found: list[Bubble] = []
         for queue, entries in self.queues.items():
-            free = self.begins.get(queue.core, 0)
+            free = begin = self.begins.get(queue.core, 0)
             for entry in entries:
                 after = entry.because
                 if entry.ready > free and after is not None and after.queue != queue:
-                    found.append(Bubble(entry, entry.ready - free, after))
+                    found.append(Bubble(entry, entry.ready - free, after, begin))
                 free = entry.end
         return tuple(found)
 
