@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ptokit.isa.model.targets import DEFAULT_TARGET, READINGS, TARGETS, Target
@@ -33,6 +34,12 @@ _core: ContextVar[Core] = ContextVar("core")
 
 class KernelRecorder(Protocol):
     """What records a kernel: eager functions ask it instead of executing."""
+
+    refused: Exception | None
+
+    def sees(self, code: CodeType) -> bool:
+        """Whether names and branches of this code are seen."""
+        ...
 
     def instruction(self, page: type[Instr], given: Mapping[str, Any]) -> None:
         """Record an instruction on what the user passed. Any: tiles, arrays, numbers, words."""

@@ -5,18 +5,23 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import os
 import re
 import sys
 from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+import numpy
+
+from ptokit.api.settings import recording
 from ptokit.diagnostics.callsite import PACKAGE, known_name
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
 
 STATEMENT = re.compile(r"(?:while|if|elif|assert|for\s.+?\sin)\s+(.+?)\s*(?::\s*\n|:?$)")
-OURS = (PACKAGE, functools.__file__)  # cached properties are the library's frames
+# cached properties are the library's frames; NumPy's functions ask for elements on their own
+OURS = (PACKAGE, functools.__file__, os.path.dirname(numpy.__file__))
 
 
 class CallPlace(NamedTuple):
@@ -171,4 +176,8 @@ def refused(
     slug: str, message: str, help: str | None = None, place: CallPlace | None = None
 ) -> PtoError:
     """What a kernel must not do, where it does it."""
-    return error(slug, message, (place or here()).span(), help=help)
+    place = place or here()
+    problem, record = error(slug, message, place.span(), help=help), recording.get()
+    if record is not None and record.sees(place.code):
+        record.refused = problem
+    return problem

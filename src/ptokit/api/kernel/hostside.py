@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import CodeType
@@ -64,6 +65,7 @@ def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
 
 
 NUMBERS = (bool, int, float, np.number)
+VALUES = (str, bytes, type(None), type)  # no data of a launch
 
 
 @cache
@@ -128,7 +130,7 @@ class LaunchArguments:
 
     def put_back(self, outputs: Mapping[str, Any]) -> None:
         """Write outputs into the arrays that were given."""
-        for name in outputs.keys() & self.views.keys():  # others are room that pipes need
+        for name in filter(self.views.__contains__, outputs):  # others are room that pipes need
             result, view, kind = outputs[name], self.views[name], self.dtypes[name]
             if kind.packed and result.dtype != view.dtype:
                 result = values_of(unpack(result, view.size).reshape(view.shape), kind)
@@ -148,6 +150,8 @@ def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
         return _tensor(name, given)
     if not any(hasattr(given, a) for a in ("__array_interface__", "__dlpack__", "__array__")):
         seen, help = f"{name} is a {type(given).__name__}", "pass a NumPy array: numpy.asarray(...)"
+        if isinstance(given, VALUES):
+            help = f"pass an array or a number, or make {name} keyword-only: a value of Python's"
         raise call_error("argument-type", f"{name} is no array", seen=seen, help=help)
     device = given.__dlpack_device__() if hasattr(given, "__dlpack_device__") else (1, 0)
     if device[0] != 1:
@@ -180,6 +184,17 @@ def warn(found: Sequence[Diagnostic]) -> None:
     """Show warnings where the kernel was called; Python shows each once."""
     for diagnostic in found:
         warnings.warn(diagnostic.render(), KernelWarning, stacklevel=depth())
+
+
+def require_plain(function: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> None:
+    """TypeError for a function that no kernel can be. Any: a user's."""
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        raise TypeError(
+            f"{function.__name__} is a generator or async: a kernel is a plain function"
+        )
+    for one in parameters:
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            raise TypeError(f"a kernel names each of its arguments, not {one}")
 
 
 def is_output(parameter: Any) -> bool:  # Any: a parameter of a signature

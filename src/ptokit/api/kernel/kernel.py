@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+from ptokit.api.eager import shown
 from ptokit.api.executable import Executable
+from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel import hostside
 from ptokit.api.kernel.comparing import Outputs, require_agreement
 from ptokit.api.kernel.hostside import LaunchArguments
@@ -102,6 +104,7 @@ class Kernel(Rich, Generic[P]):
         update_wrapper(self, function)
         self.options = LaunchOptions()
         every = self.signature.parameters.values()
+        hostside.require_plain(function, every)
         self.data = tuple(p.name for p in every if p.kind is not p.KEYWORD_ONLY)
         self.static = tuple(p.name for p in every if p.kind is p.KEYWORD_ONLY)
         self.shapes: Shapes | None = None if shapes is None else parsed(shapes, self.data)
@@ -136,7 +139,7 @@ class Kernel(Rich, Generic[P]):
     def __call__(self, *args: P.args, **names: P.kwargs) -> None:
         """Run it on arrays and numbers; outputs are written in place."""
         if recording.get() is not None:
-            self._rewritten.function(*args, **names)
+            self._done(self._rewritten.function(*args, **names))
             return
         given = self._given(args, names)
         capture = self._capture(given)
@@ -191,7 +194,7 @@ class Kernel(Rich, Generic[P]):
             with target_context(self.options.target or current_target().name):
                 hostside.place_block(index, blocks)
                 values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
-                self.function(**values, **given.static)  # type: ignore[call-arg]
+                self._done(self.function(**values, **given.static))  # type: ignore[call-arg]
         return {name: array.base.array for name, array in arguments.items()}
 
     def verify(self, *args: Any, blocks: int = 1, **names: Any) -> None:
@@ -271,6 +274,13 @@ class Kernel(Rich, Generic[P]):
         known = extents(self.shapes, given.shapes) if self.shapes is not None else {}
         return {name: extent for name, extent in known.items() if not _fixed(name)}
 
+    def _done(self, result: object) -> None:
+        """TypeError where the function gives something back."""
+        if result is not None:
+            seen = "a tile" if isinstance(result, Tile) else shown(result)
+            what = f"{self.function.__name__} returns {seen}"
+            raise TypeError(f"{what}: a kernel returns nothing, pto.store writes an output")
+
     def _key(self, given: LaunchArguments) -> object:
         """What decides the program: element types, extents in capitals, values of Python's."""
         arrays: list[object] = []
@@ -297,7 +307,9 @@ class Kernel(Rich, Generic[P]):
         values = self._arguments(record, given)
         token = recording.set(record)
         try:
-            self._rewritten.function(**values, **given.static)  # type: ignore[call-arg]
+            self._done(self._rewritten.function(**values, **given.static))  # type: ignore[call-arg]
+            if record.refused is not None:
+                raise record.refused
             finish(record)
         finally:
             recording.reset(token)

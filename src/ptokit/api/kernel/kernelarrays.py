@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from ptokit.api.hostarrays import Tensor
 from ptokit.api.kernel.callplaces import refused
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedView
-from ptokit.api.kernel.recorder import Recorder, recorder
-from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, extreme
+from ptokit.api.kernel.recorder import Recorder, at_start, recorder
+from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, extreme, require_whole
 from ptokit.api.settings import recording
 from ptokit.api.tensors import tensor
 from ptokit.ir.module import Value
@@ -49,10 +49,11 @@ class ArrayBase:
 
     @cached_property
     def strides(self) -> tuple[Number, ...]:
-        """Those of C order, in elements."""
+        """Those of C order, in elements: numbers of the function's start."""
         found: list[Number] = [1]
-        for extent in self.extents[:0:-1]:
-            found.insert(0, found[0] * extent)
+        with at_start():
+            for extent in self.extents[:0:-1]:
+                found.insert(0, found[0] * extent)
         return tuple(found)
 
     def turned(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
@@ -74,16 +75,13 @@ class ArrayBase:
             extents, strides = self.turned(extents), self.turned(strides)
         extents = _paired(layout, extents, 2)
         strides = (*strides[:-1], 2, 1) if layout in PAIRED else strides
-        before, record.stack = record.stack, [record.head]
-        try:
+        with at_start():
             given = {"shape": record.numbers(extents), "strides": record.numbers(strides)}
             known = tuple(n if isinstance(n, int) else None for n in extents)
             kind = GlobalType(self.dtype, known)
             view = record.value(f"{self.name}_view", kind, record.head)
             attrs: dict[str, object] = {} if layout is None else {"layout": layout}
             record.emit(page, {"ptr": (self.pointer,), **given}, attrs, [view])
-        finally:
-            record.stack = before
         return view
 
 
@@ -123,12 +121,18 @@ class KernelArray(RecordedView):
         return tuple(self.sizes[axis] for axis in self.axes)
 
     @property
+    def matrix(self) -> tuple[Number, Number]:
+        """The extents of a tile for it: what has one axis is a row."""
+        return (1, 1, *self.shape)[-2:]  # type: ignore[return-value]
+
+    @property
     def T(self) -> KernelArray:
         """The last two axes exchanged: a dn view."""
         turned = self.base.turned
         axes = (*self.axes[:-2], *self.axes[-2:])
         if len(self.axes) < 2 or self.axes[-2:] != (len(self.sizes) - 2, len(self.sizes) - 1):
-            raise ValueError("only the last two axes of an array are transposed")
+            what = "only the last two axes of an array are transposed"
+            raise ValueError(f"{what}: {self!r} is no matrix of both")
         starts, sizes = turned(self.starts), turned(self.sizes)
         layout = None if self.layout is DN else DN
         return KernelArray(self.base, starts, sizes, axes, layout=layout)
@@ -148,10 +152,26 @@ class KernelArray(RecordedView):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:  # Any: parts, or numbers
+        return (self[i] for i in range(len(self)))
+
+    def refuse(self, *_: object) -> NoReturn:
+        """Python asks for the elements."""
+        help = "load a block of it: pto.load(pto.block(x, row, col, rows, cols)), or index one"
+        raise refused("run-time-number", f"{self!r} is memory, not its elements", help)
+
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __neg__ = __abs__ = refuse  # type: ignore[assignment]
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = refuse
+    __rtruediv__ = __floordiv__ = __pow__ = __matmul__ = __rmatmul__ = refuse
+    __hash__ = object.__hash__
+
     def __getitem__(self, key: Any) -> Any:  # Any: indices and slices; a part, or a number
         keys: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)  # type: ignore[assignment]
         if len(keys) > len(self.axes):
             raise IndexError(f"{self!r} has {len(self.axes)} axes, not {len(keys)}")
+        for part in keys:
+            for bound in _bounds(part):
+                require_whole(bound, f"an index of {self.name} is made of")
         if len(keys) == len(self.axes) and not any(isinstance(k, slice) for k in keys):
             return self._element(keys)
         starts, sizes, axes = [*self.starts], [*self.sizes], [*self.axes]
@@ -161,21 +181,39 @@ class KernelArray(RecordedView):
             else:
                 first, end = part, part + 1
                 axes.remove(axis)
+            self._require_inside(first, end, sizes[axis])
             starts[axis], sizes[axis] = starts[axis] + first, end - first
         return KernelArray(self.base, tuple(starts), tuple(sizes), tuple(axes), layout=self.layout)
+
+    def _require_inside(self, first: Number, end: Number, extent: Number) -> None:
+        """Refuse what is known to lie outside of an axis: nothing counts from the end."""
+        if any(isinstance(n, int) and n < 0 for n in (first, end)):
+            help = f"count from the start: {extent!r} - 1 is the last one"
+        elif isinstance(end, int) and isinstance(extent, int) and end > extent:
+            help = "pto.block cuts its window off at the edge"
+        else:
+            return
+        what = f"[{first!r}, {end!r}) leaves an axis of {extent!r} elements"
+        raise refused("window-out-of-bounds", f"{self!r}: {what}", help)
 
     def __setitem__(self, key: Any, value: Any) -> None:  # Any: what a user writes
         raise TypeError("a kernel writes arrays with pto.store(pto.block(...), tile)")
 
     def block(self, row: Number, col: Number, rows: int, cols: int) -> KernelArray:
         """The rows x cols block at (row, col) of the last two axes, cut off at the edge."""
-        if len(self.axes) < 2:
-            raise ValueError(f"{self!r} has no rows and columns: index it, or pass two axes")
+        if len(self.axes) < 2 and (not self.axes or (row, rows) != (0, 1)):
+            one = (
+                "it is one row: pto.block(array, 0, col, 1, cols)" if self.axes else "pass two axes"
+            )
+            raise ValueError(f"{self!r} has no rows and columns: {one}")
+        for number in (row, col, rows, cols):
+            require_whole(number, "pto.block(array, row, col, rows, cols) takes")
         if any(type(n) is int and n < 1 for n in (rows, cols)):  # a run-time number may be any
             help = "an array without elements needs no launch"
             raise refused("operand-value", f"a block of {rows}x{cols} has no elements", help)
         starts, sizes = [*self.starts], [*self.sizes]
-        box = zip(self.axes[-2:], (row, col), (rows, cols), strict=True)
+        axes = self.axes[-2:]
+        box = zip(axes, (row, col)[-len(axes) :], (rows, cols)[-len(axes) :], strict=True)
         for axis, first, count in box:
             extent = sizes[axis]
             whole = isinstance(extent, int) and extent % count == 0 and _steps(first, count)
@@ -185,7 +223,7 @@ class KernelArray(RecordedView):
             self.base,
             tuple(starts),
             tuple(sizes),
-            self.axes[-2:],
+            axes,
             layout=self.layout,
             box=(rows, cols),
         )
@@ -240,6 +278,7 @@ class KernelArray(RecordedView):
         """One element, as a number."""
         places = [*self.starts]
         for axis, first in zip(self.axes, keys, strict=True):
+            self._require_inside(first, first + 1, self.sizes[axis])
             places[axis] = places[axis] + first
         offset = sum(a * b for a, b in zip(places, self._strides(), strict=True))
         if recording.get() is None:
@@ -264,10 +303,16 @@ class KernelArray(RecordedView):
         return np.lib.stride_tricks.as_strided(flat[first:], shape, steps)  # type: ignore[arg-type]
 
 
+def _bounds(key: Any) -> Iterator[Any]:  # Any: what a user writes
+    """The numbers of an index or a slice."""
+    every = (key.start, key.stop) if isinstance(key, slice) else (key,)  # type: ignore[union-attr]
+    return (n for n in every if n is not None or not isinstance(key, slice))  # type: ignore[misc]
+
+
 def _ends(part: slice[Any, Any, Any], extent: Number) -> tuple[Number, Number]:
     """Where a slice begins and ends; it has no step."""
     if part.step not in (None, 1):
-        raise ValueError("a part of an array has no step")
+        raise ValueError("a part of an array has no step: go over it with pto.range(0, n, step)")
     first: Number = 0 if part.start is None else part.start
     end: Number = extent if part.stop is None else part.stop
     return first, end

@@ -53,7 +53,21 @@ class RecordedTile(Tile):
             "compute with pto functions and operators, pto.exp(t); kernel.debug has real tiles",
         )
 
+    def compare(self, *_: object) -> NoReturn:
+        """Python compares the elements."""
+        help = 'pto.cmp(t, u, cmp="gt") and pto.cmps(t, 0.0, cmp="gt") make masks for pto.sel, '
+        help += "pto.max(t, u) and pto.min(t, u) take the larger and the smaller; `is` is identity"
+        what = f"%{self.value.name} is compared, and its elements are known only when the program"
+        raise refused("run-time-number", f"{what} runs", help)
+
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = compare  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __format__(self, form: str) -> str:
+        return repr(self)
+
     numpy = written = storage = __len__ = __getitem__ = __array__ = refuse  # type: ignore[assignment]
+    __round__ = __pow__ = __rpow__ = __matmul__ = __mod__ = __floordiv__ = refuse  # type: ignore[assignment]
     __iter__ = __bool__ = __float__ = __int__ = __dlpack__ = __setitem__ = refuse  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:

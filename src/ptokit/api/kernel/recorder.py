@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import CodeType
 from typing import Any, cast
@@ -31,6 +32,7 @@ from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
 
 HOOK = "__ptokit_turns"  # the name under which a rewritten function finds its loops
 Names = Callable[[CallPlace], str]
+NOTHING = ()  # what a list of operands is without any
 
 
 class Recorder:
@@ -46,6 +48,7 @@ class Recorder:
         self.known: dict[object, Value] = {}
         self.taken: dict[str, int] = {}
         self.unused: dict[Value, CallPlace] = {}  # results of value forms that nobody read yet
+        self.refused: Exception | None = None  # what a kernel's own `except` must not hide
         self.stored: set[str] = set()  # arrays that something was stored into
 
     def sees(self, code: CodeType) -> bool:
@@ -95,8 +98,10 @@ class Recorder:
             raise error(
                 "out-of-scope",
                 f"%{value.name} was made inside a loop or branch that has ended",
-                spans.get(name),
-                help="make it before the loop, and write into it inside with `out=`",
+                spans.get(name) or spans.get(""),
+                help="make it before the loop, and write into it inside with `out=`"
+                if isinstance(value.type, TileType | ConvTileType)
+                else "bind it before the loop: a number that is rebound inside is carried",
             )
 
     # numbers
@@ -270,7 +275,7 @@ class Recorder:
         operands: dict[str, Sequence[Value]] = {}
         for operand in page.operands:
             found = given.get(operand.name)
-            if found is None or found == ():
+            if found is None or found is NOTHING:
                 if operand.required and not operand.many:
                     what = operand.kind.value
                     raise TypeError(f"{page.python()}: {operand.name} is a {what}, not {found}")
@@ -306,12 +311,13 @@ class Recorder:
             raise TypeError(f"{called}: {operand.name} is a {what}, not {shown(given)}")
         if operand.kind is Kind.INDEX:
             return self.number(cast(Number, given))
-        return self.number(cast(Number, given), ScalarType(operand.scalar or _like(others)))
+        return self.number(cast(Number, given), ScalarType(operand.scalar or _like(page, others)))
 
 
-def _like(others: Mapping[str, Any]) -> str:
-    """The element type that a number takes: that of the first tile."""
-    tiles = (v for v in others.values() if isinstance(v, RecordedTile))
+def _like(page: type[Instr], others: Mapping[str, Any]) -> str:
+    """The element type that a number takes: that of the first tile that is read, or written."""
+    names = [o.name for o in sorted(page.operands, key=lambda o: o.written)]
+    tiles = (v for v in map(others.get, names) if isinstance(v, RecordedTile))
     return next((t.value.type.dtype.name for t in tiles), "f32")  # type: ignore[union-attr]
 
 
@@ -355,6 +361,20 @@ def _no_shape(shape: tuple[int, ...]) -> PtoError:
         "the shape of a tile is fixed while the kernel is recorded",
         f"give the largest extents, and valid={shape} for the part in use",
     )
+
+
+@contextmanager
+def at_start() -> Generator[None]:
+    """What is recorded goes to the function's start; nothing happens in `debug`."""
+    record = recording.get()
+    if not isinstance(record, Recorder):
+        yield
+        return
+    before, record.stack = record.stack, [record.head]
+    try:
+        yield
+    finally:
+        record.stack = before
 
 
 def recorder() -> Recorder:

@@ -39,8 +39,10 @@ class NamedRange(NamedTuple):
 class Rewrite(ast.NodeTransformer):
     """Loops and branches of one function; functions inside are left alone."""
 
-    def __init__(self, live: NameLiveness) -> None:
+    def __init__(self, live: NameLiveness, tree: ast.AST) -> None:
         self.live, self.count = live, 0
+        shared = (n for n in ast.walk(tree) if isinstance(n, ast.Nonlocal | ast.Global))
+        self.outside = sorted({name for node in shared for name in node.names})
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node
@@ -54,7 +56,8 @@ class Rewrite(ast.NodeTransformer):
         counter = node.target.id if isinstance(node.target, ast.Name) else "i"
         region, leaving = self._region(), _leaving(node)
         places = {name: _bound_at(node.body, name) for name in carried}
-        call = f"{region} = {HOOK}.loop(0, {places!r}, {late!r}, {counter!r}, {leaving!r})"
+        given = f"{places!r}, {late!r}, {counter!r}, {leaving!r}, {self.outside!r}"
+        call = f"{region} = {HOOK}.loop(0, {given})"
         self.generic_visit(node)
         begin = self._code(call, _header(node))
         _argument(begin, node.iter)
@@ -157,7 +160,7 @@ def rewritten(function: Callable[..., Any]) -> Rewritten:
     live = NameLiveness()
     live.block(tree.body, set())
     tree.decorator_list = []
-    rewrite = Rewrite(live)
+    rewrite = Rewrite(live, tree)
     tree.body = [made for statement in tree.body for made in _listed(rewrite.visit(statement))]
     return Rewritten(_compiled(function, tree) if rewrite.count else function, names)
 
@@ -203,7 +206,7 @@ def _words(code: CodeType) -> set[str]:
 def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
     """The rewritten function, with the cells and defaults of the first one."""
     code, free = function.__code__, function.__code__.co_freevars
-    outer = ast.parse(f"def outer({', '.join((*free, HOOK))}): pass")
+    outer = ast.parse(f"def {HOOK}({', '.join((*free, HOOK))}): pass")
     own: list[ast.stmt] = [] if tree.name in free else [ast.Global([tree.name])]
     cast(ast.FunctionDef, outer.body[0]).body = [*own, tree]  # it may name itself
     made = compile(
@@ -213,8 +216,8 @@ def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
         dont_inherit=True,
         flags=code.co_flags & _FUTURE,
     )
-    while made.co_name != code.co_name or made is code:
-        made = next(c for c in made.co_consts if isinstance(c, CodeType))
+    for name in (HOOK, code.co_name):  # beside it are functions in its defaults
+        made = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == name)
     cells = dict(zip(free, function.__closure__ or (), strict=True))
     cells[HOOK] = CellType(sys.modules["ptokit.api.kernel.turns"])
     closure = tuple(cells[name] for name in made.co_freevars)

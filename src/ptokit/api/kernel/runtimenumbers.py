@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from math import prod
 from types import CodeType
 from typing import Any, NoReturn, Protocol, TypeAlias, cast
 
@@ -12,6 +13,7 @@ from ptokit.api.settings import recording
 from ptokit.ir.module import Value
 from ptokit.isa.model.types import I1, INDEX, ScalarType
 
+MOST_FACTORS = 16  # of a power
 WORDS = "pto.range, &, |, pto.min, pto.max, pto.where"
 ADVICE = f"Python's while, and, or, not, min, range and int need the number now: use {WORDS}"
 
@@ -49,7 +51,22 @@ class RunTimeNumber:
         raise refused("run-time-number", f"{self!r} is known only when the program runs", advice)
 
     __bool__ = __index__ = __int__ = __float__ = __iter__ = __round__ = refuse  # type: ignore[assignment]
-    __hash__ = object.__hash__
+    __hash__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = refuse  # type: ignore[assignment]
+    __xor__ = __rxor__ = __rpow__ = __matmul__ = __trunc__ = __floor__ = __ceil__ = refuse  # type: ignore[assignment]
+
+    def __format__(self, form: str) -> str:
+        return repr(self)
+
+    def __abs__(self) -> Number:
+        return extreme("max", self, -self)
+
+    def __divmod__(self, other: Number) -> tuple[Number, Number]:
+        return self // other, self % other
+
+    def __pow__(self, times: object) -> Number:
+        if not isinstance(times, int) or not 0 <= times <= MOST_FACTORS:
+            self.refuse()
+        return prod([self] * times)
 
     def __add__(self, other: Number) -> Number:
         return combined(self, 1, other, 1) if _linear(self, other) else computed("add", self, other)
@@ -179,6 +196,13 @@ def combined(a: Number, p: int, b: Number, q: int) -> Number:
         else:
             const += factor * operator.index(number)  # type: ignore[arg-type]
     return _made(terms, const)
+
+
+def require_whole(given: object, what: str) -> None:
+    """TypeError where a number that counts is none, or has a fraction."""
+    fraction = given.kind.is_float if isinstance(given, RunTimeNumber) else False
+    if fraction or not (isinstance(given, RunTimeNumber) or hasattr(given, "__index__")):
+        raise TypeError(f"{what} whole numbers, not {given!r}")
 
 
 def difference(a: Number, b: Number) -> Number | None:

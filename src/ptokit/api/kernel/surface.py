@@ -8,6 +8,7 @@ from typing import Any
 
 from ptokit.api import tensors
 from ptokit.api.hostarrays import Tile
+from ptokit.api.kernel.callplaces import refused
 from ptokit.api.kernel.kernelarrays import KernelArray
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorder import recorder
@@ -21,6 +22,7 @@ from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad
 from ptokit.isa.model.types import I64, Kind, ScalarType
 from ptokit.isa.model.usual import rounded_up, usual_type
 from ptokit.isa.model.words import (
+    ACC,
     MAT,
     SCALE_LEFT,
     SCALE_RIGHT,
@@ -35,11 +37,18 @@ range = ProgramRange
 
 
 def block(array: Any, row: int, col: int, rows: int, cols: int) -> KernelArray:  # Any: an argument
-    """The rows x cols block of an argument's last two axes at (row, col), cut off at the edge."""
+    """The rows x cols block of an argument's last two axes at (row, col), cut off at the edge.
+
+    An argument of one axis is a row.
+    """
     return _argument(array).block(row, col, rows, cols)
 
 
 def _argument(array: Any) -> KernelArray:  # Any: a user's
+    if isinstance(array, Tile):
+        raise TypeError(
+            f"{array!r} is a tile, where an argument of the kernel stands: see the order"
+        )
     if not isinstance(array, KernelArray):
         what = f"an argument of a kernel, not {type(array).__name__}"
         raise TypeError(f"pto.block, pto.load and pto.store take {what}: @pto.kernel makes one")
@@ -75,7 +84,13 @@ def loaded(
         return _map(part.stated(GlobalLayout.NC1HWC0), where, conv)
     if scales:
         return _scales(part)
-    rows, cols = part.box or part.shape[-2:]
+    rows, cols = part.box or part.matrix
+    if isinstance(rows, RunTimeNumber) or isinstance(cols, RunTimeNumber):
+        help = (
+            f"load a block of it, pto.block(array, row, col, rows, cols), not {rows!r} x {cols!r}"
+        )
+        what = "the shape of a tile is fixed while the kernel is recorded"
+        raise refused("tile-shape", what, help)
     kind = usual_type(where, part.dtype, rows, cols)
     if layout is None and part.layout is GlobalLayout.DN:
         layout = Layout.ZN if where is MAT else Layout.DN
@@ -85,7 +100,7 @@ def loaded(
     if pad is not None:
         value = pad if isinstance(pad, CustomPad) else tensors.word(PadValue, pad, "pad")
         kind = replace(kind, pad=value)
-    tile = new_tile(kind, part.shape[-2:])
+    tile = new_tile(kind, part.matrix)
     _do("load", tile, part, names=("part",))
     return tile
 
@@ -112,7 +127,26 @@ def _scales(part: KernelArray) -> Tile:
 
 def store(part: Any, tile: Tile, **how: Any) -> None:  # Any: a part of an argument; words
     """Write the valid region of a tile to a part of an argument."""
-    _do("store", _argument(part), tile, names=("dst", "src"), **how)
+    part = _argument(part)
+    _require_values(part, tile)
+    _do("store", part, tile, names=("dst", "src"), **how)
+
+
+def _require_values(part: KernelArray, tile: Any) -> None:  # Any: a user's
+    """Refuse a store of bits that mean something else: accumulators alone are converted.
+
+    An array of unsigned numbers holds the bits of anything.
+    """
+    if not isinstance(tile, Tile):
+        return
+    kinds = tile.type.dtype, part.dtype
+    real = [kind.is_float for kind in kinds]
+    alike = kinds[0] is kinds[1] or not any(real) or not kinds[1].signed
+    if alike or tile.type.loc is ACC or kinds[0].bits != kinds[1].bits:
+        return
+    what = f"a store of {kinds[0]} into {part.name}, an array of {kinds[1]}, keeps the bits"
+    help = f"convert the values, tile.cast({kinds[1]}); a bit cast says that bits are meant"
+    raise refused("element-type", what, help)
 
 
 def full(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dis import opmap
 from types import FrameType
 from typing import Any
 
@@ -11,7 +12,7 @@ from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of, user_frame
 from ptokit.api.kernel.pagesearch import page_called, shaped
 from ptokit.api.kernel.recorder import Recorder, recorder
-from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number
+from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.settings import current_core, recording
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
@@ -19,6 +20,8 @@ from ptokit.ir.module import Block, Value
 from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
 from ptokit.isa.pages.grid import launch_query
 
+ITERATES = opmap["GET_ITER"]  # what `for` and comprehensions do
+GONE = object()  # what no name is bound to
 INLINE = "put @pto.inline on {name}: its names and branches are seen then"
 
 
@@ -33,10 +36,13 @@ class ProgramRange:
     ) -> None:
         if not 1 <= len(bounds) <= 3:
             raise TypeError(f"pto.range takes 1 to 3 bounds, not {len(bounds)}")
+        for bound in bounds:
+            require_whole(bound, "pto.range counts")
         first = (0,) if len(bounds) == 1 else ()
         self.lower, self.upper, self.step = (*first, *bounds, 1)[:3]
         if not isinstance(self.step, RunTimeNumber) and self.step < 1:
-            raise ValueError("a loop of the program counts upward: give a positive step")
+            help = "give a positive step, and reckon n - 1 - i inside to go backward"
+            raise ValueError(f"a loop of the program counts upward: {help}")
         if buffers < 1:
             raise ValueError("buffers counts from 1")
         self.buffers, self.index = buffers, index
@@ -44,6 +50,14 @@ class ProgramRange:
     def __iter__(self) -> Iterator[Any]:
         if recording.get() is None:
             return map(self.index, builtins.range(self.lower, self.upper, self.step))
+        frame = user_frame()
+        if frame.f_code.co_code[frame.f_lasti] != ITERATES:
+            raise refused(
+                "run-time-number",
+                "the turns of pto.range are known only when the program runs",
+                "go over it in a `for` of its own: enumerate, zip, list and reversed would see one "
+                "turn, and take Python's range",
+            )
         return ProgramLoop(self, None, frozenset(), "i")
 
 
@@ -99,12 +113,37 @@ class Rebinding(dict[str, Any]):  # Any: what names are bound to
 class PythonLoop(Rebinding):
     """Python's own loop, in a function that was rewritten."""
 
-    def __init__(self, iterable: Any) -> None:  # Any: a user's
-        super().__init__(frozenset())
-        self.iterable = iterable
+    def __init__(
+        self,
+        iterable: Any,  # Any: a user's
+        names: Mapping[str, tuple[int, int, int]],
+        late: Sequence[str],
+    ) -> None:
+        super().__init__(frozenset((*names, *late)))
+        self.iterable, self.place = iterable, here()
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.iterable)
+        record = recording.get()
+        if not isinstance(record, Recorder):
+            return iter(self.iterable)
+        return self._watched(record, user_frame())
+
+    def _watched(self, record: Recorder, frame: FrameType) -> Iterator[Any]:
+        """The items; where a generator's own loop of the program makes them, names stay."""
+        around = len(record.open)
+        for item in self.iterable:
+            before = self.now(frame)
+            yield item
+            if len(record.open) > around:
+                after = self.now(frame)
+                for name in sorted(after):
+                    if not _equal(after[name], before.get(name, GONE)):
+                        raise self._rebound(name)
+
+    def _rebound(self, name: str) -> PtoError:
+        what = f"{name} is rebound in a loop, whose body is recorded once for all turns"
+        help = "a generator makes these turns: go over pto.range here, where names are carried"
+        return refused("rebound", what, help, self.place)
 
 
 class ProgramLoop(Rebinding):
@@ -112,6 +151,7 @@ class ProgramLoop(Rebinding):
 
     `names` are rebound in the body and read in a later turn or afterwards; None: the function was
     not rewritten, and all names are watched. `late`: first bound inside, perhaps read afterwards.
+    `outside`: names that functions rebind as `nonlocal` or `global`.
     """
 
     def __init__(
@@ -120,10 +160,12 @@ class ProgramLoop(Rebinding):
         names: Mapping[str, tuple[int, int, int]] | None,
         late: frozenset[str],
         counter: str,
+        outside: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(frozenset(names or ()))
         self.places = names or {}
         self.record, self.spec, self.late, self.counter = recorder(), spec, late, counter
+        self.outside = outside
         self.watching = names is None
         self.turn, self.place, self.block = 0, here(), Block()
         self.given: Any = None
@@ -152,6 +194,7 @@ class ProgramLoop(Rebinding):
         self.late = frozenset(n for n in self.late if n not in frame.f_locals)
         numbers = {} if self.watching else {n: v for n, v in before.items() if is_number(v)}
         self.fixed = {n: v for n, v in before.items() if n not in numbers}
+        self.shared = self._outside(frame)
         self.limits = record.numbers((spec.lower, spec.upper))
         kinds = {n: _kind(v) for n, v in numbers.items()}
         self.init = tuple(record.number(v, kinds[n]) for n, v in numbers.items())
@@ -188,6 +231,9 @@ class ProgramLoop(Rebinding):
         for name, value in self.fixed.items():
             if not self._same(now.get(name), value):
                 raise self._rebound(name, value, frame)
+        for name, value in self._outside(frame).items():
+            if name not in self.carried and not self._same(value, self.shared.get(name)):
+                raise self._rebound(name, value, frame)
         found = {n: now[n] for n in self.carried}
         for name, number in found.items():
             if not is_number(number):
@@ -196,6 +242,11 @@ class ProgramLoop(Rebinding):
             found = self.guard.end(found)
             self.guard = None
         self.update(found)
+
+    def _outside(self, frame: FrameType) -> dict[str, Any]:
+        """What names are bound to that functions rebind."""
+        spaces = frame.f_locals, frame.f_globals
+        return {n: next((s[n] for s in spaces if n in s), None) for n in self.outside}
 
     def _same(self, now: object, before: object) -> bool:
         if now is before or now is self.given:
@@ -401,14 +452,16 @@ def loop(
     late: list[str],
     counter: str,
     leaving: tuple[int, int, int] | None,
+    outside: list[str],
 ) -> Rebinding:
     """What the rewritten function iterates over in place of `iterable`.
 
-    `names`: those that are rebound inside, and where; `leaving`: what leaves the loop.
+    `names`: those that are rebound inside, and where; `leaving`: what leaves the loop; `outside`:
+    names that functions rebind as `nonlocal` or `global`.
     """
     if recording.get() is None or not isinstance(iterable, ProgramRange):
-        return PythonLoop(iterable)
-    made = ProgramLoop(iterable, names, frozenset(late), counter)
+        return PythonLoop(iterable, names, late)
+    made = ProgramLoop(iterable, names, frozenset(late), counter, frozenset(outside))
     if leaving is not None:
         raise left(made, Note("it is left here", made.span(leaving)))
     return made

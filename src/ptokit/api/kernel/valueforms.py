@@ -68,7 +68,7 @@ def _length(page: type[Instr]) -> int:
 def operation_pages(symbol: str) -> tuple[type[Instr], ...]:
     """The pages behind an operator of Python's."""
     named = (several for several in value_names().values() if several[0].operation() == symbol)
-    return next(named, ())
+    return min(named, key=lambda several: _length(several[0]), default=())  # the plain one first
 
 
 def _output(page: type[Instr]) -> Operand | None:
@@ -141,8 +141,10 @@ class ValueForm:
         *inputs, size = args if args and isinstance(args[-1], tuple) else (*args, None)
         args, sized = inputs, size is not None
         fitting = [p for p in self.pages if _takes(p, args, names) and (windowed(p) or not sized)]
+        if not _spread(args):
+            fitting = [p for p in fitting if p.value_name() == self.pages[0].value_name()]
         if not fitting:
-            raise TypeError(_what_it_takes(self.name, self.pages, args))
+            raise TypeError(_what_it_takes(self.name, self.pages, args, names))
         legal = (p for p in fitting if len(fitting) == 1 or _legal(p, args))
         page = next(legal, fitting[0])
         operand, fields = _output(page), tuple(o.name for o in sources(page)[: len(args)])
@@ -204,14 +206,42 @@ def _fits(operand: Operand, given: Any) -> bool:  # Any: a user's
     return isinstance(given, wanted.get(operand.kind, object))
 
 
-def _what_it_takes(name: str, found: Sequence[type[Instr]], args: Sequence[Any]) -> str:
+def _spread(args: Sequence[Any]) -> bool:
+    """Whether an instruction may spread one of the tiles over others: it has one row or column.
+
+    32 bytes in each row are such a column too.
+    """
+    kinds = [a.type for a in args if isinstance(a, Tile)]
+    if not all(isinstance(k, TileType) for k in kinds):  # pyright: ignore - maps are like tiles
+        return True
+    high = max((k.rows for k in kinds), default=0)
+    narrow = (
+        1 in (k.rows, k.cols, k.valid.rows) or (k.rows, k.cols * k.dtype.bits) == (high, 256)
+        for k in kinds
+    )
+    return len(kinds) < 2 or any(narrow)
+
+
+def _what_it_takes(
+    name: str, found: Sequence[type[Instr]], args: Sequence[Any], names: Mapping[str, Any]
+) -> str:
     """The first argument that is wrong for the first form, or how many it takes."""
     fields = sources(found[0])
+    words = [a.name for page in found for a in page.attrs]
     called = f"{name}({', '.join(o.name for o in fields if o.required)})"
+    unknown = [n for n in names if n not in {*words, *(o.name for p in found for o in p.operands)}]
+    if unknown:
+        takes = ", ".join(f"{w}=" for w in dict.fromkeys([*words, "out"]))
+        return f"{called}: there is no {unknown[0]}=, but {takes}"
     for operand, given in zip(fields, args, strict=False):
         if not _fits(operand, given):
-            return f"{called}: {operand.name} is a {operand.kind.value}, not {eager.shown(given)}"
-    return f"{called}: no form takes {len(args)} arguments of these kinds"
+            what = "number" if operand.kind in NUMBERS else operand.kind.value
+            seen = "a tile" if isinstance(given, Tile) else eager.shown(given)
+            into = " (the value form makes dst itself: out= names another)" * (seen == "a tile")
+            return f"{called}: {operand.name} is a {what}, not {seen}{into}"
+    words = "".join(f", {w}=..." for w in dict.fromkeys(words))
+    called = f"{called[:-1]}{words})"
+    return f"{called}: no form takes {len(args)} arguments of these kinds by position"
 
 
 def _legal(page: type[Instr], args: Sequence[Any]) -> bool:
