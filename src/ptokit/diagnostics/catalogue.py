@@ -315,6 +315,12 @@ CATALOGUE: dict[str, Entry] = {
         "nobody waits for the flag",
         "The token is left when the kernel ends: the next kernel on the core may take it.",
     ),
+    "buffer-turn": Entry(
+        "the turns of a buffer do not fit together",
+        "On A5 the pipes that use a buffer take turns: a pipe acquires it, works, and gives it on. "
+        "To give on what the pipe has not acquired lets two pipes in at once; to acquire it again, "
+        "or to keep it until the kernel ends, stops the next one for ever.",
+    ),
     "pipe-deadlock": Entry(
         "pipes wait for one another for ever",
         "Each queue takes its entries in order. The head of every queue that is named waits for a "

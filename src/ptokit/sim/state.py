@@ -80,7 +80,7 @@ class Flags:
     def barrier(self, pipe: Queue) -> None:
         """In text order everything before is done already."""
 
-    def acquire(self, pipe: Queue, buffer: int) -> None:
+    def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
         """In text order every turn of a buffer has come already."""
 
     release = acquire

@@ -327,12 +327,12 @@ def turn(function: str) -> Asm:
     return Asm(cpp_text=f"{function}(pipe_of(Op::{{op}}), {{buffer}}, {{mode}});")
 
 
-def acquired(flags: CoreFlags, op: str, buffer: int) -> None:
-    flags.acquire(order(op), buffer)
+def acquired(flags: CoreFlags, op: str, buffer: int, mode: int) -> None:
+    flags.acquire(order(op), buffer, mode)
 
 
-def released(flags: CoreFlags, op: str, buffer: int) -> None:
-    flags.release(order(op), buffer)
+def released(flags: CoreFlags, op: str, buffer: int, mode: int) -> None:
+    flags.release(order(op), buffer, mode)
 
 
 class GetBuf(KnownTurn, name="get_buf", asm=turn("get_buf")):

@@ -45,7 +45,7 @@ class CompiledFlags:
         """In text order everything before is done already."""
 
     @staticmethod
-    def acquire(pipe: Queue, buffer: Num) -> None:
+    def acquire(pipe: Queue, buffer: Num, mode: int) -> None:
         """In text order every turn of a buffer has come already."""
 
     release = acquire

@@ -18,6 +18,7 @@ from ptokit.sim.cores.signalboard import CorePlace
 from ptokit.sim.execute import Core, moves, whole_number
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
+from ptokit.sim.pipes.bufferturns import BufferTurns, TurnFault, WrongTurn
 from ptokit.sim.pipes.byteregions import ByteRegion
 from ptokit.sim.pipes.entries import (
     Await,
@@ -49,7 +50,9 @@ class FlagEvents(Protocol):
 
     def take(self, pipe: Pipe, channel: Channel) -> None: ...
 
-    def turn_of(self, pipe: Pipe, buffer: BufferChannel) -> None: ...
+    def turn_of(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
+
+    def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
 
     def drain(self, pipe: Pipe) -> None: ...
 
@@ -82,14 +85,14 @@ class IssuedFlags(Flags):
         if isinstance(pipe, Pipe):
             self.of.drain(pipe)
 
-    def acquire(self, pipe: FlagEnd, buffer: int) -> None:
+    def acquire(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
         """The first one finds the buffer free."""
         if isinstance(pipe, Pipe):
-            self.of.turn_of(pipe, BufferChannel(self.of.number, buffer))
+            self.of.turn_of(pipe, BufferChannel(self.of.number, buffer), mode)
 
-    def release(self, pipe: FlagEnd, buffer: int) -> None:
+    def release(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
         if isinstance(pipe, Pipe):
-            self.of.post(pipe, BufferChannel(self.of.number, buffer))
+            self.of.pass_on(pipe, BufferChannel(self.of.number, buffer), mode)
 
 
 class CoreIssue:
@@ -103,6 +106,7 @@ class CoreIssue:
         self.loops = loops
         self.op: Any = None  # that is executed; Any: an op
         self.turn: Turn = ()
+        self.turns = BufferTurns()
         self.later: list[Ticket] = []  # signals to other cores when the op is complete
 
     def begin(self, op: AnyOp, env: Env) -> None:
@@ -132,11 +136,19 @@ class CoreIssue:
         self.awaits[channel] += 1
         self.wait(pipe, (Ticket(channel, self.awaits[channel]),))
 
-    def turn_of(self, pipe: Pipe, buffer: BufferChannel) -> None:
+    def turn_of(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
         """Wait for the release of the buffer before."""
+        if not mode:
+            self.turns.begins(QueueEntry(*self._next(pipe)), buffer)
         self.awaits[buffer] += 1
         if self.awaits[buffer] > 1:
             self.wait(pipe, (Ticket(buffer, self.awaits[buffer] - 1),))
+
+    def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
+        """Release a buffer."""
+        if not mode:
+            self.turns.ends(QueueEntry(*self._next(pipe)), buffer)
+        self.post(pipe, buffer)
 
     def wait(self, pipe: Pipe, tickets: tuple[Ticket, ...]) -> None:
         self.entries.append(Await(*self._next(pipe), tickets))
@@ -184,6 +196,12 @@ class Issue(Observer):
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:
         return [self.issues[number].entries for number in sorted(self.issues)]
+
+    @property
+    def wrong_turns(self) -> list[WrongTurn]:
+        """What is wrong with the turns of buffers."""
+        every = [fault for issue in self.issues.values() for fault in issue.turns.faults()]
+        return [one for one in every if not self.cut or one.fault is not TurnFault.NOT_ENDED]
 
     @property
     def names(self) -> list[str]:

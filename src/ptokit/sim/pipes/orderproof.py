@@ -47,6 +47,7 @@ MOST_WORDS, MOST_SPACES, MOST_CHANNELS = 1 << 16, 256, 512  # a run that needs m
 MOST_RUNS = 64  # of even lines in one access
 LATEST = (1 << 31) - 1  # no entry has a larger number
 PIPES = [*Pipe]
+FLAG_DOWN = 0  # 1: it is up, or the buffer is free
 
 
 class _Unproven(Exception):
@@ -80,14 +81,20 @@ class _FlagSteps:
 
     def post(self, pipe: Pipe, channel: Channel) -> None:
         number, seen = self.proof.channel(channel)
-        self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen])
+        self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen, FLAG_DOWN])
+
+    def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
+        """By the pipe whose turn it is."""
+        self.post(pipe, buffer)
+        self.steps[-1][-1] = _turn_of(pipe)
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
         number, seen = self.proof.channel(channel)
         flag = isinstance(channel, FlagChannel)
-        self.steps.append([ScanStep.AWAIT, PIPES.index(pipe), number, seen, flag])
+        after = FLAG_DOWN if flag else _turn_of(pipe)
+        self.steps.append([ScanStep.AWAIT, PIPES.index(pipe), number, seen, flag, after])
 
-    def turn_of(self, pipe: Pipe, buffer: BufferChannel) -> None:
+    def turn_of(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
         """The first one finds the buffer free: it is up at the start."""
         self.take(pipe, buffer)
 
@@ -95,6 +102,11 @@ class _FlagSteps:
         every = pipe is Pipe.ALL
         what = ScanStep.DRAIN_ALL if every else ScanStep.DRAIN
         self.steps.append([what, PIPES.index(Pipe.S if every else pipe)])
+
+
+def _turn_of(pipe: Pipe) -> int:
+    """What stands for a buffer that a pipe has acquired: below 0."""
+    return -1 - PIPES.index(pipe)
 
 
 def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) -> bool:
@@ -194,9 +206,9 @@ class OrderProof:
             self.tickets[:count, 2, 0] = ~self.flags[:count]
 
     def _block_ends(self) -> bool:
-        """Whether no flag is left set."""
+        """Whether no flag is left set, and every buffer is free."""
         count = len(self.channels)
-        return not (self.tickets[:count, 2, 0] * self.flags[:count]).any()
+        return bool((self.tickets[:count, 2, 0] == ~self.flags[:count]).all())
 
     def _program(self, log: Logged) -> _Program:
         """The program of a log, whose tables the code gets."""

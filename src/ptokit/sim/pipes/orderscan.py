@@ -260,7 +260,7 @@ class _Scan:
         clock, done = self._clock(lane), self.rows[int(Row.DONE)]
         ticket = self._max(clock, self._and(done, self._own(lane)))
         up = _Words(self.code, self.channels.at(channel + 2))
-        self._leave_if(up[0] != 0, Stop.CONFLICT)
+        self._leave_if(up[0] != self.kinds[step + 4], Stop.CONFLICT)
         self._conflict_if(self.code.let(f"icmp sgt {ROW} {self.channels[channel + 1]}, {ticket}"))
         up[0] = 1
         self.state[2] = self.state[2] + self.kinds[step + 3]
@@ -270,8 +270,8 @@ class _Scan:
     def _await(self, step: Num, lane: Num) -> None:
         channel = self.kinds[step + 2] * CHANNEL_ROWS
         up = _Words(self.code, self.channels.at(channel + 2))
-        self._leave_if(up[0] == 0, Stop.CONFLICT)
-        up[0] = 0
+        self._leave_if(up[0] <= 0, Stop.CONFLICT)
+        up[0] = self.kinds[step + 5]
         self.state[2] = self.state[2] - self.kinds[step + 3]
         done, mine = self._next(lane)
         with self.code.when(self.kinds[step + 4] != 0):  # a flag: its next set comes after this

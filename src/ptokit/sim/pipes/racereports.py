@@ -9,12 +9,23 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
+from ptokit.sim.pipes.bufferturns import TurnFault, WrongTurn
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.innerflags import clashes
 from ptokit.sim.pipes.issuing import Issue
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
+SEEN_TURN = {
+    TurnFault.NOT_BEGUN: "gives {} on, which it has not acquired",
+    TurnFault.BEGUN_TWICE: "acquires {} again, which it has not given on",
+    TurnFault.NOT_ENDED: "acquires {} and never gives it on",
+}
+TURN_HELP = {
+    TurnFault.NOT_BEGUN: "let the pipe acquire the buffer before, or leave this out",
+    TurnFault.BEGUN_TWICE: "let the pipe give the buffer on before, or leave this out",
+    TurnFault.NOT_ENDED: "let the pipe give the buffer on after its last use of it",
+}
 DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
 
@@ -30,7 +41,9 @@ class RaceReport:
         """What is wrong, the errors first."""
         for hazard in self.found.hazards:
             yield self._hazard(hazard)
-        if self.found.stuck:
+        turns = self.issue.wrong_turns
+        yield from map(self._wrong_turn, turns)
+        if self.found.stuck and not turns:  # who waits for a turn that never ends says the same
             yield self._deadlock(self.found.stuck)
         for post in self.found.posted_twice:
             yield self._warned(
@@ -92,6 +105,21 @@ class RaceReport:
             return f"a barrier of {source.pipe} after {after}, before {before}{later}"
         pair = f"{source.pipe} -> {target.pipe}"
         return f"a flag {pair}: set after {after}, waited for before {before}{later}"
+
+    def _wrong_turn(self, wrong: WrongTurn) -> Diagnostic:
+        slug, entry, begun = "buffer-turn", wrong.entry, wrong.begun
+        since = () if begun is None else (Note("it has acquired it here", begun.op.span),)
+        return Diagnostic(
+            slug,
+            f"{entry.op.name}: {CATALOGUE[slug].title}",
+            entry.op.span,
+            rule="a pipe gives on what it has acquired, before it does so again and before the end",
+            seen=f"{entry.queue.pipe} {SEEN_TURN[wrong.fault].format(wrong.buffer)}"
+            f"{self._place(entry)}",
+            help=TURN_HELP[wrong.fault],
+            targets=(self.target.name,),
+            notes=since,
+        )
 
     def _deadlock(self, stuck: Sequence[QueueEntry]) -> Diagnostic:
         """Each head that waits, and in whose queue the set stands that it waits for."""
