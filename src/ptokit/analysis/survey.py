@@ -10,17 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ptokit.analysis.checker import Checker, Turn
+from ptokit.analysis.checker import Checker, Turn, check_func
 from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
 from ptokit.analysis.violation import blamed
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import AnyOp, Op, Value
+from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
 GUARDED = "a condition or a loop bound around it is known only when it runs"
+
+
+def faults_of_run(
+    func: Func, target: Target, numbers: Mapping[Value, Any] | None = None
+) -> list[Diagnostic]:
+    """What is wrong with a function and ends its run before it begins.
+
+    What is wrong in a region that never runs is not: ranges of counters may exclude it, too.
+    """
+    found = check_func(func, target, numbers)
+    if not any(problem.is_error for problem in found):
+        return []
+    survey = Survey(target, numbers)
+    survey.func(func)
+    left = {problem.span for problem in survey.found}
+    return [p for p in found if p.is_error and (p.span in left or not p.rule)]
 
 
 class Left(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.analysis.checker import check_func
+from ptokit.analysis.survey import faults_of_run
 from ptokit.api import ranks
 from ptokit.api.bind import bind, named_arguments
 from ptokit.api.fills import Completed, filled
@@ -257,9 +257,8 @@ class Executable:
         options = self.options
         bound = bind(func, given, options.target, dict(options.types), options.slots)
         _require_global(bound, shared, options.blocks)
-        problems = check_func(bound.func, options.target, bound.numbers)
-        if any(p.is_error for p in problems):
-            raise PtoError([p for p in problems if p.is_error])
+        if problems := faults_of_run(bound.func, options.target, bound.numbers):
+            raise PtoError(problems)
         return bound
 
 
