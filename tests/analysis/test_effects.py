@@ -14,6 +14,7 @@ from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.words import FIX, MTE2, MTE3, Pipe, V
+from ptokit.passes.structure import structured
 from ptokit.text.read.reader import read
 
 HEAD = """
@@ -92,7 +93,8 @@ def test_a_view_of_known_strides_is_read_where_it_lies() -> None:
 
 def every(text: str) -> list[Effects]:
     """The effects of all ops of a program."""
-    facts = [(func, learned(func, TARGETS["a5"], {})) for func in read(text, "t.pto").funcs]
+    funcs = [structured(func) for func in read(text, "t.pto").funcs]
+    facts = [(func, learned(func, TARGETS["a5"], {})) for func in funcs]
     return [effects(op, known) for func, known in facts for op in func.body.walk()]
 
 

@@ -92,9 +92,8 @@ class Awaited(Signal, abstract=True):
 
 
 def numbered(largest: int) -> tuple[Ruled, ...]:
-    """Numbers from 0 up to the largest."""
-    numbers = (Signal.event_id, Signal.event_id_dyn)
-    limits = (both(n >= 0, n <= largest) for n in numbers)
+    """Numbers up to the largest; all signals count from 0."""
+    limits = (number <= largest for number in (Signal.event_id, Signal.event_id_dyn))
     return named("attribute", *limits, help=f"numbers are 0 to {largest}")
 
 
@@ -185,7 +184,10 @@ class WithinBlock(Signal, abstract=True, example=INTRA):
     """
 
     of_one_core = True
-    rules = (*(Signal.rules, sent_by(Signal.of)), *(numbered(31), on(A2A3, numbered(15))))
+    rules = (
+        *(Signal.rules, sent_by(Signal.of)),
+        *(on((CPU, A5), numbered(31)), on(A2A3, numbered(15))),
+    )
 
     @classmethod
     def names_second(cls, env: Mapping[str, Any]) -> bool:  # Any: as above
