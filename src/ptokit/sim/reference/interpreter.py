@@ -293,7 +293,9 @@ class _Execution:
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
         for result, given in zip(self.op.results, several, strict=True):
             value = given.kept() if isinstance(given, NumpyArray) else given
-            env[result] = value = copy(value) if result.resized else value
+            # what a region passes on keeps its name there: the result is another handle
+            another = result.resized or (self.regions and isinstance(value, Matrix))
+            env[result] = value = copy(value) if another else value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
 

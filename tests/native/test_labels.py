@@ -1,0 +1,32 @@
+"""Messages name a tile as the statement does, in both engines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+TILE = "!pto.tile_buf<vec, 1x64xf32>"
+VIEW = "!pto.tensor_view<1x64xf32>"
+TEXT = f"""func.func @f(%p: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %inner = pto.alloc_tile : {TILE}
+  %result = scf.for %i = %c0 to %c1 step %c1 iter_args(%carried = %inner) -> ({TILE}) {{
+    scf.yield %inner : {TILE}
+  }}
+  %v = pto.make_tensor_view %p, shape = [%c1, %c64], strides = [%c64, %c1] : {VIEW}
+  pto.tstore ins(%NAME : {TILE}) outs(%v : {VIEW})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("name", ["inner", "result"])
+def test_a_tile_that_a_loop_passes_on_keeps_its_name(engine: str, name: str) -> None:
+    program = pto.loads(TEXT.replace("NAME", name))
+    with pytest.raises(pto.PtoError, match=f"%{name} is read before it is written"):
+        program.run(p=np.zeros(64, np.float32), engine=engine)
