@@ -126,6 +126,7 @@ class _Execution:
         self.queues: dict[PipeQueue, list[int]] = defaultdict(list)
         self.running: list[int] = []
         self.tickets: set[Ticket] = set()
+        self.posting: list[tuple[Ticket, set[int]]] = []  # and the works that end before
         self.memory: Bytes = {}
         self.seen: dict[int, object] = {}
 
@@ -147,7 +148,7 @@ class _Execution:
         if isinstance(entry, Drain) and entry.every:
             busy += [queue for queue, some in self.queues.items() if some]
             return all(queue.core != entry.queue.core for queue in busy)
-        waits = isinstance(entry, Post | Drain) or entry.queue.pipe in self.launch.target.serial
+        waits = isinstance(entry, Drain) or entry.queue.pipe in self.launch.target.serial
         return not (waits and entry.queue in busy)
 
     def move(self, what: str, number: int) -> None:
@@ -160,7 +161,9 @@ class _Execution:
         elif what == "start":
             self.queues[entry.queue].pop(0)
         if isinstance(entry, Post):
-            self.tickets.add(entry.ticket)
+            mine = {n for n in self.running if self.entries[n].queue == entry.queue}
+            self.posting.append((entry.ticket, mine))
+            self._post()
         if not isinstance(entry, PipeWork):
             return
         if what == "end" or entry.queue.pipe is Pipe.S:
@@ -170,9 +173,17 @@ class _Execution:
             if self.random.random() < 0.5:
                 self.seen[number] = self.launch.read(number, self.memory)
 
+    def _post(self) -> None:
+        """What its pipe had begun before is complete: what comes later may have started already."""
+        self.tickets |= {ticket for ticket, works in self.posting if not works}
+        self.posting = [one for one in self.posting if one[1]]
+
     def _done(self, number: int) -> None:
         if number in self.running:
             self.running.remove(number)
+        for _, works in self.posting:
+            works.discard(number)
+        self._post()
         if number not in self.seen:
             self.seen[number] = self.launch.read(number, self.memory)
         self.launch.write(number, self.memory)
@@ -228,11 +239,13 @@ def _edges(
         entry = launch.entries[n]
         edges[2 * n].add(2 * n + 1)
         before = queues[entry.queue]
-        whole = isinstance(entry, Post | Drain) or entry.queue.pipe in launch.target.serial
+        whole = isinstance(entry, Drain) or entry.queue.pipe in launch.target.serial
         for m in before:
             edges[2 * m].add(2 * n)
-            if whole or not isinstance(launch.entries[m], PipeWork):
+            if whole or isinstance(launch.entries[m], Await | Drain):
                 edges[2 * m + 1].add(2 * n)
+            if isinstance(entry, Post):  # what comes after it does not wait for it
+                edges[2 * m + 1].add(2 * n + 1)
         if scalar is not None:
             edges[2 * scalar + 1].add(2 * n)
         for ticket in entry.tickets if isinstance(entry, Await) else ():
