@@ -89,6 +89,40 @@ def test_both_engines_agree_on_several_sizes(
     assert functions <= len(OPS) * min(len(sizes), 2.5)  # with one box, loops are others
 
 
+def test_blocks_that_are_converted_on_their_way_share_a_function(
+    texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    sizes = [16, 32, 48]
+    pto.loads(program(sizes)).run(**arrays(sizes), target="cpu", engine="native")
+    movers = re.findall(r"define internal void @(moved_i16_\w+)", texts[-1])
+    for name in movers:  # on machines whose vectors hold a row of a block
+        assert texts[-1].count(f"@{name}(") > 2
+    assert len(movers) == ("<16 x float>" in texts[-1])
+
+
+@pytest.mark.parametrize("turns", [0, 3])
+def test_only_what_runs_once_is_compiled_without_pains(
+    turns: int, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    tile = "!pto.tile_buf<vec, 16x16xf32>"
+    line = f"pto.tadd ins(%x, %x : {tile}, {tile}) outs(%x : {tile})"
+    if turns:
+        line = f"""%n = arith.constant {turns} : index
+  %a = arith.constant 0 : index
+  %b = arith.constant 1 : index
+  scf.for %i = %a to %n step %b {{
+  {line}
+  }}"""
+    kernel = pto.loads(f"func.func @f(%x: {tile}) {{\n  {line}\n  return\n}}\n")
+    given = np.ones((16, 16), np.float32)
+    found = kernel.run(x=given, target="cpu", engine="native")
+    assert (found["x"] == 2 ** max(turns, 1)).all()
+    [head] = re.findall(r"define internal i32 @block.*", texts[-1])
+    assert ("optnone" in head) == (turns == 0)
+
+
 ALONE = (
     "(ptr %p0) {\nentry:\n  %v1 = mul i64 %n0, 3\n  ; three\n  %v2 = add i64 %v1, 7\n  ret i32 0\n}"
 )

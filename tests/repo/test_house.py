@@ -25,7 +25,7 @@ HOUSE = {
     "isa": 125,  # the index
     "numerics": 1_360,  # the whole way out of the accumulator; bits of floats; saturating sums
     "isa/pages": 11_260,  # all tile instructions of the manual; other cores, ranks; conv tiles
-    "ir": 650,  # the builder too; graphs of blocks, kernels
+    "ir": 680,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 800,  # memrefs, multi-tiles, memories of pointers, structs
     "text/read": 4_830,  # clauses, modes, types of numbers; shapes; blocks, cases; own names
@@ -36,8 +36,8 @@ HOUSE = {
     "analysis": 3_640,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 1_040,  # turns, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
-    "sim/kernels": 3_440,  # sorts, merges, tallies, scatters; f64 factors; turned blocks, shared
-    "sim/native": 3_760,  # sessions run again; cores as coroutines, signals; shared code; ranges
+    "sim/kernels": 3_520,  # sorts, merges, tallies, scatters; f64 factors; turned blocks, shared
+    "sim/native": 3_765,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 3_640,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_080,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_270,  # what is issued, profiles; files, arguments by position and rank; conv tiles

@@ -7,6 +7,7 @@ PTO-AS form and Level 1): outputs are results. `ptokit.passes` turns one into th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -36,6 +37,10 @@ class Value:
 
     def __repr__(self) -> str:
         return f"%{self.name}: {self.type}"
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Value:
+        memo[id(self)] = made = copy(self)
+        return made  # nothing changes a type, a span or a name
 
 
 Binding: TypeAlias = "Value | tuple[Value, ...]"
@@ -83,6 +88,16 @@ class Op:
         if RESIZES in self.page.traits:
             for value in self.bound(self.page.operands[0].name):
                 value.resized = True
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Op:
+        """A copy; the page, spans and comments are shared, as nothing changes them."""
+        memo[id(self)] = made = copy(self)
+        made.operands = {name: deepcopy(bound, memo) for name, bound in self.operands.items()}
+        made.attrs = deepcopy(self.attrs, memo) if self.attrs else {}
+        made.results = [deepcopy(value, memo) for value in self.results]
+        made.regions = [deepcopy(region, memo) for region in self.regions]
+        made.into = deepcopy(self.into, memo)
+        return made
 
     @property
     def name(self) -> str:

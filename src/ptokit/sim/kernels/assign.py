@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.emitter import Emitter
-from ptokit.sim.kernels.lanes import Lanes, element
+from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loops import Loop
-from ptokit.sim.kernels.lowering import Leaf, leaves
+from ptokit.sim.kernels.lowering import Leaf, gathers, leaves
+from ptokit.sim.kernels.transposition import Line
 from ptokit.sim.kernels.walk import Access, LanePositions, address, square_of
-from ptokit.sim.record.code import Num, text
-from ptokit.sim.record.expressions import Apply, Traced, WindowStore
+from ptokit.sim.record.code import Code, Num, text
+from ptokit.sim.record.expressions import Apply, Known, Traced, WindowStore
 
 COPY = 32768  # bytes from which the library's memcpy is as good as our loops
 
@@ -102,13 +103,35 @@ class Assign:
         return True
 
     def turn(self, across: Loop, point: LanePositions) -> bool:
-        """One call for a row of square blocks of moved elements."""
+        """One call for a row of square blocks that are moved, or of which something is computed."""
         target, source = self.accesses[0], self.accesses[-1]
-        if not self.plain or target.dtype.packed or not known(across.steps[1], 1):
+        alone = self.plain or self._of_one_leaf()
+        if not alone or target.dtype.packed or not known(across.steps[1], 1):
             return False
         code = self.function.code
         square = square_of(source, point.lanes)
         to = address(code, target, point.positions[target]), across.steps[0]
         block = address(code, source, point.positions[source]), point.steps[source]
-        square.move(code, block, to, across.count)
+        line = None if self.plain else self._line(point.lanes)
+        square.move(code, block, to, across.count, line)
         return True
+
+    def _of_one_leaf(self) -> bool:
+        """Whether what is stored depends on one operand alone, and constants."""
+        value, accesses = self.store.value, len(self.targets) + len(self.used)
+        if accesses != 2 or len(self.accesses) != 2 or len(self.used) != 1 or self.store.where:
+            return False
+        others = (leaf.source for leaf in leaves(value) if leaf not in self.used)
+        return not gathers(value) and all(isinstance(source, Known) for source in others)
+
+    def _line(self, count: int) -> Line:
+        """What is stored for one column of a block."""
+        code, dtype = Code(), self.store.cells.dtype
+        lanes = Lanes(code, count)
+
+        def leaf(node: Traced) -> str:
+            node = node if isinstance(node, Leaf) else Leaf(node)  # a constant of a conversion
+            return "%column" if node in self.used else self.function.constant(node, lanes)
+
+        value = Words(lanes, leaf, self.used).value(self.store.value)
+        return Line("\n".join(code.lines), value, element(dtype), 8 * dtype.size)

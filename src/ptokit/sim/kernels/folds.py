@@ -29,6 +29,7 @@ from ptokit.sim.record.expressions import Apply, Traced, WindowStore
 
 GROUPS = 4  # accumulators that wait for each other's additions
 TURNED = 2  # of operands that are turned: each takes many instructions
+LONG = 128  # elements of a fold from which several blocks at once get instructions of their own
 
 
 class Fold:
@@ -117,12 +118,22 @@ class Fold:
 
     def _first(self, lanes: Lanes, point: LanePositions) -> str:
         if self.start is None:  # the first element; folding it once more changes nothing
-            return self.function.words(point, self.used)[1].value(self.x)
+            return self._first_elements(lanes, point)
         if self.dtype == t.f32:
             return lanes.splat("float", float_constant(float(self.start)))
         return lanes.splat(
             element(self.dtype), str(int(scalar(self.start, self.dtype).codes[0, 0]))
         )
+
+    def _first_elements(self, lanes: Lanes, point: LanePositions) -> str:
+        """Of many lines, by a function: each use adds little to the text."""
+        access = next(iter(self.used.values()), None)
+        step = None if access is None else point.steps.get(access)
+        leaf = isinstance(self.x, Leaf) and lanes.count >= SHARED and step is not None
+        if access is None or step is None or not leaf or not strided(access, step):
+            return self.function.words(point, self.used)[1].value(self.x)
+        where = address(self.code, access, point.positions[access])
+        return square_of(access, lanes.count).first(self.code, where, step)
 
     def _fold_part(self, part: Rectangle, groups: list[LanePositions], slots: list[str]) -> None:
         *loops, inner = part.loops
@@ -144,7 +155,8 @@ class Fold:
         lanes = groups[0].lanes
         assert isinstance(inner.count, int)
         whole = inner.count // lanes * lanes
-        called = isinstance(self.x, Leaf) and lanes >= SHARED and len(groups) == 1
+        alone = len(groups) == 1 or whole < LONG
+        called = isinstance(self.x, Leaf) and lanes >= SHARED and alone
         if whole:
             with self.code.loop(whole, f"{self.what}, blocks", lanes) as index:
                 for point, slot in zip(groups, slots, strict=True):

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
+from typing import NamedTuple
 
 from ptokit.sim.kernels.lanes import Lanes
 from ptokit.sim.record.code import Code, Int, Num, text
 
 SHARED = 16  # rows of a block from which a call costs little beside what it does
 STORED = "(ptr %block, i64 %step, ptr %to, i64 %apart, i64 %count)"
+
+
+class Line(NamedTuple):
+    """What a column becomes: lines that compute `value` of %column, and its type in lanes."""
+
+    text: str
+    value: str
+    kind: str
+    bits: int
 
 
 @dataclass(frozen=True)
@@ -38,11 +49,35 @@ class Square:
         found = code.let(call)
         return [code.let(f"extractvalue {block} {found}, {number}") for number in range(self.size)]
 
-    def move(self, code: Code, block: tuple[str, Num], to: tuple[str, Num], count: Num) -> None:
-        """A row of blocks, `count` columns, whose columns become rows: where both begin, steps."""
+    def first(self, code: Code, where: str, step: Num) -> str:
+        """The first column of a block, by a function."""
+        name = f"first_{self.kind}"
+        if name not in code.kernels:
+            code.kernels[name] = _picker(self, name)
+        return code.let(f"call {self.kinds} @{name}(ptr {where}, i64 {self.distance(step)})")
+
+    def move(
+        self,
+        code: Code,
+        block: tuple[str, Num],
+        to: tuple[str, Num],
+        count: Num,
+        line: Line | None = None,
+    ) -> None:
+        """A row of blocks, `count` columns, of which each becomes a row: where both begin, steps.
+
+        `line`: and something else is stored for each column.
+        """
         name = f"moved_{self.kind}"
-        code.kernels[name] = _mover(self, name)
-        places = (f"ptr {where}, i64 {self.distance(step)}" for where, step in (block, to))
+        if line is None:
+            line = Line("", "%column", self.kind, self.bits)
+        else:
+            name += f"_{sha256(repr(line).encode()).hexdigest()[:12]}"
+        code.kernels[name] = _mover(self, name, line)
+        places = (
+            f"ptr {where}, i64 {text(step * (bits // 8))}"
+            for (where, step), bits in ((block, self.bits), (to, line.bits))
+        )
         code.do(f"call void @{name}({', '.join(places)}, i64 {text(count)})")
 
     def distance(self, step: Num) -> str:
@@ -78,16 +113,33 @@ def _function(square: Square, name: str, block: str) -> str:
 
 
 @cache
-def _mover(square: Square, name: str) -> str:
+def _picker(square: Square, name: str) -> str:
+    code = Code()
+    rows = (_row(code, "%block", "%step", number) for number in range(square.size))
+    align = f"align {square.bits // 8}"
+    column = [code.let(f"load {square.kind}, ptr {row}, {align}") for row in rows]
+    result = Lanes(code, square.size).vector(square.kind, column)
+    head = f"define internal {square.kinds} @{name}(ptr %block, i64 %step) noinline nounwind {{"
+    return "\n".join([head, "entry:", *code.lines, f"  ret {square.kinds} {result}", "}", ""])
+
+
+@cache
+def _mover(square: Square, name: str, line: Line) -> str:
     """Block after block, of which each is stored as rows that lie `apart`."""
-    code, size = Code(), square.size
+    code, size, kinds = Code(), square.size, f"<{square.size} x {line.kind}>"
     with code.loop(Int(code, "%count"), f"{size} x {size}", size) as first:
         where = code.let(f"getelementptr {square.kind}, ptr %block, i64 {text(first)}")
         to = code.let(f"getelementptr i8, ptr %to, i64 {text(first * Int(code, '%apart'))}")
         to = code.let(f"call ptr @llvm.launder.invariant.group.p0(ptr {to})")
         for number, column in enumerate(written(code, square, where, "%step")):
+            mine = f"%{code.name('l')}v"
+            lines, value = (
+                part.replace("%v", mine).replace("%column", column)
+                for part in (line.text, line.value)
+            )
+            code.lines += lines.splitlines()
             row = _row(code, to, "%apart", number)
-            code.do(f"store {square.kinds} {column}, ptr {row}, align {square.bits // 8}")
+            code.do(f"store {kinds} {value}, ptr {row}, align {line.bits // 8}")
     head = f"define internal void @{name}{STORED} noinline nounwind {{"
     return "\n".join([head, "entry:", *code.lines, "  ret void", "}", ""])
 

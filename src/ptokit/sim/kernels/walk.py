@@ -70,7 +70,8 @@ class LanePositions:
     def further(self, by: Iterable[Num]) -> LanePositions:
         """Every access so many elements further."""
         places = zip(self.positions.items(), by, strict=True)
-        return replace(self, positions={a: p + more for (a, p), more in places})
+        positions = {a: p + more for (a, p), more in places}
+        return LanePositions(positions, self.steps, self.lanes, self.turned)
 
     def moved(self, loop: Loop, turns: Num) -> LanePositions:
         """The same so many turns of a loop later."""

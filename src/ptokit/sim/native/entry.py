@@ -9,7 +9,8 @@ from ptokit.sim.record.trace import Space
 
 ARGUMENTS = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 
-LAUNCH = """define i64 @launch({arguments}, i64 %first, i64 %last) {{
+ONCE = "noinline optnone"  # code that runs once for a block: LLVM takes no pains
+LAUNCH = """define i64 @launch({arguments}, i64 %first, i64 %last) {once} {{
 entry:
   br label %next
 next:
@@ -63,6 +64,12 @@ def blanked(spaces: Iterable[Space]) -> list[str]:
     return lines
 
 
+def block(body: str, repeats: bool) -> str:
+    """The function of a block; `repeats`: it may have loops."""
+    how = "" if repeats else ONCE
+    return f"define internal i32 @block({ARGUMENTS}) {how} {{\nentry:\n{body}\n}}"
+
+
 def launch(blank: Iterable[Space]) -> str:
     """The entry; `blank` are local memories whose shadow each further block clears."""
-    return LAUNCH.format(arguments=ARGUMENTS, blocks="\n".join(blanked(blank)))
+    return LAUNCH.format(arguments=ARGUMENTS, once=ONCE, blocks="\n".join(blanked(blank)))

@@ -33,7 +33,7 @@ from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
 from ptokit.sim.native.coroutines import coroutine, give_turn
-from ptokit.sim.native.entry import ARGUMENTS, DECLARATIONS, blanked, constant, launch
+from ptokit.sim.native.entry import DECLARATIONS, blanked, block, constant, launch
 from ptokit.sim.native.executionlog import block_begins, executed
 from ptokit.sim.native.flags import lowered
 from ptokit.sim.native.flow import CompiledRegion, look, spend
@@ -74,11 +74,13 @@ class Compiler(MainFunction):
     written_arrays: set[int] = field(default_factory=set[int])
     results: tuple[Any, ...] = ()
     views: Views = field(default_factory=Views)
+    repeats: bool = True  # it has regions, which may be loops
 
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function; `env` has its arguments' handles and gets the others."""
         self.views = Views(func)
         self.places = places(func.body)
+        self.repeats = any(op.regions for op in func.body.ops)
         for value in func.args:
             self._define(env, value, env[value])
         if self.suspends:
@@ -107,8 +109,7 @@ class Compiler(MainFunction):
 
     def _block(self, blank: Iterable[Space]) -> tuple[str, ...]:
         """The function of a block, and the entry that calls it."""
-        body = self._body("ret i32 0", self.code.failure)
-        return f"define internal i32 @block({ARGUMENTS}) {{\nentry:\n{body}\n}}", launch(blank)
+        return block(self._body("ret i32 0", self.code.failure), self.repeats), launch(blank)
 
     def _coroutine(self, blank: Iterable[Space]) -> tuple[str, ...]:
         return (coroutine(self._body("br label %good", self.code.failure, *blanked(blank))),)
@@ -133,9 +134,7 @@ class Compiler(MainFunction):
     # blocks and control
 
     def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
-        body = list(block.ops)
-        if block.terminator:
-            body.pop()
+        body = block.ops[:-1] if block.terminator else block.ops
         counted = Counter(op.name for op in body if isinstance(op, Op) and op.page.reported)
         if counted:
             slot = self.slot()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from ptokit.ir.garbage import uncollected
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.cores.races import adds
@@ -29,7 +30,7 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.pipequeues import PipeQueues, uncollected
+from ptokit.sim.pipes.pipequeues import PipeQueues
 
 PIPES = [*Pipe]
 LANES = len(PIPES)

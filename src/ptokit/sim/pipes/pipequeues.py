@@ -7,26 +7,12 @@ from the order does not depend on which of several queues goes on first: each ti
 
 from __future__ import annotations
 
-import gc
 from collections import deque
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Protocol
 
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, Post, QueueEntry, Ticket
-
-
-@contextmanager
-def uncollected() -> Generator[None]:
-    """No garbage is looked for: of the many entries that are made here none is."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 class Visitor(Protocol):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ptokit.ir.garbage import uncollected
 from ptokit.isa.model.targets import Target
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.pipes.entries import QueueEntry
 from ptokit.sim.pipes.executed import ExecutedLog
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.orderproof import order_holds
-from ptokit.sim.pipes.pipequeues import uncollected
 
 
 class RunIssue(Issue):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ptokit.isa.lang.arrays import BOOL, Array, Term
@@ -66,7 +67,7 @@ class Known(Traced):
         super().__init__(array.dtype, *array.codes.shape)
         self.array = array
 
-    @property
+    @cached_property
     def constant(self) -> int | None:
         """The code of all elements, if they are one."""
         flat = self.array.codes.reshape(-1)

@@ -6,13 +6,13 @@ it does not know are kept; legality is the checker's business.
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
+from ptokit.ir.garbage import uncollected
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import FunctionType, Given, dictionary, generic
@@ -41,15 +41,11 @@ def read(text: str, name: str = "<text>") -> Module:
     if "\0" in text:
         at = text.index("\0")
         raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
-    collecting = gc.isenabled()
-    gc.disable()  # what is read makes no garbage: to look for it takes a quarter of the time
-    try:
-        module = _whole(p)
-    except Enough:
-        module = Module([])
-    finally:
-        if collecting:
-            gc.enable()
+    with uncollected():  # to look for garbage would take a quarter of the time
+        try:
+            module = _whole(p)
+        except Enough:
+            module = Module([])
     if p.problems:
         raise PtoError(sorted(p.problems, key=lambda d: d.span.start if d.span else 0))
     return module
