@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ptokit as pto
+from native.test_kernels_again import LEFT_OVER
 from ptokit.sim.observer import Observer
 from ptokit.tools.cli import main
 
@@ -131,6 +132,23 @@ def test_blocks_are_told_apart() -> None:
     assert starts == ["[0]", "[0]", "[1]", "[1]"]
 
 
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_cores_are_told_apart(blocks: int) -> None:
+    """The cube and a vector core of a block run at once: each line says whose it is."""
+    Path("k.pto").write_text(LEFT_OVER)
+    call = ["run", "k.pto", "x=random:64x16", "y=random:64x16", "--target", "a5", "--trace", "-"]
+    result = CliRunner().invoke(main, [*call, "--blocks", str(blocks), "--trace-values", "row"])
+    lines = result.stderr.splitlines()
+    cores = [f"{n} {core}" for n in range(blocks) for core in ("cube", "vector 0")]
+    starts = {line.partition("]")[0] for line in lines if line[:1] == "["}
+    assert starts == {f"[{core}" for core in cores}
+    for core in cores:
+        does = [line for line in lines if line.startswith(f"[{core}]")]
+        assert any("%row = " in line for line in does)
+        assert any("tload" in line for line in does) == ("cube" in core)
+        assert any("tstore" in line for line in does) == ("vector" in core)
+
+
 def test_values_are_shown_each_time_they_are_written() -> None:
     result = run("--trace-values", "%u", "--trace-values", "i")
     lines = [line for line in result.stderr.splitlines() if "=" in line]
@@ -197,6 +215,14 @@ def test_quitting_writes_nothing(commands: str, debug: Debug) -> None:
     assert status == 1
     assert told == "ended in the debugger: nothing was written\n"
     assert not Path("y.npy").exists()
+
+
+def test_the_prompt_says_which_core(debug: Debug) -> None:
+    np.save("x.npy", np.ones((64, 16), np.float32))
+    Path("k.pto").write_text(LEFT_OVER.replace("%y: !pto.ptr<f32>", "%y: !pto.ptr<f32>, %n: index"))
+    line = LEFT_OVER[: LEFT_OVER.index("pto.tstore")].count("\n") + 1
+    _, out, _ = debug("q\n", "--break", line, "--target", "a5")
+    assert "(ptokit block 0 vector 0) " in out
 
 
 def test_the_prompt_says_which_block(debug: Debug) -> None:

@@ -14,7 +14,7 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.observer import Observer
-from ptokit.tools.shown import array_of
+from ptokit.tools.shown import array_of, place_shown
 from ptokit.tools.tracing import defined_or_written
 
 
@@ -42,8 +42,8 @@ class Debugger(pdb.Pdb, Observer):
         if not (self.stepping or named or line in self.get_file_breaks(self.kernel)):
             return
         self.stepping = False
-        block = f" block {core.block_idx}" if core.block_num > 1 else ""
-        self.prompt = f"(ptokit{block}) "
+        place = place_shown(core)
+        self.prompt = f"(ptokit block {place}) " if place else "(ptokit) "
         self.run(self._place(line), {}, {_identifier(v.name): array_of(env[v]) for v in env})
         if self.ended:
             self.quits()

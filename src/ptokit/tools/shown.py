@@ -9,10 +9,19 @@ from numpy.typing import NDArray
 
 from ptokit.api import hostarrays
 from ptokit.numerics.host import values_of
+from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
+from ptokit.sim.execute import Core
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: of any type
+
+
+def place_shown(core: Core) -> str:
+    """The block that a core runs, and which of its cores it is; nothing where there is one."""
+    if isinstance(core, GroupedCore):
+        return "" if core.grid.alone else core.place.short
+    return str(core.block_idx) if core.block_num > 1 else ""
 
 
 def codes_shown(handle: Matrix) -> AnyArray:

@@ -16,7 +16,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.observer import Observer
 from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
-from ptokit.tools.shown import array_of, codes_shown
+from ptokit.tools.shown import array_of, codes_shown, place_shown
 
 DIGEST = 4  # bytes
 
@@ -79,7 +79,8 @@ def _line(op: Op, env: Env, core: Core) -> str:
 
 
 def _block(core: Core) -> str:
-    return f"[{core.block_idx}]" if core.block_num > 1 else ""
+    place = place_shown(core)
+    return f"[{place}]" if place else ""
 
 
 def _operand(value: Value, seen: Any) -> str:  # Any: a handle or a number

@@ -87,6 +87,11 @@ class Grid:
         given = bool(signals), polls, separate
         return cls(kinds, exchanges(funcs), blocks, rank, together, *given)
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is one block of one kind of core: nobody asks where something was."""
+        return self.blocks == 1 and len(self.kinds) == 1 and self.rank is None
+
     @cached_property
     def cells(self) -> SignalCells:
         """Where compiled programs have the counters of signals."""
@@ -155,8 +160,7 @@ def _of_block(
 
 def problem_on(grid: Grid, place: CorePlace, problem: PtoError) -> PtoError:
     """An error that says on which core it happened, where there are several."""
-    alone = grid.blocks == 1 and len(grid.kinds) == 1 and grid.rank is None
-    return problem if alone else problem.noted(f"on {place}")
+    return problem if grid.alone else problem.noted(f"on {place}")
 
 
 def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:

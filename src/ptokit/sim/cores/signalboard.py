@@ -33,9 +33,20 @@ class CorePlace(NamedTuple):
     rank: int | None = None
 
     def __str__(self) -> str:
-        number = f" {self.lane}" if self.kind is VECTOR else ""
-        whose = "" if self.rank is None else f" of rank {self.rank}"
-        return f"the {self.kind.text} core{number} of block {self.block}{whose}"
+        return f"the {self.kind.text} core{self._number} of block {self.block}{self._whose}"
+
+    @property
+    def short(self) -> str:
+        """The number of the block, and which core of it: `0 vector 1`."""
+        return f"{self.block} {self.kind.text}{self._number}{self._whose}"
+
+    @property
+    def _number(self) -> str:
+        return f" {self.lane}" if self.kind is VECTOR else ""
+
+    @property
+    def _whose(self) -> str:
+        return "" if self.rank is None else f" of rank {self.rank}"
 
 
 class Clocks(Protocol):
