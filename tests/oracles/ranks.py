@@ -7,6 +7,8 @@ import numpy as np
 from oracles.registry import Program, say
 
 V, P = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<2x8xf32>"
+ALL = "!pto.partition_tensor_view<4x8xf32>"
+ONE = "!pto.partition_tensor_view<1x8xf32>"
 F, S = "!pto.tensor_view<?xi32>", "!pto.partition_tensor_view<2xi32>"
 T = "!pto.tile_buf<vec, 2x8xf32>"
 L = "!pto.partition_tensor_view<16xf32>"
@@ -37,6 +39,8 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %flags: !pto.ptr<i32>, %room:
   %d = pto.make_tensor_view %y, shape = [%c16], strides = [%c1] : !pto.tensor_view<?xf32>
   %e = pto.make_tensor_view %flags, shape = [%c2], strides = [%c1] : {F}
   %mine = pto.partition_view %a, offsets = [%c0, %c0], sizes = [%c2, %c8] : {V} -> {P}
+  %all = pto.partition_view %a, offsets = [%c0, %c0], sizes = [%c4, %c8] : {V} -> {ALL}
+  %row = pto.partition_view %a, offsets = [%c0, %c0], sizes = [%c1, %c8] : {V} -> {ONE}
   %last = pto.partition_view %a, offsets = [%c2, %c0], sizes = [%c2, %c8] : {V} -> {P}
   %theirs = pto.partition_view %b, offsets = [%c0, %c0], sizes = [%c2, %c8] : {V} -> {P}
   %line = pto.partition_view %c, offsets = [%c0], sizes = [%c16] : !pto.tensor_view<?xf32> -> {L}
@@ -122,8 +126,8 @@ TESTED[0, :6] = [1, 0, 0, 1, 0, 1]
 say("CommTTest", answered(job(NUMBERED, x=TESTED, y=THEIRS, flags=[3, 3])))
 
 
-def among(name: str, data: str, words: str, more: str = "") -> str:
-    types = ", ".join((P, *((T,) if more else ()), T, P, P))
+def among(name: str, data: str, words: str, more: str = "", kind: str = P) -> str:
+    types = ", ".join((kind, *((T,) if more else ()), T, P, P))
     inner = f"%{data}, {more}recv(%stage), group(%mine, %theirs)"
     return f"pto.comm.{name}({inner} : {types}) {{{words}root = 0}}"
 
@@ -132,8 +136,14 @@ say(
     "CommTBroadcast",
     job(among("tbroadcast", "last", ""), x=rows(MINE[2:], MINE[2:]), y=rows(MINE[2:], THEIRS[2:])),
 )
-say("CommTScatter", job(among("tscatter", "mine", ""), x=MINE, y=rows(MINE[2:], THEIRS[2:])))
-say("CommTGather", job(among("tgather", "mine", ""), x=rows(MINE[:2], THEIRS[:2]), y=THEIRS))
+say(
+    "CommTScatter",
+    job(among("tscatter", "all", "", kind=ALL), x=MINE, y=rows(MINE[2:], THEIRS[2:])),
+)
+say(
+    "CommTGather",
+    job(among("tgather", "all", "", kind=ALL), x=rows(MINE[:2], THEIRS[:2]), y=THEIRS),
+)
 LARGEST = among("treduce", "last", "reduceOp = #pto<reduce_op max>, ", "%acc, ")
 SUM = among("treduce", "last", "reduceOp = #pto<reduce_op sum>, ", "%acc, ")
 SMALLEST = among("treduce", "mine", "reduceOp = #pto<reduce_op min>, ", "%acc, ")

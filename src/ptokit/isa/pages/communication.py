@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.crosscore import Signals
 
@@ -66,12 +67,23 @@ View: TypeAlias = Any  # Any: a part of global memory, as an engine has it
 def part_of(whole: View, like: View, number: int = 0) -> View:
     """Of several parts with the extents of `like`, one after another in `whole`, one by number.
 
-    They follow one another along the rows, where there is one dimension along the elements.
+    They follow one another along the rows, where there is one dimension along the elements. What
+    is behind `whole` belongs to others: PtoError where it has no room for the part.
     """
     kind = replace(like.type, stride=whole.type.stride)
     rows = max(kind.rank - 2, 0)
-    offsets = (number * n if axis == rows else 0 for axis, n in enumerate(kind.shape))
-    return whole.partition(kind, tuple(offsets))
+    offsets = tuple(number * n if axis == rows else 0 for axis, n in enumerate(kind.shape))
+    ends = tuple(map(operator.add, offsets, kind.shape))
+    if not all(map(operator.le, ends, whole.type.shape)):
+        have, need = ("x".join(map(str, some)) for some in (whole.type.shape, ends))
+        raise error(
+            "shape",
+            f"{whole.label or 'the view'} has no room for the part of member {number}",
+            rule="it holds the parts of all members, one after another along the rows",
+            seen=f"its extents are {have}, the part ends at {need}",
+            help="give it as many rows as all parts together have",
+        )
+    return whole.partition(kind, offsets)
 
 
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):
@@ -205,6 +217,13 @@ class CommTTest(Compared, name="comm.ttest", example=program(f"%met = NAME{EXPEC
         return signals.test(signal, how.name.lower(), value)
 
 
+TWICE = "!pto.partition_tensor_view<256xf32>"
+MAKE_BOTH = f"""\
+%twice = arith.constant 256 : index
+%d = pto.make_tensor_view %x, shape = [%twice], strides = [%one] : !pto.tensor_view<256xf32>
+%both = pto.partition_view %d, offsets = [%zero], sizes = [%twice] : !pto.tensor_view<256xf32> -> \
+{TWICE}
+"""
 GROUP = (("recv", ("ping", "pong")), ("group", ("group",)))
 INDEXED = "root counts the members of the group from 0"
 
@@ -265,11 +284,11 @@ class ToRoot(Collective, abstract=True):
 
 
 def among(data: str, more: str = "", words: str = "") -> str:
-    """A program of a collective of two ranks."""
-    types = ", ".join((ROW, *((STAGE,) if more else ()), STAGE, ROW, ROW))
-    return program(
-        f"NAME(%{data}, {more}recv(%stage), group(%mine, %theirs) : {types}) {{{words}root = 0}}"
-    )
+    """A program of a collective of two ranks: `both` has room for the rows of both."""
+    kind, before = (TWICE, MAKE_BOTH) if data == "both" else (ROW, "")
+    types = ", ".join((kind, *((STAGE,) if more else ()), STAGE, ROW, ROW))
+    what = f"NAME(%{data}, {more}recv(%stage), group(%mine, %theirs) : {types})"
+    return program(f"{before}{what} {{{words}root = 0}}")
 
 
 class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAST", "src")):
@@ -290,25 +309,27 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
 class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src")):
     """Every member gets its part of what the root has."""
 
-    example = among("mine")
+    example = among("both")
     rules = (*FromRoot.rules, filled(FromRoot.group))
 
     @staticmethod
     def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
-        for number, member in enumerate(group):
-            member[:, :] = part_of(src, member, number)[:, :]
+        parts = [part_of(src, member, number) for number, member in enumerate(group)]
+        for part, member in zip(parts, group, strict=True):
+            member[:, :] = part[:, :]
         signals.pause()
 
 
 class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst")):
     """The root gets the parts of all members, one after another."""
 
-    example = among("mine")
+    example = among("both")
 
     @staticmethod
     def run(signals: Signals, dst: View, group: tuple[View, ...]) -> None:
-        for number, member in enumerate(group):
-            part_of(dst, member, number)[:, :] = member[:, :]
+        parts = [part_of(dst, member, number) for number, member in enumerate(group)]
+        for part, member in zip(parts, group, strict=True):
+            part[:, :] = member[:, :]
         signals.pause()
 
 
