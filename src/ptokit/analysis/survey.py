@@ -31,13 +31,14 @@ def faults_of_run(
 
     What is wrong in a region that never runs is not: ranges of counters may exclude it, too.
     """
-    found = check_func(func, target, numbers)
-    if not any(problem.is_error for problem in found):
+    found = [problem for problem in check_func(func, target, numbers) if problem.is_error]
+    if not found:
         return []
     survey = Survey(target, numbers)
     survey.func(func)
-    left = {problem.span for problem in survey.found}
-    return [p for p in found if p.is_error and (p.span in left or not p.rule)]
+    dead = (op for block in survey.dead for op in block.walk() if isinstance(op, Op))
+    never = {span for op in dead for span in op.spans.values()}
+    return [problem for problem in found if not problem.rule or problem.span not in never]
 
 
 class Left(NamedTuple):

@@ -83,6 +83,10 @@ class GlobalType:
         return self.fixed and all(n == 1 for n in self.shape[:-1]) and step in (1, None)
 
     @property
+    def n0(self) -> int | None:
+        return five(self.shape)[0]
+
+    @property
     def n1(self) -> int | None:
         return five(self.shape)[1]
 
@@ -168,11 +172,18 @@ class GlobalType:
 
 def _view_rules() -> tuple[Rule, ...]:
     v = Field("view")
-    lines = either(v.dtype.bits < 8, v.n4 * v.dtype.bits == 256)
+    # the accumulator stores numbers of 32 bits in blocks of 16, too
+    lines = either(
+        v.dtype.bits < 8, v.n4 * v.dtype.bits == 256, both(v.dtype.bits == 32, v.n4 == 16)
+    )
     extents = named("layout", v.rank == 5, v.n3 == 16, lines, help=BOXES)
     steps = (v.steps.n2 == v.n4 * 16, v.steps.n3 == v.n4, v.steps.n4 == 1)
-    on_lines = both(v.steps.n1 % v.n4 == 0, v.steps.n0 % v.n4 == 0)
-    enough = (v.steps.n1 >= v.n2 * v.steps.n2, v.steps.n0 >= v.n1 * v.steps.n1)
+    bits = v.dtype.bits
+    on_lines = both(v.steps.n1 * bits % 256 == 0, v.steps.n0 * bits % 256 == 0)
+    enough = (  # one box or one batch takes no step
+        either(v.n1 <= 1, v.steps.n1 >= v.n2 * v.steps.n2),
+        either(v.n0 <= 1, v.steps.n0 >= v.n1 * v.steps.n1),
+    )
     apart = named("layout", *enough, on_lines, help=BOXES)
     return when(v.boxed == Const(True), *extents, *named("layout", *steps, help=BOXES), *apart)
 

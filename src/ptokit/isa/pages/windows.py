@@ -109,7 +109,6 @@ def from_acc(
     src: Operand,
     *rules: Ruled,
     layouts: tuple[Layout, ...],
-    into_l1: tuple[Layout, ...] = (),
     into_vec: Ruled = (),
 ) -> tuple[Path, ...]:
     """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
@@ -118,7 +117,7 @@ def from_acc(
         path(
             *(ACC, MAT, FIX, rules, src.layout == NZ),
             on(A2A3, dst.layout == NZ, dst.fractal == 512),
-            on(A5, dst.layout.isin(*(into_l1 or layouts)), lines),
+            on(A5, dst.layout.isin(*layouts), lines),
         ),
         path(
             *(ACC, VEC, FIX, rules, src.layout == NZ, dst.layout.isin(*layouts), lines),
@@ -131,7 +130,7 @@ def from_acc(
 def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
     """The same of a window."""
     chosen = named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode")
-    return from_acc(dst, src, layouts=(NZ, ND), into_l1=(NZ,), into_vec=chosen)
+    return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
 
 
 def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
