@@ -301,3 +301,24 @@ def test_some_functions_are_no_kernels(function: Any, says: str) -> None:
     with pytest.raises(TypeError) as found:
         pto.kernel(function)
     assert says in str(found.value)
+
+
+@pto.kernel(shapes="y[n, D] x[n, D]")
+def doubled_into(y: pto.Out, x: pto.In) -> None:
+    put(y, block(x) + block(x))
+
+
+def test_debug_puts_back_what_it_changed_alone() -> None:
+    both = X.copy()
+    doubled_into.debug(both, both)
+    assert (both[:8] == X[:8] * 2).all()
+    frozen, y = X.copy(), np.zeros_like(X)
+    frozen.flags.writeable = False
+    doubled_into.debug(y, frozen)
+    assert (y[:8] == X[:8] * 2).all()
+
+
+def test_a_number_in_place_of_an_array_is_refused() -> None:
+    with pytest.raises(pto.PtoError) as found:
+        doubled_into(np.zeros_like(X), np.float32(3))  # type: ignore[arg-type]
+    assert "x is the number 3.0" in str(found.value)

@@ -41,7 +41,7 @@ HOUSE = {
     "sim/pipes": 3_640,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_080,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_270,  # what is issued, profiles; files, arguments by position and rank; conv tiles
-    "api/kernel": 3_960,  # spans, liveness, launches, messages, tuning: twice what was meant
+    "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_250,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use

@@ -112,6 +112,13 @@ class LaunchArguments:
             )
         self.views[name], self.dtypes[name], self.shapes[name] = array, dtype, array.shape
 
+    def require_arrays(self, names: Iterable[str]) -> None:
+        """PtoError where a number was given for an array."""
+        for name in self.numbers.keys() & set(names):
+            seen = f"{name} is the number {self.numbers[name]!r}"
+            help = "pass an array with as many axes as `shapes` names"
+            raise call_error("argument-type", f"{name} is no array", seen=seen, help=help)
+
     @cached_property
     def arrays(self) -> dict[str, Any]:
         """What the program takes, by name."""

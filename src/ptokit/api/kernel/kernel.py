@@ -179,7 +179,9 @@ class Kernel(Rich, Generic[P]):
         """
         given = self._given(args, names)
         every = range(blocks) if block is None else (block,)
-        given.put_back(self._debugged(given, every, blocks))
+        before = given.contiguous()
+        left = self._debugged(given, every, blocks).items()
+        given.put_back({n: a for n, a in left if a.tobytes() != before[n][1].tobytes()})
 
     def _debugged(
         self, given: LaunchArguments, every: Iterable[int], blocks: int
@@ -271,6 +273,7 @@ class Kernel(Rich, Generic[P]):
 
     def _extents(self, given: LaunchArguments) -> dict[str, Any]:  # Any: numbers; of a spec, names
         """The extents that are run-time numbers; CallError where arrays disagree."""
+        given.require_arrays(self.shapes or ())
         known = extents(self.shapes, given.shapes) if self.shapes is not None else {}
         return {name: extent for name, extent in known.items() if not _fixed(name)}
 
