@@ -145,8 +145,7 @@ class ValueForm:
             fitting = [p for p in fitting if p.value_name() == self.pages[0].value_name()]
         if not fitting:
             raise TypeError(_what_it_takes(self.name, self.pages, args, names))
-        legal = (p for p in fitting if len(fitting) == 1 or _legal(p, args))
-        page = next(legal, fitting[0])
+        page = fitting[0] if len(fitting) == 1 else min(fitting, key=lambda p: _broken(p, args))
         operand, fields = _output(page), tuple(o.name for o in sources(page)[: len(args)])
         assert operand is not None
         types = {n: a.type for n, a in zip(fields, args, strict=True) if isinstance(a, Tile)}
@@ -244,8 +243,8 @@ def _what_it_takes(
     return f"{called}: no form takes {len(args)} arguments of these kinds by position"
 
 
-def _legal(page: type[Instr], args: Sequence[Any]) -> bool:
-    """Whether no rule of the page is broken by what the types tell."""
+def _broken(page: type[Instr], args: Sequence[Any]) -> int:
+    """How many rules of the page are broken by what the types tell."""
     operand = _output(page)
     assert operand is not None
     given = dict(zip((o.name for o in sources(page)), args, strict=False))
@@ -253,7 +252,7 @@ def _legal(page: type[Instr], args: Sequence[Any]) -> bool:
     result = _type(page, operand, types)[0] or ABSENT
     env = environment(page, types | {operand.name: result}, {}, DEFAULT_TARGET)
     rules = page.rules_on(DEFAULT_TARGET)
-    return not any(outcome is False for _, outcome in doubtful(rules, env))
+    return sum(outcome is False for _, outcome in doubtful(rules, env))
 
 
 @lru_cache(maxsize=1024)
