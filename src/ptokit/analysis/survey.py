@@ -38,6 +38,7 @@ def faults_of_run(
     survey.func(func)
     dead = (op for block in survey.dead for op in block.walk() if isinstance(op, Op))
     never = {span for op in dead for span in op.spans.values()}
+    never -= {problem.span for problem in survey.found}  # with any numbers
     return [problem for problem in found if not problem.rule or problem.span not in never]
 
 
