@@ -40,3 +40,16 @@ def test_a_branch_that_may_run_ends_the_run() -> None:
     x, y = np.ones((16, 64), np.float32), np.zeros((16, 64), np.float32)
     with pytest.raises(pto.PtoError, match="the window leaves its tile"):
         program.run(x=x, y=y)
+
+
+def test_tiles_without_room_are_refused_wherever_they_stand() -> None:
+    large = "%t = pto.alloc_tile : !pto.tile_buf<vec, 1024x1024xf32>"
+    large += f"\n      pto.tmov ins(%t : {TILE}) outs(%t : {TILE})".replace("16x64", "1024x1024")
+    text = TEXT.replace("    scf.if %never {", f"    scf.if %never {{\n      {large}")
+    program = pto.loads(text)
+    refused = [d.slug for d in program.check("a5") if d.slug == "out-of-memory"]
+    assert refused
+    x, y = np.ones((16, 64), np.float32), np.zeros((16, 64), np.float32)
+    with pytest.raises(pto.PtoError) as problem:
+        program.run(x=x, y=y, target="a5")
+    assert [d.slug for d in problem.value.diagnostics] == refused
