@@ -10,6 +10,7 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import scaled
+from native.pipekernel import repeated
 from ptokit.sim.native.plan import Purpose
 
 ENGINES = ("reference", "native")
@@ -46,11 +47,6 @@ func.func @f(%g: !pto.ptr<i32>) {{
   }}
   return
 }}"""
-
-
-def repeated(*lines: str) -> str:
-    body = "\n".join(lines)
-    return f"scf.for %i = %c0 to %c3 step %c1 {{\n{body}\n}}"
 
 
 ACROSS = "pto.sync.set <PIPE_MTE3>, 1", "pto.sync.wait <PIPE_MTE2>, 1"
