@@ -131,7 +131,8 @@ def test_writers_of_one_output_all_succeed_and_readers_see_whole_files(folder: P
             for _ in range(50):
                 write_arrays([(y, array, f32)])
                 found = np.fromfile(y, np.float32, offset=128)  # np.load parses: not in threads
-                assert found.size == array.size and (found == found[0]).all()
+                assert found.size == array.size
+                assert (found == found[0]).all()
         except BaseException as problem:
             problems.append(problem)
 
