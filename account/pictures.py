@@ -95,9 +95,9 @@ class QueuePicture:
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(width, 2):.1f}" height="{BAR}" '
             f'rx="3" fill="{COLOURS[name]}"/>'
         )
-        turn = "".join(f" %{key} = {number}" for key, number in bar.entry.turn)
+        iteration = "".join(f" %{key} = {number}" for key, number in bar.entry.iteration)
         name = bar.entry.op.name.removeprefix("pto.")
-        words = name + turn if width > 7 * len(name + turn) else name
+        words = name + iteration if width > 7 * len(name + iteration) else name
         if width > 7 * len(words):
             yield text(left + width / 2, top + 17, words, 'text-anchor="middle" fill="#fff"')
 
@@ -200,8 +200,8 @@ def _axes() -> Iterator[str]:
     yield text(
         WIDTH / 2, bottom + 38, "FLOP for each byte of global memory", 'text-anchor="middle"'
     )
-    turned = f'text-anchor="middle" transform="rotate(-90 28 {56 + PLOT / 2})"'
-    yield text(28, 56 + PLOT / 2, "FLOP in each cycle", turned)
+    rotated = f'text-anchor="middle" transform="rotate(-90 28 {56 + PLOT / 2})"'
+    yield text(28, 56 + PLOT / 2, "FLOP in each cycle", rotated)
 
 
 def _kernel(name: str, colour: str, found: Roofline) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Smallest times, and what times are compared with: memcpy and calls of NumPy.
 
-A measure is a function that does its work once and returns nanoseconds per unit of it. All measures
-take turns, several passes long, so that what else the machine does meets all of them.
+A measure is a function that does its work once and returns nanoseconds per unit of it. The
+measures alternate, over several passes, so that what else the machine does meets all of them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Clock:
 
     passes: int = 5
     runs: int = 8
-    seconds: float = 0.002  # less than a turn of a processor that others want too
+    seconds: float = 0.002  # less than a time slice of the operating system's scheduler
     measures: dict[str, Measure] = field(default_factory=dict[str, Measure])
     best: dict[str, float] = field(default_factory=dict[str, float])
 
     def add(self, name: str, measure: Measure) -> None:
         self.measures.setdefault(name, measure)
 
-    def take_turns(self) -> None:
+    def measure_all(self) -> None:
         for _ in range(self.passes):
             for name, measure in self.measures.items():
                 times = [self.best.get(name, float("inf")), *(measure() for _ in range(self.runs))]

@@ -138,10 +138,10 @@ def along_axes() -> Iterator[Spec]:
 
 def products() -> Iterator[Spec]:
     few = "f32 1x64 in bias"
-    turned = "our right tile lies in boxes, by columns, C's in rows"
+    transposed = "our right tile lies in boxes, by columns, C's in rows"
     for op, acc, pair, bias, shape, why in (
-        ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, (1, COLS), turned),
-        ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), turned),
+        ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, (1, COLS), transposed),
+        ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), transposed),
         ("tmatmul.mx", SUMS, OCTETS, few, (64, 64), ""),
     ):
         plain = op.replace(".", "_")

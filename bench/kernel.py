@@ -1,4 +1,4 @@
-"""Small functions in PTO text, their arguments' arrays, and the native engine's time for a turn."""
+"""Small functions in PTO text, their arguments' arrays, and the time of the native engine."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LAYOUTS = {  # blayout, slayout
 LAYOUT_OF = {"left": "nz", "right": "zn", "acc": "nz", "scaleleft": "zz", "scaleright": "nn"}
 FRACTALS = {"acc": 1024, "scaleleft": 32, "scaleright": 32}
 PADS = {"null": 0, "zero": 1}
-FEWEST, MOST = 16, 1_000_000  # turns of the loop
+FEWEST, MOST = 16, 1_000_000  # iterations of the loop
 
 
 @dataclass
@@ -137,11 +137,11 @@ class Kernel:
         values = ", ".join(f"%{name}" for name in names) + (f", {{{attrs}}}" if attrs else "")
         return f"{values} : {', '.join(self.types[name] for name in names)}"
 
-    def text(self, turns: int = 1) -> str:
-        """The function; more than one turn is a loop around the body."""
+    def text(self, iterations: int = 1) -> str:
+        """The function; more than one iteration is a loop around the body."""
         inner = self.body
-        if turns > 1:
-            zero, one, end = self.index(0), self.index(1), self.index(turns)
+        if iterations > 1:
+            zero, one, end = self.index(0), self.index(1), self.index(iterations)
             inner = [f"scf.for %i = %{zero} to %{end} step %{one} {{", *inner, "}"]
         arguments = ", ".join(f"%{name}: {self.types[name]}" for name in self.arrays)
         lines = "\n  ".join([*self.before, *inner, "return"])
@@ -158,15 +158,15 @@ def compiled(text: str, arrays: dict[str, Any], blocks: int = 1) -> Session:
     return session
 
 
-def turning(kernel: Kernel, seconds: float) -> Measure:
+def per_instruction(kernel: Kernel, seconds: float) -> Measure:
     """Nanoseconds per instruction of the body, in a loop of about `seconds`."""
-    turns = FEWEST
-    for _ in range(3):  # a call costs something too, so few turns of little work tell little
-        some = timed(compiled(kernel.text(turns), kernel.arrays))
-        taken = min(some() for _ in range(3)) / turns
-        turns = max(FEWEST, min(MOST, int(seconds * 1e9 / taken)))
-    whole = timed(compiled(kernel.text(turns), kernel.arrays))
-    return lambda: whole() / turns / len(kernel.body)
+    iterations = FEWEST
+    for _ in range(3):  # a call costs something too, so few iterations of little work tell little
+        some = timed(compiled(kernel.text(iterations), kernel.arrays))
+        taken = min(some() for _ in range(3)) / iterations
+        iterations = max(FEWEST, min(MOST, int(seconds * 1e9 / taken)))
+    whole = timed(compiled(kernel.text(iterations), kernel.arrays))
+    return lambda: whole() / iterations / len(kernel.body)
 
 
 def timed(session: Session) -> Measure:

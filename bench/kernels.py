@@ -132,8 +132,8 @@ def feed_forward(random: np.random.Generator) -> WholeKernel:
 def projections(random: np.random.Generator) -> WholeKernel:
     x, gamma = random.standard_normal((TOKENS, 128)).astype(np.float32), np.ones((1, 128))
     w, factors = normal(random, 128, 384) / np.float16(8), gamma.astype(np.float32)
-    wide_w, turn = w.astype(np.float32), np.outer(np.arange(TOKENS), np.arange(32) / 32)
-    cosine, sine = np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32)
+    wide_w, angles = w.astype(np.float32), np.outer(np.arange(TOKENS), np.arange(32) / 32)
+    cosine, sine = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
     out = np.empty((6, TOKENS, 64), np.float32)
 
     def numpy() -> np.ndarray:

@@ -20,7 +20,7 @@ from ptokit.sim.pipes.runissue import RunIssue
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TARGET = "a2a3"
 MOST_RATIO = 2.0
-TURN = 11  # entries in each turn of the stream
+ENTRIES = 11  # in each iteration of the stream
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class RacedRun:
 
 
 def runs() -> Iterator[RacedRun]:
-    for turns in (900, 9_000, 90_000):
-        yield stream(turns)
+    for iterations in (900, 9_000, 90_000):
+        yield stream(iterations)
     text = pto.load(EXAMPLES / "gemm.pto").text("dps", level=3, target=TARGET)
     arrays = {"a": random(np.float16, 512, 384), "b": random(np.float16, 384, 320)}
     arrays["c"] = random(np.float32, 512, 320)
@@ -61,20 +61,20 @@ def runs() -> Iterator[RacedRun]:
     yield RacedRun("flash_attention.pto", program, dict(attention.arrays), attention.blocks)
 
 
-def stream(turns: int) -> RacedRun:
+def stream(iterations: int) -> RacedRun:
     """examples/stream.pto with tiles of 4 KiB, so many of them."""
     text = (EXAMPLES / "stream.pto").read_text(encoding="utf-8")
     for old, new in (
         ("32x64", "32x32"),
-        ("%c4 = arith.constant 4 ", f"%c4 = arith.constant {turns} "),
+        ("%c4 = arith.constant 4 ", f"%c4 = arith.constant {iterations} "),
         ("%c64 = arith.constant 64", "%c64 = arith.constant 32"),
         ("constant 2048", "constant 1024"),
         ("constant 8192", "constant 4096"),
         ("constant 16384", "constant 8192"),
     ):
         text = text.replace(old, new)
-    x = random(np.float32, turns, 1024).ravel()
-    name, entries = f"stream of {turns} tiles", turns * TURN
+    x = random(np.float32, iterations, 1024).ravel()
+    name, entries = f"stream of {iterations} tiles", iterations * ENTRIES
     return RacedRun(name, pto.loads(text), {"x": x, "y": np.zeros_like(x)}, 1, entries)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clock import NumPy, below, exponentials, gather, product, row_sums, sums
 from kernel import Kernel
 
-CHAIN = 4  # instructions in a turn of the loop
+CHAIN = 4  # instructions in an iteration of the loop
 
 
 @dataclass

@@ -36,7 +36,7 @@ import texts
 import whole
 from clock import COPIES, Clock, copies
 from families import families
-from kernel import turning
+from kernel import per_instruction
 from plain import Plain, library
 from rows import Row, rows
 
@@ -169,7 +169,7 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
         for kernel in kernels.kernels():
             kernel.add(clock)
     looked_at = races.add_races(clock) if raced else []
-    clock.take_turns()
+    clock.measure_all()
     record = recorded(RECORD)
     if calls:
         print_calls(clock)
@@ -194,11 +194,11 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def prepare(clock: Clock, selected: list[Row]) -> None:
-    """All measures, in the order in which they take turns."""
+    """All measures, in the order in which they alternate."""
     used = any(row.plain for row in selected)
     plain = library(Path(os.environ["PTOKIT_CACHE"])) if used else None
     for row in selected:
-        clock.add(row.name, turning(row.kernel, clock.seconds))
+        clock.add(row.name, per_instruction(row.kernel, clock.seconds))
         if row.numpy is not None:
             clock.add(row.opponent, clock.calling(row.numpy.make()))
         elif row.copied:

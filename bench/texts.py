@@ -27,7 +27,7 @@ VIEWS = f"""\
 """
 SIZES = "valid_row = %rows valid_col = %cols"
 # sixteen rows, each divided by its sum of squares; N stands for their number
-TURN = f"""\
+ROWS = f"""\
   %row_N = arith.constant {{row}} : index
   %p_N = pto.partition_view %from, offsets = [%row_N, %zero], sizes = [%rows, %cols]\
  : {VIEW} -> {PART}
@@ -56,9 +56,9 @@ def program(lines: int) -> str:
     """A kernel of about so many lines."""
     numbers = "".join(f"  %{n} = arith.constant {v} : index\n" for n, v in NUMBERS.items())
     numbers += "".join(f"  %{n} = arith.constant {v} : i64\n" for n, v in ADDRESSES.items())
-    count = max(1, (lines - 16) // TURN.count("\n"))
-    turns = (TURN.replace("_N", f"_{n}").replace("{row}", str(n * 16 % 4080)) for n in range(count))
-    return f"{HEAD}{numbers}{VIEWS}{''.join(turns)}  return\n}}\n}}\n"
+    count = max(1, (lines - 16) // ROWS.count("\n"))
+    some = (ROWS.replace("_N", f"_{n}").replace("{row}", str(n * 16 % 4080)) for n in range(count))
+    return f"{HEAD}{numbers}{VIEWS}{''.join(some)}  return\n}}\n}}\n"
 
 
 def readings(repeats: int) -> Iterator[Start]:

@@ -20,7 +20,7 @@ def weights(random: np.random.Generator) -> Arrays:
     def some(*shape: int) -> np.ndarray:
         return (random.standard_normal(shape) / shape[0] ** 0.5).astype(np.float16)
 
-    turn = np.outer(np.arange(TOKENS), 100.0 ** -(np.arange(32) / 32))
+    angles = np.outer(np.arange(TOKENS), 100.0 ** -(np.arange(32) / 32))
     return {
         "first": random.random((1, 128)).astype(np.float32),
         "second": random.random((1, 128)).astype(np.float32),
@@ -28,8 +28,8 @@ def weights(random: np.random.Generator) -> Arrays:
         "out": some(128, 128),
         "gate_up": some(128, 2 * WIDTH),
         "down": some(WIDTH, 128),
-        "cosine": np.cos(turn).astype(np.float32),
-        "sine": np.sin(turn).astype(np.float32),
+        "cosine": np.cos(angles).astype(np.float32),
+        "sine": np.sin(angles).astype(np.float32),
     }
 
 
@@ -56,8 +56,8 @@ def reference(x: np.ndarray, given: Arrays) -> np.ndarray:
     w = {name: array.astype(np.float64) for name, array in given.items()}
     heads = (_norm(x, w["first"]) @ w["qkv"]).reshape(TOKENS, 6, 64).swapaxes(0, 1)
     low, high = heads[:4, :, :32], heads[:4, :, 32:]
-    turned = low * w["cosine"] - high * w["sine"], high * w["cosine"] + low * w["sine"]
-    q, k = np.split(np.concatenate(turned, 2), 2)
+    rotated = low * w["cosine"] - high * w["sine"], high * w["cosine"] + low * w["sine"]
+    q, k = np.split(np.concatenate(rotated, 2), 2)
     scores = q @ k.swapaxes(1, 2) / 8
     scores[:, *np.triu_indices(TOKENS, 1)] = -np.inf
     e = np.exp(scores - scores.max(2, keepdims=True))

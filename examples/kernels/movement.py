@@ -46,7 +46,7 @@ def reversed_rows(x: pto.In, y: pto.Out) -> None:
 
 @pto.kernel(shapes="x[rows, D] flags[rows] y[rows, D] counts[C]")
 def compacted(x: pto.In, flags: pto.In, y: pto.Out, counts: pto.In) -> None:
-    """Rows whose flag is set, one after the other: a number that is carried from turn to turn."""
+    """Rows whose flag is set, one after the other: a loop-carried number."""
     rows, width = x.shape
     at = counts[0]
     for i in pto.range(rows):

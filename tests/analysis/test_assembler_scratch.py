@@ -13,7 +13,7 @@ MASK, RECORDS = tile("vec", "8x32xi8"), tile("vec", "8x128xf32")
 INDEX, PART = tile("vec", "8x64xui32"), tile("vec", "8x64xf32, valid=8x32")
 NARROW = tile("vec", "8x32xf32")
 COLUMN = tile("vec", "8x1xf32", "blayout=col_major")
-LINES, TURNED = tile("vec", "64x32xf16"), tile("vec", "32x64xf16")
+LINES, TRANSPOSED = tile("vec", "64x32xf16"), tile("vec", "32x64xf16")
 TALL, LONG = tile("vec", "24x16xf32"), tile("vec", "16x24xf32")
 BYTES, PAIR = tile("vec", "8x64xi8"), tile("vec", "8x2xf32", "blayout=col_major")
 HIGH = " {precisionType = #pto<div_precision high_precision>}"
@@ -33,7 +33,7 @@ def sorted_with(tmp: str) -> str:
     return of("tsort32", {"a": FULL, "i": INDEX, "t": tile("vec", tmp), "d": RECORDS})
 
 
-def turned(src: str, tmp: str, dst: str) -> str:
+def transposed(src: str, tmp: str, dst: str) -> str:
     return of("ttrans", {"a": src, "t": tile("vec", tmp), "d": dst})
 
 
@@ -98,10 +98,14 @@ CASES = {
     "sort": (sorted_with("8x64xf32"), A3, FINE),
     "sort with little scratch": (sorted_with("1x64xf32"), A3, {"shape"}),
     "sort with little scratch on A5": (sorted_with("1x64xf32"), A5, FINE),
-    "transpose": (turned(LINES, "64x32xf16", TURNED), HARD, FINE),
-    "transpose with little scratch": (turned(LINES, "32x32xf16", TURNED), A3, {"shape"}),
-    "transpose that needs no scratch": (turned(TALL, "1x8xf32", LONG), HARD, FINE),
-    "transpose with other scratch": (turned(LINES, "64x32xi16", TURNED), HARD, {"element-type"}),
+    "transpose": (transposed(LINES, "64x32xf16", TRANSPOSED), HARD, FINE),
+    "transpose with little scratch": (transposed(LINES, "32x32xf16", TRANSPOSED), A3, {"shape"}),
+    "transpose that needs no scratch": (transposed(TALL, "1x8xf32", LONG), HARD, FINE),
+    "transpose with other scratch": (
+        transposed(LINES, "64x32xi16", TRANSPOSED),
+        HARD,
+        {"element-type"},
+    ),
     "power": (power("8x64xf32, valid=8x32"), HARD, FINE),
     "power with little scratch": (power("8x32xf32"), A3, {"shape"}),
     "the larger of two": (larger(PART, FULL), HARD, FINE),

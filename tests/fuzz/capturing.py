@@ -142,7 +142,7 @@ class KernelText:
         return [head, *inside]
 
     def unbound(self, line: str, counter: str) -> str:
-        """Loop counters are not rebound: Python's next turn has its own."""
+        """Loop counters are not rebound: Python's next iteration has its own."""
         first = line.strip()
         binds = first.startswith((f"{counter} =", f"{counter} +=", f"{counter},")) or (
             f", {counter} = " in first

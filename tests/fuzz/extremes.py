@@ -56,14 +56,14 @@ def signed(n: int) -> int:
 
 @dataclass
 class Extreme:
-    """A function as it grows; `turn` counts the turns of the loop it is in."""
+    """A function as it grows; `iteration` counts the iterations of the loop it is in."""
 
     random: Random
     args: list[Value] = field(default_factory=list[Value])
     top: list[AnyOp] = field(default_factory=list[AnyOp])
     here: list[AnyOp] = field(default_factory=list[AnyOp])
     arrays: dict[str, Any] = field(default_factory=dict[str, Any])  # Any: arrays and numbers
-    turn: tuple[Value, int] | None = None  # a counter, and what it begins with
+    iteration: tuple[Value, int] | None = None  # a counter, and what it begins with
     tiles: list[Value] = field(default_factory=list[Value])
     views: list[Value] = field(default_factory=list[Value])
     pointers: list[Value] = field(default_factory=list[Value])
@@ -97,12 +97,12 @@ class Extreme:
         return max(LEAST, min(MOST, self.random.choice((1, 1, 1, -1)) * odd))
 
     def number(self, kind: ScalarType = INDEX, n: int | None = None) -> Value:
-        """A number of some origin, `n` in the first turn if given."""
+        """A number of some origin, `n` in the first iteration if given."""
         if n is None and self.chance(8):
             return self.cast(self.computed(), kind)
         wanted = self.pick() if n is None else n
         way = self.random.choice(("constant", "constant", "argument", "sum"))
-        if self.turn is not None and self.chance(25 if wanted in SANE else 60):
+        if self.iteration is not None and self.chance(25 if wanted in SANE else 60):
             return self.cast(self.moving(wanted), kind)
         if way == "sum":
             part = self.pick()
@@ -125,10 +125,10 @@ class Extreme:
         return arg
 
     def moving(self, n: int) -> Value:
-        """A multiple of the counter and a constant: `n` in the first turn."""
-        assert self.turn is not None
-        counter, first = self.turn
-        if self.chance(50):  # the same in every turn
+        """A multiple of the counter and a constant: `n` in the first iteration."""
+        assert self.iteration is not None
+        counter, first = self.iteration
+        if self.chance(50):  # the same in every iteration
             return self.binary(arith.AddI, counter, self.constant(signed(n - first), INDEX))
         step = self.pick()
         way = self.binary(arith.MulI, counter, self.constant(step, INDEX))
@@ -300,21 +300,21 @@ class Extreme:
         return result
 
     def loop(self) -> None:
-        """At most three turns from anywhere by any step; the counter may end beyond 64 bits."""
+        """At most three iterations from anywhere, any step; the counter may end beyond 64 bits."""
         first, step = self.pick(), max(1, abs(self.pick()))
-        turns = self.random.randint(1, 3)
-        last = min(first + turns * step, MOST)
+        iterations = self.random.randint(1, 3)
+        last = min(first + iterations * step, MOST)
         given: dict[str, Binding] = {
             "lower": self.number(n=first),
             "upper": self.constant(max(last, LEAST), INDEX),
             "step": self.number(n=step) if self.chance(20) else self.constant(step, INDEX),
         }
         counter, outer, tiles = self.value(INDEX), self.here, [*self.tiles]
-        self.here, self.turn = [], (counter, first)
+        self.here, self.iteration = [], (counter, first)
         for _ in range(self.random.choice((1, 1, 2))):
             self.statement()
         region = Block([counter], self.here)
-        self.here, self.turn, self.tiles = outer, None, tiles
+        self.here, self.iteration, self.tiles = outer, None, tiles
         self.put(For, given).regions = [region]
 
 

@@ -182,16 +182,16 @@ class Kernel(Writer):
 
     def region(self, args: list[Value], depth: int, gives: list[Type]) -> Block:
         """A block of some statements; what it defines stays inside, but for what it yields."""
-        outer = self.here, self.tiles, self.numbers, self.moved, self.turn
+        outer = self.here, self.tiles, self.numbers, self.moved, self.iteration
         self.here, self.tiles, self.numbers, self.moved = [], [*self.tiles], [*self.numbers], {}
         self.known_now(args)
         if args:
-            self.turn = args[0]
+            self.iteration = args[0]
         self.statements(self.random.randint(1, 4), depth + 1)
         if gives:
             self.put(Op(Yield, {"values": tuple(map(self.yielded, gives))}), self.here)
         block = Block(args, self.here)
-        self.here, self.tiles, self.numbers, self.moved, self.turn = outer
+        self.here, self.tiles, self.numbers, self.moved, self.iteration = outer
         return block
 
     def known_now(self, values: list[Value]) -> None:
@@ -204,7 +204,7 @@ class Kernel(Writer):
         """Something of that type; there is at least what came into the region."""
         if kind != INDEX:
             return self.random.choice([v for v in self.tiles if v.type == kind])
-        some = [self.turn, *self.numbers, self.number(self.random.choice((0, 1, 8, 16)))]
+        some = [self.iteration, *self.numbers, self.number(self.random.choice((0, 1, 8, 16)))]
         page = self.random.choice((AddI, AddI, SubI, MinSI))
         return self.compute(page, self.random.choice(some), self.random.choice(some))
 
@@ -213,7 +213,7 @@ class Kernel(Writer):
         some = [v for v in self.tiles if v in self.ready]
         passes = not self.values and some and self.chance(40)
         tiles = [self.random.choice(some)] if passes else []
-        numbers = [self.number(0), self.turn] if self.chance(30) else []
+        numbers = [self.number(0), self.iteration] if self.chance(30) else []
         return [*tiles, *numbers] if self.chance(60) else []
 
     def loop(self, depth: int) -> None:
@@ -234,7 +234,7 @@ class Kernel(Writer):
     def branch(self, depth: int) -> None:
         condition = self.value(I1)
         word = self.random.choice(list(Predicate))
-        sides = {"lhs": self.turn, "rhs": self.number(self.random.randint(0, 2))}
+        sides = {"lhs": self.iteration, "rhs": self.number(self.random.randint(0, 2))}
         self.put(Op(CmpI, dict(sides), {"predicate": word}, results=[condition]), self.here)
         kinds = [v.type for v in self.passed()]
         ways = 2 if kinds else self.random.randint(1, 2)
@@ -328,8 +328,8 @@ def kernel(seed: int, *, values: bool = False) -> Program | None:
     k = Kernel(case, random, facts=Facts(TARGETS[target]), grid=grid, values=values)
     block = k.value(I64, "block")
     k.put(Op(GetBlockIdx, results=[block]), k.top)
-    k.put(Op(IndexCast, {"value": block}, results=[k.turn]), k.top)
-    k.numbers.append(k.turn)
+    k.put(Op(IndexCast, {"value": block}, results=[k.iteration]), k.top)
+    k.numbers.append(k.iteration)
     k.here = []
     k.statements(random.randint(3, 12), 0)
     k.stored()

@@ -19,7 +19,7 @@ SPACE = 12 * 2048  # bytes of vec memory: some programs have tiles enough that t
 ROWS, COLS = 16, 32
 NBYTES = ROWS * COLS * 4
 PLACES = 24  # matrices of the output array: each store has one
-TURNS = 3  # most iterations of a loop
+ITERATIONS = 3  # most iterations of a loop
 
 Statement: TypeAlias = "tuple[Any, ...]"  # Any: a word, then names, numbers, statements
 Words: TypeAlias = "NDArray[np.float32]"
@@ -139,11 +139,11 @@ class Generator:
         if self.random.random() < 0.6:
             counter = self.name("i")
             self.loops.append(counter)
-            count = self.random.choice((0, 1, 2, TURNS, TURNS))
+            count = self.random.choice((0, 1, 2, ITERATIONS, ITERATIONS))
             made = ("loop", counter, count, self.inside(depth))
             self.loops.pop()
             return made
-        of, bound = self.random.choice(["n", *self.loops]), self.random.randint(0, TURNS)
+        of, bound = self.random.choice(["n", *self.loops]), self.random.randint(0, ITERATIONS)
         ways = [self.inside(depth) for _ in range(self.random.randint(1, 2))]
         return ("branch", of, bound, *ways)
 
@@ -159,7 +159,9 @@ class Generator:
 
 def text(program: list[Statement]) -> str:
     """The kernel of a program."""
-    numbers = sorted({0, 1, ROWS // 2, ROWS, COLS, TURNS, 2, *range(PLACES), *_numbers(program)})
+    numbers = sorted(
+        {0, 1, ROWS // 2, ROWS, COLS, ITERATIONS, 2, *range(PLACES), *_numbers(program)}
+    )
     lines = [f"  %c{n} = arith.constant {n} : index" for n in numbers]
     return "\n".join([HEAD, *lines, *_lines(program, Names()), "  return", "}"])
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 from placement import (
+    ITERATIONS,
     NBYTES,
     PLACES,
     ROWS,
     SPACE,
-    TURNS,
     Generator,
     Instance,
     Model,
@@ -94,7 +94,7 @@ def judged(seed: int) -> str:
     noise = np.random.default_rng(seed)
     x, a = (noise.random((rows, 32), np.float32) for rows in (PLACES * ROWS, ROWS))
     y = np.zeros((PLACES * ROWS, 32), np.float32)
-    n = random.randint(0, TURNS)
+    n = random.randint(0, ITERATIONS)
     source = loads(text(program))
     given = {"x": x, "y": y, "n": n, "a": a}
     model = Model(x, n, a)

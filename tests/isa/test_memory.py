@@ -161,9 +161,9 @@ def codes(array: Array, dtype: str) -> Array:
     return elements(array.view(np.uint8), dtype).copy()
 
 
-def rotated(layouts: Sequence[str], turn: int) -> list[str]:
+def rotated(layouts: Sequence[str], shift: int) -> list[str]:
     """The layouts from another one on, so that a sample of them differs from case to case."""
-    first = turn % len(layouts)
+    first = shift % len(layouts)
     return [*layouts[first:], *layouts[:first]]
 
 
@@ -179,9 +179,9 @@ def test_a_load_moves_the_matrix_of_table_4_1(layout: str) -> None:
 
 def check_load(layout: str, dtype: str) -> None:
     """Into every tile layout, bit for bit; everything else of the tile becomes the pad: zero."""
-    turn = GLOBAL.index(layout) + [*FORMATS].index(dtype)
+    shift = GLOBAL.index(layout) + [*FORMATS].index(dtype)
     rng = np.random.default_rng(100 * GLOBAL.index(layout) + [*FORMATS].index(dtype))
-    for tile_layout in sampled(rotated(LAYOUTS, turn), 2):
+    for tile_layout in sampled(rotated(LAYOUTS, shift), 2):
         view = random_view(layout, lines(dtype), rng)
         rows, cols = view.matrix
         array = buffer(view, dtype, rng)

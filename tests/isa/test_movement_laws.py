@@ -79,11 +79,11 @@ def test_extract_undoes_insert(
 def test_transposing_twice_is_the_identity(dtype: str, spec: Spec, layout: str, seed: int) -> None:
     data = codes(dtype, spec.valid, seed)
     assume(dtype != "f4e2m1x2")  # its layouts have boxes of 32 columns, not of 16 rows
-    turned = Spec(layout, spec.cols, spec.rows, (spec.valid[1], spec.valid[0])).tile(dtype)
-    pto.ttrans(turned, spec.tile(dtype, data))
-    assert np.array_equal(turned.handle.codes(), data.T)
+    transposed = Spec(layout, spec.cols, spec.rows, (spec.valid[1], spec.valid[0])).tile(dtype)
+    pto.ttrans(transposed, spec.tile(dtype, data))
+    assert np.array_equal(transposed.handle.codes(), data.T)
     back = spec.tile(dtype)
-    pto.ttrans(back, turned)
+    pto.ttrans(back, transposed)
     assert np.array_equal(back.handle.codes(), data)
 
 

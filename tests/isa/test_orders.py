@@ -81,11 +81,11 @@ func.func @f(%a: !pto.ptr<f32>, %s: !pto.ptr<f32>) {{
   %c1 = arith.constant 1 : index
   %rows = arith.constant {rows} : index
   %cols = arith.constant {cols} : index
-  %turns = arith.constant {turns} : index
+  %iterations = arith.constant {iterations} : index
   %step = arith.constant {step} : index
   %from = pto.make_tensor_view %a, shape = [%rows, %cols], strides = [%cols, %c1] : !all
   %to = pto.make_tensor_view %s, shape = [{shape}], strides = [{strides}] : !all
-  scf.for %i = %c0 to %turns step %c1 {{
+  scf.for %i = %c0 to %iterations step %c1 {{
     %more = arith.muli %i, %step : index
     %n = arith.addi %more, %c1 : index
     %x = pto.alloc_tile valid_row = {v_row} valid_col = {v_col} : !src
@@ -103,8 +103,8 @@ func.func @f(%a: !pto.ptr<f32>, %s: !pto.ptr<f32>) {{
 BY_ROW = {
     "op": "trowsum",
     "out": "{rows}x8",
-    "shape": "%rows, %turns",
-    "strides": "%turns, %c1",
+    "shape": "%rows, %iterations",
+    "strides": "%iterations, %c1",
     "v_row": "%rows",
     "v_col": "%n",
     "o_row": "%rows",
@@ -115,7 +115,7 @@ BY_ROW = {
 BY_COLUMN = {
     "op": "tcolsum",
     "out": "1x{cols}",
-    "shape": "%turns, %cols",
+    "shape": "%iterations, %cols",
     "strides": "%cols, %c1",
     "v_row": "%n",
     "v_col": "%cols",
@@ -126,12 +126,14 @@ BY_COLUMN = {
 }
 
 
-def looped(how: dict[str, str], rows: int, cols: int, turns: int, step: int, target: str) -> Array:
+def looped(
+    how: dict[str, str], rows: int, cols: int, iterations: int, step: int, target: str
+) -> Array:
     """The sums of the first 1, 1 + step, ... columns or rows: only the run knows how many."""
     sizes = {"rows": rows, "cols": cols}
     said = {name: text.format(**sizes) for name, text in how.items()}
-    text = LOOP.format(**sizes, turns=turns, step=step, **said)
-    shape = (rows, turns) if how is BY_ROW else (turns, cols)
+    text = LOOP.format(**sizes, iterations=iterations, step=step, **said)
+    shape = (rows, iterations) if how is BY_ROW else (iterations, cols)
     given = {"a": numbers("f32", rows, cols), "s": np.zeros(shape, np.float32)}
     found = [ran(text, target, e, **given) for e in ENGINES]
     assert found[0].tobytes() == found[1].tobytes()
@@ -140,23 +142,23 @@ def looped(how: dict[str, str], rows: int, cols: int, turns: int, step: int, tar
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 def test_rows_whose_length_the_run_knows(target: str) -> None:
-    turns, step = min(scaled(15), 100), 704 // min(scaled(15), 100)
-    found = looped(BY_ROW, 4, 704, turns, step, target)
+    iterations, step = min(scaled(15), 100), 704 // min(scaled(15), 100)
+    found = looped(BY_ROW, 4, 704, iterations, step, target)
     a, order = numbers("f32", 4, 704), orders.on_a5 if target == "a5" else orders.on_a2a3
-    for turn in range(turns):
-        expected = orders.summed(a[:, : 1 + turn * step], "f32", order)
-        assert found[:, turn].tobytes() == quieted(expected, "f32")[:, 0].tobytes(), turn
+    for iteration in range(iterations):
+        expected = orders.summed(a[:, : 1 + iteration * step], "f32", order)
+        assert found[:, iteration].tobytes() == quieted(expected, "f32")[:, 0].tobytes(), iteration
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_columns_whose_length_the_run_knows(target: str) -> None:
     found = looped(BY_COLUMN, 37, 24, 19, 2, target)
     a, order = numbers("f32", 37, 24), orders.chain if target == "cpu" else orders.pairs
-    for turn in range(19):
-        lines = list(a[: 1 + 2 * turn])
+    for iteration in range(19):
+        lines = list(a[: 1 + 2 * iteration])
         with np.errstate(all="ignore"):
             expected = order([np.zeros(24, np.float32), *lines] if target == "cpu" else lines)
-        assert found[turn].tobytes() == quieted(expected, "f32").tobytes(), turn
+        assert found[iteration].tobytes() == quieted(expected, "f32").tobytes(), iteration
 
 
 @pytest.mark.parametrize(("rows", "dtype"), [(1, "f32"), (2, "f16"), (7, "f32"), (64, "bf16")])

@@ -123,7 +123,7 @@ COLUMNS = ALONG | {
     **{"src": "64x96xf32", "dst": "64x96xi8", "exp": "2x96xui8"},
     **{"notes": "2x96xf32", "scaling": "2x96xf32", "more": DOWN},
 }
-TURNED = COLUMNS | {
+TRANSPOSED = COLUMNS | {
     **{"src": "128x32xbf16", "dst": "128x32xi8", "exp": "2x64xui8"},
     **{"notes": "4x32xbf16", "scaling": "4x32xbf16", "more": DOWN + TWO},
 }
@@ -134,7 +134,7 @@ NARROW = COLUMNS | {
 }
 
 
-@pytest.mark.parametrize("tiles", [ALONG, LARGE, HALF, COLUMNS, TURNED, NARROW])
+@pytest.mark.parametrize("tiles", [ALONG, LARGE, HALF, COLUMNS, TRANSPOSED, NARROW])
 def test_groups_on_a5(tiles: dict[str, str]) -> None:
     assert not [str(d) for d in pto.loads(ON_A5.format(**tiles)).check("a5")]
 
@@ -154,9 +154,9 @@ def test_groups_on_a5(tiles: dict[str, str]) -> None:
         (NARROW, {"exp": "2x64xui8"}, "shape"),
         (NARROW, {"notes": "2x64xf32"}, "shape"),
         (NARROW, {"scaling": "2x64xf32"}, "shape"),
-        (TURNED, {"src": "160x32xbf16, valid=128x32"}, "shape"),
-        (TURNED, {"exp": "2x96xui8, valid=2x64"}, "shape"),
-        (TURNED, {"notes": "2x64xbf16"}, "shape"),
+        (TRANSPOSED, {"src": "160x32xbf16, valid=128x32"}, "shape"),
+        (TRANSPOSED, {"exp": "2x96xui8, valid=2x64"}, "shape"),
+        (TRANSPOSED, {"notes": "2x64xbf16"}, "shape"),
     ],
 )
 def test_groups_that_a5_would_store_elsewhere(

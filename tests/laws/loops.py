@@ -49,7 +49,7 @@ class Writer:
     arrays: dict[str, Any] = field(default_factory=dict[str, Any])  # Any: arrays and numbers
     known: dict[int, Value] = field(default_factory=dict[int, Value])
     moved: dict[int, Value] = field(default_factory=dict[int, Value])
-    turn: Value = field(default_factory=lambda: Value("k", INDEX))
+    iteration: Value = field(default_factory=lambda: Value("k", INDEX))
     names: int = 0
 
     def value(self, kind: Type, name: str = "") -> Value:
@@ -73,11 +73,11 @@ class Writer:
         return result
 
     def moving(self, n: int, steps: tuple[int, ...] = STEPS) -> Value:
-        """`n` in the first turn; later more, or what is left of a larger number."""
+        """`n` in the first iteration; later more, or what is left of a larger number."""
         step = self.random.choice(steps)
         if not step:
             return self.number(n)
-        way = self.compute(MulI, self.turn, self.number(abs(step)))
+        way = self.compute(MulI, self.iteration, self.number(abs(step)))
         if step > 0:
             return self.compute(AddI, way, self.number(n))
         left = self.compute(SubI, self.number(n + self.random.choice((0, 1, 8))), way)
@@ -116,7 +116,7 @@ class Writer:
         return arg
 
     def view(self, name: str, kind: GlobalType) -> Value:
-        """A part of a tensor at the start of which the first turn is."""
+        """A part of a tensor at the start of which the first iteration is."""
         assert kind.stride is not None
         shape = tuple(n or 1 for n in kind.shape)
         stride = tuple(s or 1 for s in kind.stride)
@@ -182,7 +182,9 @@ def array(case: Case, number: int, shape: tuple[int, ...], dtype: DType) -> AnyA
     return codes if dtype.is_float else values_of(codes, dtype)
 
 
-def program(case: Case, turns: int) -> tuple[Module, Mapping[str, Any]]:  # Any: arrays, numbers
+def program(
+    case: Case, iterations: int
+) -> tuple[Module, Mapping[str, Any]]:  # Any: arrays, numbers
     """The instruction of a case in a loop, and the arguments of the function."""
     w = Writer(case, Random(case.seed))
     op, placed = Op(case.page), dict[object, Value]()
@@ -197,8 +199,8 @@ def program(case: Case, turns: int) -> tuple[Module, Mapping[str, Any]]:  # Any:
         op.operands[operand.name] = placed[key]
     names = {a.name for a in case.page.attrs}
     op.attrs = {n: v for n, v in case.given.items() if n in names and v is not None}
-    bounds = {"lower": w.number(0), "upper": w.number(turns), "step": w.number(1)}
-    loop = Op(For, dict(bounds), regions=[Block([w.turn], [*w.here, op])])
+    bounds = {"lower": w.number(0), "upper": w.number(iterations), "step": w.number(1)}
+    loop = Op(For, dict(bounds), regions=[Block([w.iteration], [*w.here, op])])
     body = Block(w.args, [*w.top, loop, Op(Return)])
     return Module([Func("f", body)], wrapped=False), w.arrays
 

@@ -36,7 +36,7 @@ class Row:
 
 
 class Stages:
-    """Knobs turned one after the other, each with the rules that are decided from then on."""
+    """Knobs chosen one after the other, each with the rules that are decided from then on."""
 
     def __init__(self, found: Search, locs: State, chosen: list[Knob]) -> None:
         self.space, self.locs = found.space, locs
@@ -45,30 +45,30 @@ class Stages:
         self.order = [*chosen, *_free(self.space, about, {*locs, *chosen})]
         self.decided: list[list[Rule]] = []
         for depth in range(len(self.order) + 1):
-            turned = {*locs, *self.order[:depth]}
-            self.decided.append([r for knobs, r in about if knobs <= turned])
-            about = [(knobs, r) for knobs, r in about if not knobs <= turned]
+            settled = {*locs, *self.order[:depth]}
+            self.decided.append([r for knobs, r in about if knobs <= settled])
+            about = [(knobs, r) for knobs, r in about if not knobs <= settled]
 
-    def hold(self, turned: State, env: Env) -> bool:
+    def hold(self, chosen: State, env: Env) -> bool:
         """Whether the rules decided by the last knob hold."""
-        return all(rule.holds(env) is not False for rule in self.decided[len(turned)])
+        return all(rule.holds(env) is not False for rule in self.decided[len(chosen)])
 
-    def turn(self, turned: State, env: Env, value: Any) -> tuple[State, Env]:
+    def set_next(self, chosen: State, env: Env, value: Any) -> tuple[State, Env]:
         """The next knob at this value. Any: a value of any domain."""
-        knob = self.order[len(turned)]
-        after = {**turned, knob: value}
+        knob = self.order[len(chosen)]
+        after = {**chosen, knob: value}
         return after, self.space.rebuilt(env, knob[0], {**self.space.start, **self.locs, **after})
 
-    def extends(self, turned: State, env: Env) -> bool:
-        """Whether the knobs that are left can be turned such that every rule holds."""
-        if not self.hold(turned, env):
+    def extends(self, chosen: State, env: Env) -> bool:
+        """Whether the knobs that are left can be set such that every rule holds."""
+        if not self.hold(chosen, env):
             return False
-        if len(turned) == len(self.order):
+        if len(chosen) == len(self.order):
             return True
-        domain = self.space.domains[self.order[len(turned)]]
-        alike = [v for v in turned.values() if v in domain]
+        domain = self.space.domains[self.order[len(chosen)]]
+        alike = [v for v in chosen.values() if v in domain]
         every = dict.fromkeys((*alike, *domain))
-        return any(self.extends(*self.turn(turned, env, v)) for v in every)
+        return any(self.extends(*self.set_next(chosen, env, v)) for v in every)
 
 
 def ends(page: type[Instr]) -> tuple[str, ...]:
@@ -107,16 +107,16 @@ def _rows_of(found: Search, path: Path | None) -> Iterator[Row]:
     domains = [DTYPES] * len(types)
     domains += [(False, True) if k in stages.mentioned else (False,) for k in optional]
 
-    def settings(turned: State, env: Env) -> Iterator[State]:
-        if len(turned) == len(domains):
-            if stages.extends(turned, env):
-                yield turned
-        elif stages.hold(turned, env):
-            for value in domains[len(turned)]:
-                yield from settings(*stages.turn(turned, env, value))
+    def settings(chosen: State, env: Env) -> Iterator[State]:
+        if len(chosen) == len(domains):
+            if stages.extends(chosen, env):
+                yield chosen
+        elif stages.hold(chosen, env):
+            for value in domains[len(chosen)]:
+                yield from settings(*stages.set_next(chosen, env, value))
 
-    for turned in settings({}, found.space.env({**found.space.start, **locs})):
-        yield Row(path, tuple((locs | turned).items()))
+    for chosen in settings({}, found.space.env({**found.space.start, **locs})):
+        yield Row(path, tuple((locs | chosen).items()))
 
 
 def _knobs(space: Space, rule: Rule) -> tuple[Knob, ...]:

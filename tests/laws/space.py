@@ -1,4 +1,4 @@
-"""The operands an instruction may be given, as knobs: named choices that a search can turn.
+"""The operands an instruction may be given, as knobs: named choices that a search can make.
 
 A knob is (operand or attribute, property). From a state, the choice for each knob, the operands are
 built: tile types, global and convolution types, numbers, lists, words.

@@ -1,7 +1,7 @@
 """The law of engines: whatever the reference does in a program, the native engine does.
 
 Instructions with random legal operands run in loops of whole programs, with windows and extents
-that change from turn to turn: outputs, counts and refusals must be the same. What single
+that change from iteration to iteration: outputs, counts and refusals must be the same. What single
 instructions do is the law of meanings (tests/oracles).
 """
 
@@ -33,7 +33,7 @@ DOCUMENTS = ("isa.layout", "isa.irregular", "isa.config", "isa.memory", "isa.mat
 
 def written(case: Case) -> tuple[str, Any]:  # Any: arrays and numbers by name
     """The program of a case as text, with its arguments."""
-    module, arrays = program(case, turns=1 + case.seed % 3)
+    module, arrays = program(case, iterations=1 + case.seed % 3)
     return print_module(module), arrays
 
 

@@ -187,9 +187,9 @@ class Search:
     ) -> State | None:
         """The first walk that arrives; all but the first few may be unwieldy."""
         random = Random(f"{self.page.__name__} {self.target} {label}")
-        for turn in range(STARTS):
-            fits = self.types if turn < STARTS // 4 and not large else self.types[:-1]
-            start, goal = starts[turn % len(starts)], [*aim, *keep, *fits]
+        for attempt in range(STARTS):
+            fits = self.types if attempt < STARTS // 4 and not large else self.types[:-1]
+            start, goal = starts[attempt % len(starts)], [*aim, *keep, *fits]
             found = Walk(self.space, goal, start, random, frozen).run(STEPS)
             if found is not None:
                 return found

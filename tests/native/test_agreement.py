@@ -54,7 +54,7 @@ def part(name: str, of: str, row: int, rows: int) -> str:
 
 
 def either(first: str, second: str) -> str:
-    """Loads of one view in the first turn, of another in the others."""
+    """Loads of one view in the first iteration, of another in the others."""
     return f"""
   scf.for %k = %c0 to %c3 step %c1 {{
     %q = arith.cmpi eq, %k, %c0 : index
@@ -67,20 +67,20 @@ def either(first: str, second: str) -> str:
   }}"""
 
 
-def loop(lines: str, turns: int = 1) -> str:
-    return f"  scf.for %k = %c0 to %c{turns} step %c1 {{\n{lines}\n  }}\n"
+def loop(lines: str, iterations: int = 1) -> str:
+    return f"  scf.for %k = %c0 to %c{iterations} step %c1 {{\n{lines}\n  }}\n"
 
 
-def aliased(turn: int, after: str = "") -> str:
-    """%out becomes a view of %b in one turn of three."""
+def aliased(iteration: int, after: str = "") -> str:
+    """%out becomes a view of %b in one iteration of three."""
     return loop(
         f"""
-    %q = arith.cmpi eq, %k, %c{turn} : index
+    %q = arith.cmpi eq, %k, %c{iteration} : index
     scf.if %q {{
       pto.subview ins(%b, %c0, %c0 : {T}, index, index) outs(%out : {T})
     }}
 {after}""",
-        turns=3,
+        iterations=3,
     )
 
 
@@ -109,7 +109,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     %e = arith.subi %d, %k : index
     %i = arith.index_cast %e : index to i32
     pto.tadds ins(%out, %i : {LINE}, i32) outs(%out : {LINE})""",
-                turns=4,
+                iterations=4,
             ),
         ),
         {"out": np.zeros((1, 8), np.int32)},
@@ -140,24 +140,24 @@ func.func @f(%a: {T}, %b: {T}, %out: {T}) {{
         PLANES,
     ),
     **{
-        f"a part of a tile becomes a view in turn {turn} of 3": (
+        f"a part of a tile becomes a view in iteration {iteration} of 3": (
             body(
                 f"%a: {T}, %b: {SQUARE}, %out: {SQUARE}",
                 f"  %p = pto.subset %a[%c0, %c0] sizes [8, 8] : {T} -> {SQUARE}\n"
                 + loop(
                     f"""
-    %q = arith.cmpi eq, %k, %c{turn} : index
+    %q = arith.cmpi eq, %k, %c{iteration} : index
     scf.if %q {{
       pto.subview ins(%b, %c0, %c0 : {SQUARE}, index, index) outs(%p : {SQUARE})
     }}
     pto.textract ins(%p, %c0, %c0 : {SQUARE}, index, index) outs(%out : {SQUARE})""",
-                    turns=3,
+                    iterations=3,
                 ),
             ),
             {n: np.arange(64 * k, dtype=np.float32).reshape(8, -1) for k, n in ((2, "a"), (1, "b"))}
             | {"out": np.zeros((8, 8), np.float32)},
         )
-        for turn in (1, 4)
+        for iteration in (1, 4)
     },
     "rows begin anywhere, columns in the middle of a box": (
         body(
@@ -170,7 +170,7 @@ func.func @f(%a: {T}, %b: {T}, %out: {T}) {{
     pto.subview ins(%out, %c0, %c0 : {LEFT.format(32, 16)}, index, index)
         outs(%d : {LEFT.format(17, "?")})
     pto.textract ins(%a, %k, %c16 : {MAT}, index, index) outs(%d : {LEFT.format(17, "?")})""",
-                turns=2,
+                iterations=2,
             ),
         ),
         {
@@ -246,7 +246,7 @@ func.func @f(%a: {T}, %b: {T}, %out: {T}) {{
     %s = arith.addi %k, %c8 : index
     %v = pto.make_tensor_view %g, shape = [%c8, %c16], strides = [%s, %c1] : {VIEW}
   {part("p", "v", 0, 8)}  {STORE}""",
-                turns=16,
+                iterations=16,
             ),
         ),
         ONES,

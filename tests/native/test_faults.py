@@ -20,13 +20,13 @@ PART = "!pto.partition_tensor_view<?x?xf32>"
 VIEW = "!pto.tensor_view<?x?xf32>"
 
 
-def loop(body: str, turns: int = 4) -> str:
+def loop(body: str, iterations: int = 4) -> str:
     """A function of tiles and an array whose body runs for %k = 0, 1, ..."""
     numbers = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (0, 1, 2, 3, 8, 16, 32))
     head = f"%wide: {WIDE}, %index: {I}, %x: !pto.ptr<f32>, %out: {T}"
     return f"""
 func.func @f({head}) {{
-{numbers}  %many = arith.constant {turns} : index
+{numbers}  %many = arith.constant {iterations} : index
   %old = pto.alloc_tile : {T}
   scf.for %k = %c0 to %many step %c1 {{
 {body}
@@ -55,7 +55,7 @@ MOVED = f"""
     pto.textract ins(%t, %c0, %c0 : {WIDE}, index, index) outs(%out : {T})
 """
 
-# The body of a loop; the target; the slug, and the turn that says it.
+# The body of a loop; the target; the slug, and the iteration that says it.
 FAULTS: dict[str, tuple[str, str, str, int]] = {
     "window": (COLUMN + EXTRACT, "cpu", "window-out-of-bounds", 2),
     "negative window": (
@@ -71,7 +71,7 @@ FAULTS: dict[str, tuple[str, str, str, int]] = {
         f"    pto.tadd ins(%old, %out : {T}, {T}) outs(%out : {T})",
         *("cpu", "uninitialised-read", 0),
     ),
-    "written in some turns": (
+    "written in some iterations": (
         f"""
     %is = arith.cmpi eq, %k, %c2 : index
     %new = pto.alloc_tile : {T}
@@ -169,21 +169,21 @@ def said(text: str, engine: str, target: str, blocks: int = 1, **given: Any) -> 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_both_engines_say_the_same(name: str) -> None:
-    body, target, slug, turn = FAULTS[name]
+    body, target, slug, iteration = FAULTS[name]
     used = {n: v for n, v in FAR.items() if f"%{n}" in body}
     constants = "".join(f"    %{n} = arith.constant {v} : index\n" for n, v in used.items())
     text = loop(constants + body)
     expected, got = (said(text, e, target, **arrays()) for e in ENGINES)
     assert expected == got
     assert f"[{slug}]" in got
-    assert f"with %k = {turn}" in got
+    assert f"with %k = {iteration}" in got
 
 
-@pytest.mark.parametrize("turn", range(2))
-def test_a_fault_in_a_later_turn(turn: int) -> None:
-    """Four windows fit: nothing is wrong, or the fifth turn is."""
-    text = loop(COLUMN.replace("%c32", "%c16") + EXTRACT, turns=4 + turn)
-    if turn == 0:
+@pytest.mark.parametrize("iteration", range(2))
+def test_a_fault_in_a_later_iteration(iteration: int) -> None:
+    """Four windows fit: nothing is wrong, or the fifth iteration is."""
+    text = loop(COLUMN.replace("%c32", "%c16") + EXTRACT, iterations=4 + iteration)
+    if iteration == 0:
         expected, got = (pto.loads(text).run(engine=e, **arrays())["out"] for e in ENGINES)
         assert np.array_equal(expected, got)
     else:

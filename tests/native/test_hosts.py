@@ -40,9 +40,9 @@ def missing(processor: Processor) -> str:
     return f"the host has no {', '.join(lacking)}" if lacking else ""
 
 
-# every page for every processor in test-all; in a sample they take turns
-TURNS = list(zip(DATA, cycle(OLDER), strict=False))
-PAIRS = TURNS[::6] if scaled(1) == 1 else list(product(DATA, OLDER))
+# every page for every processor in test-all; in a sample they alternate
+PAIRINGS = list(zip(DATA, cycle(OLDER), strict=False))
+PAIRS = PAIRINGS[::6] if scaled(1) == 1 else list(product(DATA, OLDER))
 
 
 @pytest.mark.parametrize(("page", "name"), PAIRS, ids=lambda v: getattr(v, "__name__", v))

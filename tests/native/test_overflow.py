@@ -84,7 +84,7 @@ def test_outputs_do_not_grow_without_bound(stride: int) -> None:
 
 
 def test_an_offset_that_moves_beyond_64_bits() -> None:
-    """In the second turn the start of the part is 2^61 * 2^61; modulo 2^64 that is 0."""
+    """In the second iteration the start of the part is 2^61 * 2^61; modulo 2^64 that is 0."""
     text = f"""
 func.func @f(%a: !pto.ptr<f32>, %t: {T}) {{
   %c0 = arith.constant 0 : index

@@ -23,7 +23,7 @@ TYPES = {
     "r": "right, {n}x{n}xf16, slayout=col_major",
     "c": "acc, {n}x{n}xf32, " + BOXES + ", fractal=1024",
 }
-OPS = (  # loops, blocks that turn, folds of one and of several blocks, products
+OPS = (  # loops, blocks that are transposed, folds of one and of several blocks, products
     ("ttrans", "x y", "y"),
     ("tadd", "x y", "x"),
     ("trowmax", "x y", "s"),
@@ -101,15 +101,15 @@ def test_blocks_that_are_converted_on_their_way_share_a_function(
     assert len(movers) == ("<16 x float>" in texts[-1])
 
 
-@pytest.mark.parametrize("turns", [0, 3])
+@pytest.mark.parametrize("iterations", [0, 3])
 def test_only_what_runs_once_is_compiled_without_pains(
-    turns: int, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    iterations: int, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     tile = "!pto.tile_buf<vec, 16x16xf32>"
     line = f"pto.tadd ins(%x, %x : {tile}, {tile}) outs(%x : {tile})"
-    if turns:
-        line = f"""%n = arith.constant {turns} : index
+    if iterations:
+        line = f"""%n = arith.constant {iterations} : index
   %a = arith.constant 0 : index
   %b = arith.constant 1 : index
   scf.for %i = %a to %n step %b {{
@@ -118,9 +118,9 @@ def test_only_what_runs_once_is_compiled_without_pains(
     kernel = pto.loads(f"func.func @f(%x: {tile}) {{\n  {line}\n  return\n}}\n")
     given = np.ones((16, 16), np.float32)
     found = kernel.run(x=given, target="cpu", engine="native")
-    assert (found["x"] == 2 ** max(turns, 1)).all()
+    assert (found["x"] == 2 ** max(iterations, 1)).all()
     [head] = re.findall(r"define internal i32 @block.*", texts[-1])
-    assert ("optnone" in head) == (turns == 0)
+    assert ("optnone" in head) == (iterations == 0)
 
 
 ALONE = (

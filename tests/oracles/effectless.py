@@ -1,4 +1,4 @@
-"""What changes no data: prefetches, turns of buffers, the place of counters."""
+"""What changes no data: prefetches, acquires and releases of buffers, the place of counters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FFTS = f"""
   pto.set_ffts %counters : !pto.ptr<i64>
   %one = pto.load_scalar %g[%c1] : {P} -> i32
   pto.store_scalar %one, %g[%c8] : {P}, i32"""
-TURNS = f"""
+ACQUIRES = f"""
   %one = pto.load_scalar %g[%c1] : {P} -> i32
   pto.get_buf[#pto.pipe_event_type<TLOAD>, 5]
   pto.get_buf_dyn[#pto.pipe_event_type<TVEC>, %c3]
@@ -47,4 +47,4 @@ for page in ("MakePrefetchAsyncContext", "GetPrefetchAsyncSession", "TPrefetchAs
     say(page, MEANINGS["WaitAsyncEvent"])
 say("SetFfts", only_stores(FFTS, counters=np.arange(4)))
 for page in ("GetBuf", "RlsBuf", "GetBufDyn", "RlsBufDyn"):
-    say(page, only_stores(TURNS))
+    say(page, only_stores(ACQUIRES))

@@ -130,7 +130,7 @@ def spread(dst: Seen, src: Seen, pattern: str, axis: str, target: str) -> Array:
 
 @meaning("TInterleave")
 def interleaved(src0: Seen, src1: Seen) -> Result:
-    """3.28: columns by turns."""
+    """3.28: columns alternately."""
     rows, cols = src0.valid
     stream = np.stack([src0.values, src1.values], axis=2).reshape(rows, 2 * cols)
     return {"dst0": stream[:, :cols], "dst1": stream[:, cols:]}

@@ -168,7 +168,7 @@ IN_TURN = Program(
 )
 for page in ("AllocMultiTile", "MultiTileGet", "TileBufAddr"):
     say(page, IN_TURN)
-ROWS, TURNED = (f"memref<{n}xi32, #pto.address_space<vec>>" for n in ("4x8", "8x4"))
+ROWS, TRANSPOSED = (f"memref<{n}xi32, #pto.address_space<vec>>" for n in ("4x8", "8x4"))
 DOWN = "#pto.tile_buf_config<blayout=1 : i32, slayout=#pto.slayout<none_box>, s_fractal_size=512>"
 say(
     "BindTile",
@@ -177,9 +177,9 @@ say(
             f"""
   {VIEW}
   %a = pto.alloc_tile : {ROWS}
-  %b = pto.bind_tile %a, %c2, %c4 {{config = {DOWN}}} : {ROWS} -> {TURNED}
+  %b = pto.bind_tile %a, %c2, %c4 {{config = {DOWN}}} : {ROWS} -> {TRANSPOSED}
   %d = pto.make_tensor_view %g, shape = [%c2, %c4], strides = [%c1, %c8] : {V}
-  pto.tload ins(%d : {V}) outs(%b : {TURNED})
+  pto.tload ins(%d : {V}) outs(%b : {TRANSPOSED})
   %u = pto.bind_tile %a {{config = #pto.tile_buf_config<>}} : {ROWS} -> {ROWS}
   pto.tstore ins(%u : {ROWS}) outs(%v : {V})"""
         ),

@@ -16,8 +16,9 @@ from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 from tests.fuzz.scale import scaled
 
-LENGTH = 400  # numbers of memory: turns that are left, how many follow, what the blocks computed
-TURNS = 25
+# numbers of memory: iterations that are left, how many follow, what the blocks computed
+LENGTH = 400
+ITERATIONS = 25
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Node:
     uses: list[str] = field(default_factory=list[str])
     mask: int = 1
     ways: list[tuple[int, list[str]]] = field(default_factory=list["tuple[int, list[str]]"])
-    back: bool = False  # the first way is one back, while turns are left
+    back: bool = False  # the first way is one back, while iterations are left
 
 
 def random_graph(rng: random.Random) -> list[Node]:
@@ -125,7 +126,7 @@ def passed(values: list[str]) -> str:
 
 def walked(nodes: list[Node], n: int) -> list[int]:
     """What memory holds after a walk over the graph, block by block."""
-    memory = [TURNS, 0] + [0] * (LENGTH - 2)
+    memory = [ITERATIONS, 0] + [0] * (LENGTH - 2)
     known = {"n": n}
     at = 0
     while True:
@@ -153,7 +154,7 @@ def test_a_graph_computes_what_a_walk_over_it_does(seed: int) -> None:
     assert same(read(print_module(module)), module)
     verify(structured(module.funcs[0]))
     start = np.zeros(LENGTH, np.int32)
-    start[0] = TURNS
+    start[0] = ITERATIONS
     for n in (0, 5):
         wanted = walked(nodes, n)
         for engine in ("reference", "native"):

@@ -99,7 +99,7 @@ class Case(NamedTuple):
     func: Func
 
     def runs(self) -> Iterator[Issue]:
-        """What it issues: loops that are not known turn thrice first."""
+        """What it issues: loops that are not known iterate thrice first."""
         return issued(self.program, TARGETS[self.chip], self.func.name)
 
     def with_fault(self, random: Random) -> tuple[Case, str]:
@@ -207,7 +207,8 @@ def test_two_buffers_hide_the_stores_and_additions_behind_the_loads(chip: str) -
     cycles: list[float] = []
     for buffers in (1, 2):
         text = doubled.program(wide, wide, buffers=buffers).text(level=3, target=chip)
-        assert text.count("pto.set_flag") == 6 * buffers  # four in each turn, two before the loop
+        # four in each iteration, two before the loop
+        assert text.count("pto.set_flag") == 6 * buffers
         program = pto.loads(text)
         cycles.append(program.profile(x=array, y=array, rows=640, target=chip).cycles)
     assert cycles[1] < 0.7 * cycles[0]

@@ -103,7 +103,7 @@ def in_order(launch: Launch) -> Outcome:
 
 
 def _signalled(entry: QueueEntry, up: Counter[object]) -> bool:
-    """Whether other cores let it go on; flags and turns of buffers make no matter."""
+    """Whether other cores let it go on; flags and releases of buffers make no matter."""
     tickets = entry.tickets if isinstance(entry, Await) else ()
     signals = (t for t in tickets if not isinstance(t.channel, FlagChannel | BufferChannel))
     return all(up[t.channel] >= t.number for t in signals)

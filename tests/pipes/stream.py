@@ -33,8 +33,8 @@ STORE = [
 RIGHT = (PRIME, [*LOAD, *ADD, *STORE], DRAIN)
 
 
-def stream(prime: list[str], body: list[str], drain: list[str], turns: str = "%n") -> str:
-    """The kernel with this synchronisation, over `turns` tiles of 1024 numbers."""
+def stream(prime: list[str], body: list[str], drain: list[str], iterations: str = "%n") -> str:
+    """The kernel with this synchronisation, over `iterations` tiles of 1024 numbers."""
     lines = "\n    ".join(body)
     primed, drained = "\n  ".join(prime), "\n  ".join(drain)
     return f"""\
@@ -47,7 +47,7 @@ func.func @stream(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index) {{
   %bytes = arith.constant 4096 : i64
   %outs = arith.constant 8192 : i64
   {primed}
-  scf.for %i = %c0 to {turns} step %c1 {{
+  scf.for %i = %c0 to {iterations} step %c1 {{
     %b = arith.remui %i, %c2 : index
     %b64 = arith.index_cast %b : index to i64
     %at_in = arith.muli %b64, %bytes : i64

@@ -50,7 +50,7 @@ def entries(name: str, engine: str) -> list[list[tuple[object, ...]]]:
 
 def _facts(entry: QueueEntry) -> tuple[object, ...]:
     span = entry.op.span
-    facts = entry.number, entry.op.name, span and span.start, entry.queue, entry.turn
+    facts = entry.number, entry.op.name, span and span.start, entry.queue, entry.iteration
     if isinstance(entry, PipeWork):
         reads, writes = (
             [(r.space.name, r.space.core, r.ranges) for r in some]
@@ -86,7 +86,7 @@ def test_a_log_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr("ptokit.sim.native.executionlog.LOG_WORDS", 64)
     monkeypatch.setattr("ptokit.sim.native.mainfunction.LOG_WORDS", 64)
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
-    target, program = TARGETS["a2a3"], pto.loads(stream(*RIGHT, turns="%c4"))
+    target, program = TARGETS["a2a3"], pto.loads(stream(*RIGHT, iterations="%c4"))
     func = whole_kernel(program.module, program.entry_named(None))
     issue = RunIssue(target)
     arrays = {"x": np.ones(4096, F32), "y": np.zeros(4096, F32), "n": 4}

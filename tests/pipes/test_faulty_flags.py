@@ -41,7 +41,7 @@ EVERY = [("stream", chip) for chip in CHIPS] + [(str(p), c) for p in PATHS for c
 def synchronised_text(name: str, chip: str) -> str | None:
     """The program with flags; None: the chip does not take it, or nobody knows what it issues."""
     if name == "stream":
-        return stream(*RIGHT, turns="%c4")
+        return stream(*RIGHT, iterations="%c4")
     program = pto.load(name)
     if not any(orders(op) for func in program.module.funcs for op in func.walk()):
         made = synchronised(Path(name), chip)

@@ -40,16 +40,16 @@ def hazards(text: str, target: str = "a2a3") -> set[tuple[str, str, str, int, in
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-def test_the_right_order_is_clean_for_any_number_of_turns(target: str) -> None:
+def test_the_right_order_is_clean_for_any_number_of_iterations(target: str) -> None:
     every = found(stream(*RIGHT), target)
-    assert len(every) == 5  # numbers of turns; there is no branch
+    assert len(every) == 5  # numbers of iterations; there is no branch
     assert not any(every)
 
 
-def in_a_long_loop(body: list[str], turns: str) -> str:
+def in_a_long_loop(body: list[str], iterations: str) -> str:
     """The stream over so many tiles, which a loop of unknown extent repeats."""
     text = stream(PRIME, body, DRAIN, "%long")
-    text = text.replace("  scf.for", f"  %long = arith.constant {turns} : index\n  scf.for")
+    text = text.replace("  scf.for", f"  %long = arith.constant {iterations} : index\n  scf.for")
     head, _, tail = text.partition(PRIME[0])
     body_of_loop = PRIME[0] + tail.removesuffix("return\n}\n") + "pto.barrier <PIPE_ALL>\n"
     return f"{head}scf.for %j = %c0 to %n step %c1 {{\n  {body_of_loop}  }}\n  return\n}}\n"
@@ -62,14 +62,14 @@ def few_issued(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few_issued")
-@pytest.mark.parametrize("turns", ["2000000", "2000001"])
-def test_loops_that_are_too_long_to_be_issued_whole_are_shortened(turns: str) -> None:
+@pytest.mark.parametrize("iterations", ["2000000", "2000001"])
+def test_loops_that_are_too_long_to_be_issued_whole_are_shortened(iterations: str) -> None:
     """Their numbers of iterations stay even or odd: the last flags are of the right buffer."""
-    every = found(in_a_long_loop(BODY, turns))
+    every = found(in_a_long_loop(BODY, iterations))
     assert len(every) == 5
     assert not any(every)
     faulty = without(flag("wait", "v2", "b"), flag("set", "v2", "b"))
-    assert ("WAR", "V", "MTE2", 0, 4096) in hazards(in_a_long_loop(faulty, turns))
+    assert ("WAR", "V", "MTE2", 0, 4096) in hazards(in_a_long_loop(faulty, iterations))
 
 
 @pytest.mark.usefixtures("few_issued")
@@ -170,7 +170,7 @@ def test_a_program_that_branches_on_a_number_is_looked_at_both_ways() -> None:
 
 
 def test_a_loop_ends_where_it_depends_on_a_number_in_memory() -> None:
-    """Its turns are chosen, too: nobody knows what the scalar unit finds."""
+    """Its iterations are chosen, too: nobody knows what the scalar unit finds."""
     text = """\
 !t = !pto.tile_buf<vec, 8x8xf32>
 func.func @f(%x: !t) {
@@ -203,8 +203,8 @@ func.func @f(%x: !t, %rows: index) {
   %zero = arith.constant 0 : index
   %first = pto.tgetval ins(%x, %zero : !t, index) outs : i32
   %step = arith.index_cast %first : i32 to index
-  %turns = arith.divui %rows, %step : index
-  scf.for %i = %zero to %turns step %turns {
+  %iterations = arith.divui %rows, %step : index
+  scf.for %i = %zero to %iterations step %iterations {
     pto.tadd ins(%x, %x : !t, !t) outs(%x : !t)
   }
   return
@@ -212,7 +212,7 @@ func.func @f(%x: !t, %rows: index) {
 """
     runs = issued(pto.loads(text), TARGETS["a2a3"])
     queues = sorted("".join(str(entry.queue) for entry in run.cores[0]) for run in runs)
-    assert queues == ["S", *("S" + "V" * turns for turns in (1, 2, 3, 5))]
+    assert queues == ["S", *("S" + "V" * iterations for iterations in (1, 2, 3, 5))]
 
 
 def test_what_the_scalar_unit_keeps_in_an_array_is_known() -> None:
@@ -238,8 +238,8 @@ def test_what_is_forgotten_of_a_cache_is_not_read() -> None:
     assert not any(found(stream(PRIME, [*BODY, forget], DRAIN)))
 
 
-def test_an_extent_in_memory_leaves_room_for_the_turns_of_a_loop() -> None:
-    """With none, only runs that take no turn would be legal, and nothing be seen."""
+def test_an_extent_in_memory_leaves_room_for_the_iterations_of_a_loop() -> None:
+    """With none, only runs that take no iteration would be legal, and nothing be seen."""
     text = """\
 !t = !pto.tile_buf<vec, 1x64xf32>
 !v = !pto.tensor_view<?x64xf32>

@@ -22,9 +22,10 @@ from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.runissue import RunIssue
 
 F32 = np.float32
-TURNS, TILES, PLACES = 5, 4, 9  # of the random runs: tiles lie at so many places, 32 bytes apart
+# of the random runs: tiles lie at so many places, 32 bytes apart
+ITERATIONS, TILES, PLACES = 5, 4, 9
 PAIRS = ("MTE2, V", "V, MTE3", "MTE3, MTE2", "V, MTE2", "MTE3, V")
-COUNT = TILES + 2 + len(PAIRS) + 2  # numbers for each turn
+COUNT = TILES + 2 + len(PAIRS) + 2  # numbers for each iteration
 
 
 def maybe(bit: int, *lines: str) -> str:
@@ -37,7 +38,7 @@ def maybe(bit: int, *lines: str) -> str:
 
 
 def pair(number: int) -> str:
-    """A set and its wait, where a number of the turn is not 0."""
+    """A set and its wait, where a number of the iteration is not 0."""
     source, target = PAIRS[number].split(", ")
     what = f"[<PIPE_{source}>, <PIPE_{target}>, <EVENT_ID{number}>]"
     return maybe(TILES + 2 + number, f"pto.set_flag{what}", f"pto.wait_flag{what}")
@@ -66,19 +67,19 @@ func.func @by_numbers(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %at: !pto.ptr<i64>) 
   %c2 = arith.constant 2 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
-  %turns = arith.constant {TURNS} : index
+  %iterations = arith.constant {ITERATIONS} : index
   %width = arith.constant {COUNT} : index
   %zero = arith.constant 0 : i64
   %b64 = pto.get_block_idx
   %b = arith.index_cast %b64 : i64 to index
-  %before = arith.muli %b, %turns : index
+  %before = arith.muli %b, %iterations : index
   %all = pto.alloc_tile addr = %zero : !pto.tile_buf<vec, 1x128xf32>
   %none = arith.constant 0.0 : f32
   pto.texpands ins(%none : f32) outs(%all : !pto.tile_buf<vec, 1x128xf32>)
   pto.barrier <PIPE_ALL>
-  scf.for %i = %c0 to %turns step %c1 {{
-      %turn = arith.addi %before, %i : index
-      %row = arith.muli %turn, %width : index
+  scf.for %i = %c0 to %iterations step %c1 {{
+      %iteration = arith.addi %before, %i : index
+      %row = arith.muli %iteration, %width : index
 {numbers}
 {tiles}
 {views}
@@ -93,12 +94,12 @@ func.func @by_numbers(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %at: !pto.ptr<i64>) 
 
 
 def numbers(random: Random, blocks: int) -> np.ndarray:
-    """Of each turn: addresses in UB, elements of the arrays, which flags and barriers there are."""
+    """Of each iteration: addresses in UB, elements of arrays, flags, barriers."""
     often, apart = random.choice((0.5, 0.9, 1.0)), random.random() < 0.5
     rows: list[list[int]] = []
-    for turn in range(blocks * TURNS):
+    for iteration in range(blocks * ITERATIONS):
         tiles = [32 * random.randrange(PLACES) for _ in range(TILES)]
-        store = 32 * turn if apart else 8 * random.randrange(PLACES)
+        store = 32 * iteration if apart else 8 * random.randrange(PLACES)
         flags = [int(random.random() < often) for _ in PAIRS]
         barriers = [int(random.random() < p) for p in (often, often / 2)]
         rows.append([*tiles, 8 * random.randrange(PLACES), store, *flags, *barriers])
@@ -138,12 +139,12 @@ def found(issue: RunIssue, only: bool = False) -> bool:
     return bool(races([issue], issue.target, blocks_only=only))
 
 
-STREAM = stream(*RIGHT, turns="%c4")
+STREAM = stream(*RIGHT, iterations="%c4")
 ARRAYS = {"x": np.ones(4096, F32), "y": np.zeros(4096, F32), "n": 4}
 
 
 # the sum waits for its input when it is done
-LATE = stream(PRIME, [*LOAD, ADD[1], ADD[2], ADD[0], *ADD[3:], *STORE], DRAIN, turns="%c4")
+LATE = stream(PRIME, [*LOAD, ADD[1], ADD[2], ADD[0], *ADD[3:], *STORE], DRAIN, iterations="%c4")
 
 
 def test_no_mutant_that_races_is_proven() -> None:
@@ -160,9 +161,9 @@ def test_no_mutant_that_races_is_proven() -> None:
 
 def test_runs_that_differ_in_content_only_are_proven_anew() -> None:
     program = pto.loads(by_numbers(""))
-    right = np.ones((TURNS, COUNT), np.int64)
+    right = np.ones((ITERATIONS, COUNT), np.int64)
     right[:, :TILES] = 64 * np.arange(TILES)
-    right[:, TILES:-7] = 32 * np.arange(TURNS)[:, None]
+    right[:, TILES:-7] = 32 * np.arange(ITERATIONS)[:, None]
     wrong = right.copy()
     wrong[2, TILES + 3] = wrong[2, -1] = 0  # the store does not wait for the sum
     wrong[2, 3] = wrong[2, 2]
@@ -189,9 +190,9 @@ def test_blocks_that_let_an_output_grow_are_logged() -> None:
 
 def test_a_long_run_is_executed_and_no_entry_is_looked_at() -> None:
     """A short one is followed by the reference, as far as it decides what is executed."""
-    for turns, kind in ((3, Issue), (300, RunIssue)):
-        n = 1024 * turns
-        arrays = {"x": np.ones(n, F32), "y": np.zeros(n, F32), "n": turns}
+    for iterations, kind in ((3, Issue), (300, RunIssue)):
+        n = 1024 * iterations
+        arrays = {"x": np.ones(n, F32), "y": np.zeros(n, F32), "n": iterations}
         (issue,) = issued(pto.loads(stream(*RIGHT)), TARGETS["a2a3"], None, arrays)
         assert type(issue) is kind
         assert issue.proven(blocks_only=False) == (kind is RunIssue)

@@ -22,12 +22,12 @@ from ptokit.tools.cli import main
 from ptokit.tools.report import report, write_report
 
 EVIL = "<img src=x onerror=alert(1)>\"'&.pto"
-TURNS = 4
+ITERATIONS = 4
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 
 
-def profiled(text: str, name: str = "stream.pto", turns: int = TURNS) -> Profile:
-    return pto.loads(text, name).profile(n=turns, target="a2a3")
+def profiled(text: str, name: str = "stream.pto", iterations: int = ITERATIONS) -> Profile:
+    return pto.loads(text, name).profile(n=iterations, target="a2a3")
 
 
 class Elements(HTMLParser):
@@ -60,7 +60,7 @@ def test_a_bar_for_each_instruction_at_its_cycles() -> None:
     bars = Elements(report(found)).of("bar")
     drawn = [(int(b["x"] or 0), int(b["width"] or 0)) for b in bars]
     assert sorted(drawn) == sorted((b.start, b.cycles) for b in found.timeline.bars)
-    assert len(drawn) == 3 * TURNS
+    assert len(drawn) == 3 * ITERATIONS
 
 
 def test_every_bar_names_a_line_of_the_source(page: str) -> None:
@@ -134,14 +134,14 @@ def test_without_flags_nothing_is_said_of_hazards() -> None:
 
 def test_many_bars_are_joined_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reportcharts, "MOST_DRAWN", 20)
-    elements = Elements(report(profiled(stream(*RIGHT), turns=16)))
+    elements = Elements(report(profiled(stream(*RIGHT), iterations=16)))
     assert len(elements.of("bar")) == 3 * 6
     assert "48 instructions: up to 3 neighbours of a queue are drawn as one bar" in elements.text
     assert "The first 20 of 32 writes." in elements.text
 
 
 def test_a_program_that_issues_nothing() -> None:
-    elements = Elements(report(profiled(stream(*RIGHT), turns=0)))
+    elements = Elements(report(profiled(stream(*RIGHT), iterations=0)))
     assert elements.of("bar") == []
     assert "Nothing is written to the memories of a core." in elements.text
 
@@ -164,7 +164,7 @@ def test_the_command(tmp_path: Path) -> None:
     kernel.write_text(stream(*RIGHT))
     words = ["profile", str(kernel), "n=4", "--target", "a2a3", "--html"]
     assert CliRunner().invoke(main, [*words, str(html)]).exit_code == 0
-    assert len(Elements(html.read_text(encoding="utf-8")).of("bar")) == 3 * TURNS
+    assert len(Elements(html.read_text(encoding="utf-8")).of("bar")) == 3 * ITERATIONS
     refused = CliRunner().invoke(main, [*words, str(kernel)])
     assert (refused.exit_code, "that is the kernel itself" in refused.output) == (2, True)
     lost = CliRunner().invoke(main, [*words, str(tmp_path / "nix" / "a.html")])
@@ -190,7 +190,7 @@ VIEW = "document.querySelector('svg.time').viewBox.baseVal"
 
 @needs_browser
 def test_a_browser_opens_it_without_errors_and_fetches_nothing(browser: BrowserPage) -> None:
-    assert browser.value(f"{BARS}.length") == 3 * TURNS
+    assert browser.value(f"{BARS}.length") == 3 * ITERATIONS
     assert browser.value("document.querySelectorAll('#axis text').length") > 2
     assert browser.value("document.querySelector('.words text').textContent") == "tload"
     assert browser.problems == []
@@ -201,13 +201,13 @@ def test_a_browser_opens_it_without_errors_and_fetches_nothing(browser: BrowserP
 def test_a_click_on_a_bar_selects_its_line_and_the_other_way_round(browser: BrowserPage) -> None:
     browser.click(f"[...{BARS}].find(e => e.dataset.tip.startsWith('tload'))")
     assert browser.value(CHOSEN) == [26]
-    assert browser.value("document.querySelectorAll('.pipes .bar.chosen').length") == TURNS
+    assert browser.value("document.querySelectorAll('.pipes .bar.chosen').length") == ITERATIONS
     add = "[...document.querySelectorAll('.lines .has')].find(e => /pto.tadd/.test(e.textContent))"
     add += ".querySelector('span')"  # the line itself is wider than what is seen of it
     browser.click(add)
     assert browser.value(CHOSEN) == [28]
     tips = "[...document.querySelectorAll('.bar.chosen')].map(e => e.dataset.tip.split(' ')[0])"
-    assert browser.value(tips) == ["tadd"] * TURNS
+    assert browser.value(tips) == ["tadd"] * ITERATIONS
     browser.click("document.querySelector('pre.error')")
     assert browser.value(CHOSEN) == []  # it comes from the same line: a second click
     assert browser.problems == []

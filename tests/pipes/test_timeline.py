@@ -64,7 +64,7 @@ SERIAL = [line for stage in STAGES for line in (stage, BARRIER)]
 
 
 @pytest.mark.parametrize(
-    ("prime", "body", "drain", "turns", "cycles"),
+    ("prime", "body", "drain", "iterations", "cycles"),
     [
         (*RIGHT, "%c0", 0),
         (*RIGHT, "%c1", 250),
@@ -77,9 +77,9 @@ SERIAL = [line for stage in STAGES for line in (stage, BARRIER)]
     ids=["no tile", "one", "four", "no release", "stale data", "no drain", "barriers"],
 )
 def test_the_cycles_of_the_manual(
-    prime: list[str], body: list[str], drain: list[str], turns: str, cycles: int
+    prime: list[str], body: list[str], drain: list[str], iterations: str, cycles: int
 ) -> None:
-    assert timeline(stream(prime, body, drain, turns)).cycles == cycles
+    assert timeline(stream(prime, body, drain, iterations)).cycles == cycles
 
 
 def times(found: Timeline, pipe: Pipe) -> list[tuple[int, int]]:

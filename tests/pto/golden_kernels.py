@@ -38,12 +38,12 @@ def flash_attention(random: Random) -> tuple[Arrays, Arrays]:
 def qkv(random: Random) -> tuple[Arrays, Arrays]:
     x, gamma = random.standard_normal((128, 128)).astype(f32), random.random((1, 128)).astype(f32)
     w = normal(random, 128, 384) / f16(8)
-    turn = np.outer(np.arange(128), 100.0 ** -(np.arange(32) / 32))
-    cosine, sine = np.cos(turn).astype(f32), np.sin(turn).astype(f32)
+    angles = np.outer(np.arange(128), 100.0 ** -(np.arange(32) / 32))
+    cosine, sine = np.cos(angles).astype(f32), np.sin(angles).astype(f32)
     heads = (normed(x, gamma) @ w.astype(f64)).reshape(128, 6, 64).swapaxes(0, 1)
     low, high = heads[:4, :, :32], heads[:4, :, 32:]
-    turned = np.concatenate([low * cosine - high * sine, high * cosine + low * sine], 2)
-    out = np.concatenate([turned, heads[4:]]).reshape(768, 64)
+    rotated = np.concatenate([low * cosine - high * sine, high * cosine + low * sine], 2)
+    out = np.concatenate([rotated, heads[4:]]).reshape(768, 64)
     given = {"x": x, "gamma": gamma, "w": w, "cosine": cosine, "sine": sine, "tokens": 128}
     return given | {"out": np.zeros((768, 64), f16)}, {"out": out}
 

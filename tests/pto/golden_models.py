@@ -61,8 +61,9 @@ def softmax_tail(random: Random) -> tuple[Arrays, Arrays]:
 
 @golden(within=1e-6)
 def rope(random: Random) -> tuple[Arrays, Arrays]:
-    x, turn = random.standard_normal((4, 32)).astype(f32), np.outer(np.arange(8), np.arange(16) / 9)
-    cos, sin = np.cos(turn).astype(f32), np.sin(turn).astype(f32)
+    x = random.standard_normal((4, 32)).astype(f32)
+    angles = np.outer(np.arange(8), np.arange(16) / 9)
+    cos, sin = np.cos(angles).astype(f32), np.sin(angles).astype(f32)
     low, high = x[:, :16], x[:, 16:]
     y = np.hstack([low * cos[5] - high * sin[5], high * cos[5] + low * sin[5]])
     return {"x": x, "cos": cos, "sin": sin, "position": np.array([5])}, {"y": y}

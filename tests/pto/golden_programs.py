@@ -20,12 +20,12 @@ def parameter(scale: float) -> int:
 
 @golden()
 def blocks_of_code(_: Random) -> tuple[Arrays, Arrays]:
-    now, turns, x = 11, 0, np.arange(8, dtype=i32)
+    now, iterations, x = 11, 0, np.arange(8, dtype=i32)
     given = {"x": x.reshape(1, 8), "n": np.array([now], i32)}
     while now > 1:
         x, now = (x + now, 3 * now + 1) if now % 2 else (x - 1, now // 2)
-        turns += 1
-    return given, {"x": x.reshape(1, 8), "n": [turns]}
+        iterations += 1
+    return given, {"x": x.reshape(1, 8), "n": [iterations]}
 
 
 @golden()

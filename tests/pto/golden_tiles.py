@@ -171,7 +171,7 @@ def padding(random: Random) -> tuple[Arrays, Arrays]:
 def moves(random: Random) -> tuple[Arrays, Arrays]:
     a, b, put, some = (numbers(random, 8, n) for n in (16, 16, 32, 32))
     n, m = random.integers(1, 8, (2, 8, 1)).astype(i32)
-    wanted: Arrays = {"turned": a.T, "part": a[:, 8:], "both": np.hstack([a, b])}
+    wanted: Arrays = {"transposed": a.T, "part": a[:, 8:], "both": np.hstack([a, b])}
     wanted["put"], wanted["some"] = put.copy(), some.copy()
     wanted["put"][:, 8:24] = b
     for r in range(8):

@@ -152,7 +152,7 @@ def numbered(x: pto.In, y: pto.Out, n: int) -> None:
         pto.store(y[k], load(x[i]))
 
 
-def turns(n: int) -> Iterator[int]:
+def rows(n: int) -> Iterator[int]:
     for i in pto.range(n):
         yield i + 0
 
@@ -160,7 +160,7 @@ def turns(n: int) -> Iterator[int]:
 @refused("rebound", "at is rebound")
 def generated(x: pto.In, y: pto.Out, n: int) -> None:
     at = 0
-    for i in turns(n):
+    for i in rows(n):
         pto.store(y[at], load(x[i]))
         at = at + 1
 

@@ -26,8 +26,10 @@ def runs(case: Case) -> list[tuple[str, int]]:
     sizes, targets = case.every_size(), case.targets
     if scaled(1) > 1:
         return [(target, size) for target in targets for size in sizes]
-    turn = len(case.name)
-    first = [(targets[turn % len(targets)], size) for size in (sizes[-1], sizes[turn % len(sizes)])]
+    place = len(case.name)
+    first = [
+        (targets[place % len(targets)], size) for size in (sizes[-1], sizes[place % len(sizes)])
+    ]
     return [*first, (targets[-1], sizes[0])] if case.chapter == "elementwise" else first
 
 
@@ -83,21 +85,21 @@ def test_a_decoder_layer_is_made_of_kernels(rows: int, target: str) -> None:
     weights = {name: floats(rng, *shape) / 8 for name, shape in shapes.items()}
     gains = {name: 1 + floats(rng, 1, 64) / 8 for name in ("norm", "ffn_norm")}
     x, angles = floats(rng, rows, 64), np.outer(np.arange(rows), 0.9 ** np.arange(16))
-    turns = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    rotation = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
     layer = chapter("decoder").Layer(**weights, **gains)
-    wanted = decoder_layer(x.astype(np.float64), turns, weights | gains)
+    wanted = decoder_layer(x.astype(np.float64), rotation, weights | gains)
     with pto.target(target):
-        made = layer(x, *turns, causal(rows))
+        made = layer(x, *rotation, causal(rows))
     np.testing.assert_allclose(made, wanted, 2e-2, 2e-2)
 
 
-def decoder_layer(x: Array, turns: tuple[Array, Array], w: dict[str, Array]) -> Array:
+def decoder_layer(x: Array, rotation: tuple[Array, Array], w: dict[str, Array]) -> Array:
     """The layer by NumPy, in f64."""
     m, normed = len(x), rmsnorm(x, w["norm"])
     q, k, v = (
         np.moveaxis((normed @ w[n]).reshape(m, -1, 32), 1, 0) for n in ("query", "key", "value")
     )
-    q, k = (np.stack([rotated(head, *turns) for head in t]) for t in (q, k))
+    q, k = (np.stack([rotated(head, *rotation) for head in t]) for t in (q, k))
     heads = [masked(head, k[h // 2], v[h // 2], causal(m)) for h, head in enumerate(q)]
     y = x + np.concatenate(heads, 1) @ w["out"]
     normed = rmsnorm(y, w["ffn_norm"])

@@ -33,7 +33,7 @@ def scaled_rows(x: pto.In, y: pto.Out, n: int = 1, *, high: int = 8) -> None:
 def shown(x: pto.In, y: pto.Out, n: int) -> None:
     t = pto.load(pto.block(x, 0, 0, 2, 8))
     for i in pto.range(n):
-        pto.print("turn", i)
+        pto.print("iteration", i)
         pto.print("tile", t)
     pto.store(pto.block(y, 0, 0, 2, 8), t)
 
@@ -90,7 +90,7 @@ def test_arrays_that_are_not_contiguous_are_copied() -> None:
 def test_arguments_share_no_memory_though_they_are_one_array() -> None:
     @pto.kernel
     def twice(x: pto.In, y: pto.Out) -> None:
-        for _ in range(2):  # in place the second turn would read what the first one stored
+        for _ in range(2):  # in place the second iteration would read what the first one stored
             t = pto.load(x)
             pto.store(y, t + t)
 
@@ -152,7 +152,7 @@ def test_the_engines_and_debug_print_the_same(capfd: pytest.CaptureFixture[str])
     for run in (shown.debug, shown.on(engine="reference"), shown.on(engine="native")):
         run(x, y, 2)
         printed.append(capfd.readouterr().out)
-    assert printed[0].startswith("turn 0\ntile\n")
+    assert printed[0].startswith("iteration 0\ntile\n")
     assert printed[0] == printed[1] == printed[2]
 
 
@@ -174,12 +174,12 @@ def test_pdb_steps_through_a_kernel() -> None:
 
 @pto.kernel
 def drifting(x: pto.In, y: pto.Out, z: pto.Out) -> None:
-    turns: list[int] = []
+    iterations: list[int] = []
     t = pto.load(pto.block(x, 0, 0, 8, 16))
     for _ in pto.range(3):
-        turns.append(1)
-        pto.store(pto.block(z, 0, 0, 8, 16), t + len(turns))
-        pto.store(pto.block(y, 0, 0, 8, 16), t + len(turns))
+        iterations.append(1)
+        pto.store(pto.block(z, 0, 0, 8, 16), t + len(iterations))
+        pto.store(pto.block(y, 0, 0, 8, 16), t + len(iterations))
     pto.store(pto.block(z, 0, 0, 8, 16), t)
     pto.store(pto.block(y, 2, 0, 2, 16), pto.full(pto.f32, 2, 16, 7.0))
 

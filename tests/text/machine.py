@@ -65,8 +65,8 @@ class Toy:
     def loop(self, op: Op, env: dict[Value, object]) -> None:
         carried = tuple(env[v] for v in op.bound("carried"))
         body = op.regions[0]
-        for turn in range(next(self.decisions) % 4):
-            inner = env | {body.args[0]: turn} | dict(zip(body.args[1:], carried, strict=True))
+        for iteration in range(next(self.decisions) % 4):
+            inner = env | {body.args[0]: iteration} | dict(zip(body.args[1:], carried, strict=True))
             carried = self.block(body, inner)
         env |= dict(zip(op.results, carried, strict=True))
 

@@ -89,7 +89,7 @@ class Checker:
     def control(self, op: Op, env: Mapping[str, Any]) -> None:
         """An op with regions: its body says when they run."""
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
-        regions = tuple(Turn(self, block) for block in op.regions)
+        regions = tuple(CheckedRegion(self, block) for block in op.regions)
         if op.page.run is None:
             before, self.threads = self.threads, self.threads or THREADS in op.page.traits
             self.unexecuted(regions)
@@ -99,23 +99,25 @@ class Checker:
         for result, number in zip(op.results, outcome, strict=False):
             self.facts.numbers[result] = number
 
-    def unexecuted(self, regions: tuple[Turn, ...]) -> None:
+    def unexecuted(self, regions: tuple[CheckedRegion, ...]) -> None:
         """The regions of an op that no engine executes: nobody knows when they run."""
         for region in regions:
             self.maybe(region, *(UNKNOWN for _ in region.block.args))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
     ) -> tuple[Any, ...]:
-        """A loop, for any of its turns. Any: numbers, or UNKNOWN."""
+        """A loop, for any of its iterations. Any: numbers, or UNKNOWN."""
         if isinstance(lower, int) and isinstance(upper, int) and lower >= upper:
             self.never(region)
         else:
             region()
         return ()
 
-    def repeat(self, carried: tuple[Any, ...], before: Turn, after: Turn) -> tuple[Any, ...]:
-        """A loop of which only the run knows how often it turns, for any of its turns."""
+    def repeat(
+        self, carried: tuple[Any, ...], before: CheckedRegion, after: CheckedRegion
+    ) -> tuple[Any, ...]:
+        """A loop of which only the run knows how often it iterates, for any of its iterations."""
         more, *passed = before(*(UNKNOWN for _ in carried))
         if isinstance(more, int) and not more:
             self.never(after)
@@ -123,11 +125,11 @@ class Checker:
             self.maybe(after, *(UNKNOWN for _ in passed))
         return tuple(UNKNOWN for _ in passed)
 
-    def maybe(self, region: Turn, *numbers: Any) -> None:
+    def maybe(self, region: CheckedRegion, *numbers: Any) -> None:
         """A region that only the run knows to run."""
         region(*numbers)
 
-    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: Any, regions: tuple[CheckedRegion, ...]) -> tuple[Any, ...]:
         """A branch: every side, but for what the condition excludes. Any: as for `loop`."""
         for number, region in enumerate(regions):
             if isinstance(condition, int) and bool(condition) == bool(number):
@@ -136,7 +138,7 @@ class Checker:
                 region()
         return ()
 
-    def never(self, region: Turn) -> None:
+    def never(self, region: CheckedRegion) -> None:
         """Look at a region that never runs."""
         self.dead.add(region.block)
         before, self.facts.blind = self.facts.blind, True
@@ -162,7 +164,7 @@ class Checker:
             self.found += type_errors(kind, self.facts.target, f"%{value.name}", value.span, part)
 
 
-class Turn(NamedTuple):
+class CheckedRegion(NamedTuple):
     """A region as control pages call it."""
 
     checker: Checker

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ptokit.analysis.checker import Turn
+from ptokit.analysis.checker import CheckedRegion
 from ptokit.analysis.ranges import Range
 from ptokit.analysis.survey import Survey, counter, left, widened
 from ptokit.analysis.violation import blamed, violation
@@ -95,45 +95,49 @@ class Search(Survey):
             self.left.append(left(op, rule, why))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
     ) -> tuple[Any, ...]:
         numbers = [n for n in (lower, upper, step) if isinstance(n, int)]
         if not self.exact or len(numbers) < 3 or step <= 0:
-            turns = counter(lower, upper, step)
-            return carried if turns is None else self._together(turns, carried, region)
-        turns = range(lower, upper, step)
+            iterations = counter(lower, upper, step)
+            return carried if iterations is None else self._together(iterations, carried, region)
+        iterations = range(lower, upper, step)
         for first in range(0, -((lower - upper) // step), sys.maxsize):  # as many as `len` counts
-            some = turns[first : first + sys.maxsize]
-            carried = self._turns(some, range(first, first + len(some)), carried, region)
+            some = iterations[first : first + sys.maxsize]
+            carried = self._iterations(some, range(first, first + len(some)), carried, region)
         return carried
 
-    def _turns(
-        self, turns: range, numbers: range, carried: tuple[Any, ...], region: Turn
+    def _iterations(
+        self, iterations: range, numbers: range, carried: tuple[Any, ...], region: CheckedRegion
     ) -> tuple[Any, ...]:
         """Iterations in order; `numbers` are theirs."""
-        if len(turns) == 0 or not self._matters(region.block):
+        if len(iterations) == 0 or not self._matters(region.block):
             return carried
-        if len(turns) == 1:
-            self.frames.append(Iteration(region.block.args[0].name, turns[0], numbers[0]))
-            carried = region(turns[0], *carried)
+        if len(iterations) == 1:
+            self.frames.append(Iteration(region.block.args[0].name, iterations[0], numbers[0]))
+            carried = region(iterations[0], *carried)
             self.frames.pop()
             return carried
         if not any(isinstance(n, int | Range) for n in carried):
             try:
-                return self._together(Range(turns[0], turns[-1], turns.step), carried, region)
+                return self._together(
+                    Range(iterations[0], iterations[-1], iterations.step), carried, region
+                )
             except Unproven:
                 pass
-        half = len(turns) // 2
-        carried = self._turns(turns[:half], numbers[:half], carried, region)
-        return self._turns(turns[half:], numbers[half:], carried, region)
+        half = len(iterations) // 2
+        carried = self._iterations(iterations[:half], numbers[:half], carried, region)
+        return self._iterations(iterations[half:], numbers[half:], carried, region)
 
-    def _together(self, turns: Any, carried: tuple[Any, ...], region: Turn) -> tuple[Any, ...]:
+    def _together(
+        self, iterations: Any, carried: tuple[Any, ...], region: CheckedRegion
+    ) -> tuple[Any, ...]:
         """All iterations at once."""
         around = widened(carried)
-        self._loosely(region, turns, *around)
+        self._loosely(region, iterations, *around)
         return around
 
-    def _loosely(self, region: Turn, *numbers: Any) -> tuple[Any, ...]:
+    def _loosely(self, region: CheckedRegion, *numbers: Any) -> tuple[Any, ...]:
         """A region that stands for many ways to run it, or may not run."""
         before, self.exact = self.exact, False
         try:
@@ -141,12 +145,14 @@ class Search(Survey):
         finally:
             self.exact = before
 
-    def repeat(self, carried: tuple[Any, ...], before: Turn, after: Turn) -> tuple[Any, ...]:
+    def repeat(
+        self, carried: tuple[Any, ...], before: CheckedRegion, after: CheckedRegion
+    ) -> tuple[Any, ...]:
         passed = self._loosely(before, *(UNKNOWN for _ in carried))[1:]
         self._loosely(after, *(UNKNOWN for _ in passed))
         return tuple(UNKNOWN for _ in passed)
 
-    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: Any, regions: tuple[CheckedRegion, ...]) -> tuple[Any, ...]:
         if isinstance(condition, int):
             taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
             return taken() if taken else ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ptokit.analysis.checker import Checker, Turn, check_func
+from ptokit.analysis.checker import CheckedRegion, Checker, check_func
 from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
 from ptokit.analysis.violation import blamed
 from ptokit.diagnostics.diagnostic import Diagnostic
@@ -88,18 +88,18 @@ class Survey(Checker):
             self.left.append(left(op, rule, why or GUARDED))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
     ) -> tuple[Any, ...]:
-        turns = counter(lower, upper, step)
-        if turns is None:
+        iterations = counter(lower, upper, step)
+        if iterations is None:
             self.never(region)
             return carried
         around = widened(carried)
-        passed = self.guarded((region,), turns, *around, guard=turns is UNKNOWN)[0]
+        passed = self.guarded((region,), iterations, *around, guard=iterations is UNKNOWN)[0]
         unknown = [UNKNOWN in (n, c) for n, c in zip(passed, around, strict=False)]
         return tuple(UNKNOWN if u else EVERY for u in unknown)
 
-    def branch(self, condition: Any, regions: tuple[Turn, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: Any, regions: tuple[CheckedRegion, ...]) -> tuple[Any, ...]:
         if isinstance(condition, int):
             taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
             for region in regions:
@@ -113,11 +113,11 @@ class Survey(Checker):
             if len(n) > 1
         )
 
-    def maybe(self, region: Turn, *numbers: Any) -> None:
+    def maybe(self, region: CheckedRegion, *numbers: Any) -> None:
         self.guarded((region,), *numbers, guard=True)
 
     def guarded(
-        self, regions: tuple[Turn, ...], *numbers: Any, guard: bool
+        self, regions: tuple[CheckedRegion, ...], *numbers: Any, guard: bool
     ) -> list[tuple[Any, ...]]:
         """What regions pass on that run, with `guard`, only if the running program wants it."""
         self.guards += guard
@@ -133,8 +133,8 @@ def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNO
         return UNKNOWN
     if low(lower) >= high(upper):
         return None
-    turns = counter_values(lower, upper, step)
-    return Range(turns, turns + step, step) if isinstance(turns, int) else turns
+    iterations = counter_values(lower, upper, step)
+    return Range(iterations, iterations + step, step) if isinstance(iterations, int) else iterations
 
 
 def widened(carried: tuple[Any, ...]) -> tuple[Any, ...]:  # Any: numbers, or UNKNOWN

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses, PointsTo
-from ptokit.analysis.checker import Turn
+from ptokit.analysis.checker import CheckedRegion
 from ptokit.analysis.known import Facts
 from ptokit.analysis.search import Search
 from ptokit.analysis.survey import GUARDED, Left, same_value
@@ -44,7 +44,7 @@ def uninitialised(
     suspects = dict(_suspects(func, storage, dead))
     if not suspects:
         return [], []
-    walk = FirstTurns(func, facts, suspects, storage, trial)
+    walk = FirstIterations(func, facts, suspects, storage, trial)
     walk.search(func)
     tiles = AliasClasses(points_to)  # what another tile writes at the same address fills no input
     if {tiles.of(value) for value in walk.read} <= _ever_written(func, tiles):
@@ -109,7 +109,7 @@ def _written(op: Op) -> Iterator[tuple[str, Value]]:
             yield from ((operand.name, value) for value in op.bound(operand.name))
 
 
-class FirstTurns(Search):
+class FirstIterations(Search):
     """Walks through the first iteration of every loop and tries the suspects it gets to."""
 
     def __init__(
@@ -154,7 +154,7 @@ class FirstTurns(Search):
             self.left.append(Left(found.span, op.name, found.slug, why))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: Turn
+        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
     ) -> tuple[Any, ...]:
         if not all(isinstance(n, int) for n in (lower, upper, step)):
             self._loosely(region, UNKNOWN, *(UNKNOWN for _ in carried))

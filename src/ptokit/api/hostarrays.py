@@ -233,7 +233,7 @@ class Operators:
     @property
     def T(self) -> Tile:
         """A row as the column of the same bytes, a column as the row."""
-        return _forms().turned(self)
+        return _forms().reshaped(self)
 
     def to(self, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the move
         """The same elements in another memory."""

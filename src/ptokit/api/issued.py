@@ -51,9 +51,9 @@ def issued(
     """What the cores of a function issue on a target.
 
     With `arrays` of one run on them. Without, of runs on the first sample of its numbers (1024 or
-    less) that is legal: loops over them take 0, 1, 2, 3 and 5 turns, branches go either way, and a
-    run that breaks a rule is left out. PtoError where the program is not legal, or the run on
-    arrays fails. `between_blocks`: only conflicts between blocks are asked for.
+    less) that is legal: loops over them have 0, 1, 2, 3 and 5 iterations, branches go either way,
+    and a run that breaks a rule is left out. PtoError where the program is not legal, or the run
+    on arrays fails. `between_blocks`: only conflicts between blocks are asked for.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)

@@ -157,10 +157,10 @@ class Program(Rich):
         """What the order of the pipes leaves open on each of `targets` (default: the current one).
 
         Two instructions on the same bytes that no flag separates, deadlocks, flags left or set
-        twice, turns of buffers that do not fit; of several `blocks` also those between blocks. With
-        `arrays`, as `run` takes them, of that run; without, of runs on samples, in which loops of
-        unknown extent take 0, 1, 2, 3 and 5 turns. On the CPU simulator instructions take
-        place in order: nothing is wrong there.
+        twice, acquires and releases of buffers that do not pair; of several `blocks` also those
+        between blocks. With `arrays`, as `run` takes them, of that run; without, of runs on
+        samples, in which loops of unknown extent have 0, 1, 2, 3 and 5 iterations. On the CPU
+        simulator instructions take place in order: nothing is wrong there.
         """
         from ptokit.api.pipechecks import races_of
 

@@ -100,15 +100,16 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "rebound": Entry(
         "a name is bound to something else inside a loop or branch of the program",
-        "The body of pto.range is recorded once, for all turns. A number that is rebound in it is "
-        "carried from turn to turn. A tile is storage: write into it with `out=`. The branches of "
-        "an `if` that the program decides bind a name that is read later to numbers, or not at "
-        "all. A helper has its names and branches seen when it is marked @pto.inline.",
+        "The body of pto.range is recorded once, for all iterations. A number that is rebound in "
+        "it is loop-carried: each iteration begins with the value of the one before. A tile is "
+        "storage: write into it with `out=`. The branches of an `if` that the program decides bind "
+        "a name that is read later to numbers, or not at all. A helper has its names and branches "
+        "seen when it is marked @pto.inline.",
     ),
     "out-of-scope": Entry(
         "a value is used outside of the loop or branch that made it",
-        "Each turn of a loop makes its tiles anew, and they are gone after it. Make a tile before "
-        "the loop and write into it inside.",
+        "Each iteration of a loop makes its tiles anew, and they are gone after it. Make a tile "
+        "before the loop and write into it inside.",
     ),
     "left-loop": Entry(
         "a loop of the program is left before its end",
@@ -277,10 +278,10 @@ CATALOGUE: dict[str, Entry] = {
     "hazard": Entry(
         "nothing orders two instructions on the same bytes",
         "The pipes of a core run at once. Two instructions touch the same bytes, one of them "
-        "writes, and no flag, event, barrier or turn of a buffer lets the second start only when "
-        "the first is complete; or one does, but the wrong way round. What comes out depends on "
-        "time. Within one pipe, MTE1, MTE2, MTE3 and FIX may begin an entry before the one before "
-        "is complete, and so does V on A2/A3: the help says which edge is missing.",
+        "writes, and no flag, event, barrier or release of a buffer lets the second start only "
+        "when the first is complete; or one does, but the wrong way round. What comes out depends "
+        "on time. Within one pipe, MTE1, MTE2, MTE3 and FIX may begin an entry before the one "
+        "before is complete, and so does V on A2/A3: the help says which edge is missing.",
     ),
     "redundant-synchronisation": Entry(
         "without it every order of the pipes stays right",
@@ -315,11 +316,11 @@ CATALOGUE: dict[str, Entry] = {
         "nobody waits for the flag",
         "The token is left when the kernel ends: the next kernel on the core may take it.",
     ),
-    "buffer-turn": Entry(
-        "the turns of a buffer do not fit together",
-        "On A5 the pipes that use a buffer take turns: a pipe acquires it, works, and gives it on. "
-        "To give on what the pipe has not acquired lets two pipes in at once; to acquire it again, "
-        "or to keep it until the kernel ends, stops the next one for ever.",
+    "acquire-release": Entry(
+        "the acquires and releases of a buffer do not pair",
+        "On A5 a pipe acquires a buffer, works, and releases it, as with a lock. To release what "
+        "the pipe has not acquired lets two pipes in at once; to acquire it again, or not to "
+        "release it before the kernel ends, makes the next pipe wait for ever.",
     ),
     "pipe-deadlock": Entry(
         "pipes wait for one another for ever",

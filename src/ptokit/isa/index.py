@@ -25,7 +25,7 @@ def pages() -> tuple[type[Instr], ...]:
 
 
 def walk() -> Iterator[type[Instr]]:
-    """`pages`, each file imported when its turn comes: for who stops at the page it wants."""
+    """`pages`, each file imported when it is reached: for who stops at the page it wants."""
     package = importlib.import_module(PACKAGE)
     for file in _imported(package.__path__, f"{PACKAGE}."):
         yield from [page for page in PAGES if page.__module__ == file]

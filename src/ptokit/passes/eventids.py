@@ -1,4 +1,4 @@
-"""Event ids of edges: few for each pair of pipes, so edges that take turns share one.
+"""Event ids of edges: few for each pair of pipes, so edges never set at once share one.
 
 Where there are still too few, two edges become one that does what both do, and waits for more.
 """
@@ -76,13 +76,13 @@ def _orders(run: SampleRun, numbers: Mapping[SyncEdge, int], target: Target) -> 
 
 
 def _free(users: Mapping[int, list[int]], own: int, orders: Iterable[Events]) -> int | None:
-    """An id that no edge of the pipes has, or else one of edges that take turns with this one."""
-    shared = (n for n, some in users.items() if all(_take_turns([*some, own], o) for o in orders))
+    """An id that no edge of the pipes has, or else one of edges never set at once with it."""
+    shared = (n for n, some in users.items() if all(_exclusive([*some, own], o) for o in orders))
     unused = (number for number, some in users.items() if not some)
     return next(chain(unused, shared), None)
 
 
-def _take_turns(some: Sequence[int], events: Events) -> bool:
+def _exclusive(some: Sequence[int], events: Events) -> bool:
     """Whether of these edges each set comes after the wait for the one before."""
     merged = sorted(event for one in some for event in events.get(one, ()))
     lowered = 0

@@ -36,7 +36,7 @@ def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
 
 
 def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[KernelKind, Func]:
-    """The functions that take turns when it runs: of several cores, or of one that may wait.
+    """The functions that are scheduled when it runs: of several cores, or of one that may wait.
 
     `always`: of any.
     """

@@ -101,7 +101,7 @@ class SampleRun:
                 channel = FlagChannel(entry.queue.core, edge.source, edge.target, numbers[edge])
                 tickets[type(entry), channel] += 1
                 ticket = Ticket(channel, tickets[type(entry), channel])
-                at = entry.number, entry.op, entry.queue, entry.turn
+                at = entry.number, entry.op, entry.queue, entry.iteration
                 post = isinstance(entry, Post)
                 entry = Post(*at, ticket=ticket) if post else Await(*at, (ticket,))
             yield entry, edge

@@ -200,7 +200,7 @@ class _ToSsa:
         return replace(op, operands=operands, results=results, regions=[new])
 
     def _sequence(self, op: Op, now: Current) -> Op:
-        """Regions that run one after the other, in turns, and change no tile of the function."""
+        """Regions that run one after the other, repeatedly, and change no tile of the function."""
         for tile in _outer(op):
             message = f"{op.name} changes %{tile.name}, and has no values to pass it on with"
             raise refuse(

@@ -319,25 +319,25 @@ class _Structuring:
         again = outcome.flags.pop(~header) if len(outcome.flags) > 1 else True
         outcome.flags.pop(~header, None)
         nexts = [outcome.values.pop((~header, n), a) for n, a in enumerate(args)]
-        turn = Region()
-        if last := self._turn(before, again):
+        body = Region()
+        if last := self._exit_branch(before, again):
             op, on, out = last
             before.ops.pop()
             before.comments += [*op.comments.before, *filter(None, [op.comments.after])]
-            turn.ops = [inner for inner in on.ops if inner is not on.terminator]
-            turn.comments += on.trailing
+            body.ops = [inner for inner in on.ops if inner is not on.terminator]
+            body.comments += on.trailing
             now = dict(zip(op.results, on.passed, strict=True))
             nexts = [now.get(v, v) for v in nexts]
             outcome = outcome.changed(dict(zip(op.results, out.passed, strict=True)))
-        passed = self._passed(before, args, turn, nexts, outcome)
+        passed = self._passed(before, args, body, nexts, outcome)
         condition = self.number(before, again)
         names = [o.name for o in self.goes_on.operands]
         before.ops.append(new_op(self.goes_on, {names[0]: [condition], names[1]: passed}))
         inside, after = ({v: self._like(v) for v in passed} for _ in range(2))
-        turn.ops = [renamed(op, inside) for op in turn.ops]
+        body.ops = [renamed(op, inside) for op in body.ops]
         values = [inside.get(v, v) for v in nexts]
-        turn.ops.append(new_op(self.yields, {self.yields.operands[0].name: values}))
-        regions = [before.block(args), turn.block([*inside.values()])]
+        body.ops.append(new_op(self.yields, {self.yields.operands[0].name: values}))
+        regions = [before.block(args), body.block([*inside.values()])]
         operands = {self.loop.operands[0].name: first}
         results = [*after.values()]
         spans = self._spans(header)
@@ -349,7 +349,7 @@ class _Structuring:
         span = ops[0].span if ops else None
         return {"": span} if span else {}
 
-    def _turn(self, before: Region, again: Flag) -> tuple[Op, Block, Block] | None:
+    def _exit_branch(self, before: Region, again: Flag) -> tuple[Op, Block, Block] | None:
         """The branch that ends a loop's first region, if one side goes on and the other one out.
 
         With it the side that goes on, and the other one, which only yields.
@@ -370,14 +370,14 @@ class _Structuring:
         self,
         before: Region,
         args: Sequence[Value],
-        turn: Region,
+        body: Region,
         nexts: Sequence[Value],
         outcome: Exits,
     ) -> list[Value]:
         """What the first region of a loop defines and its second, or what follows, uses."""
         known = before.defined() | {*args}
         flags = [f.value if isinstance(f, Inverted) else f for f in outcome.flags.values()]
-        uses = [v for op in turn.ops for _, _, v in inner_uses(op)]
+        uses = [v for op in body.ops for _, _, v in inner_uses(op)]
         uses += [*nexts, *outcome.values.values(), *(f for f in flags if isinstance(f, Value))]
         return [v for v in dict.fromkeys(uses) if v in known]
 

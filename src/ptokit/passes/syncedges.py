@@ -1,8 +1,8 @@
 """Edges between pipes: where one sets a flag that another waits for, and how they are inserted.
 
-An edge lies in one block: a loop or a branch in it is one op. An edge from a turn of the loops
-around to the next waits before it sets: the flag is set once before the outermost of these loops,
-and waited for after it. An edge from a pipe to itself is a barrier.
+An edge lies in one block: a loop or a branch in it is one op. An edge from an iteration of the
+loops around to the next waits before it sets: the flag is set once before the outermost of these
+loops, and waited for after it. An edge from a pipe to itself is a barrier.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class SyncEdge:
     """`target` begins what comes after gap `wait_at` of a block when `source` has done all before
     gap `set_at`; a gap has the number of the op that it is before.
 
-    `carried`: in the turn before. `outer`: at gaps shared with another edge it waits first and sets
-    last, so that it orders the set of that one after the wait before. `core`: whose pipes they are
-    where the cores of both kinds run the block.
+    `carried`: in the iteration before. `outer`: at gaps shared with another edge it waits first and
+    sets last, so that it orders the set of that one after the wait before. `core`: whose pipes they
+    are where the cores of both kinds run the block.
     """
 
     source: Pipe
@@ -220,7 +220,7 @@ def _insertions(
     yield edge.block, edge.wait_at, Insertion(last, edge, new(up=False))
     if edge.carried:
         loop = places.outermost_loop(edge.block)
-        assert loop is not None, "only a loop has turns"
+        assert loop is not None, "only a loop has iterations"
         yield loop.block, loop.number, Insertion(SET, edge, new(up=True))
         yield loop.block, loop.number + 1, Insertion(WAIT, edge, new(up=False))
 

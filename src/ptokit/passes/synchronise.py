@@ -1,8 +1,8 @@
 """Synchronisation as a pass: flags and barriers between the pipes, none of them superfluous.
 
 Each hazard of the dry runs (`sim.pipes.hazards`) gets an edge, until there is no hazard left: in
-the innermost block that holds both instructions, or, if they are of different turns of a loop, in
-the body of that loop. Where a core passes data to another, its signal waits for the data, and
+the innermost block that holds both instructions, or, if they are of different iterations of a loop,
+in the body of that loop. Where a core passes data to another, its signal waits for the data, and
 the use of the data waits for the signal. Then superfluous edges are removed, and ids are given out.
 """
 
@@ -143,27 +143,27 @@ class _Synchronising:
     def _edge(self, first: QueueEntry, then: QueueEntry, core: KernelKind | None) -> SyncEdge:
         """The edge that orders two entries, in the innermost block where they are two steps.
 
-        Of two turns of a loop a loop inside is one step: an edge in there would order its turns,
-        too.
+        Of two iterations of a loop a loop inside is one step: an edge in there would order its
+        iterations, too.
         """
-        turns = [*zip(first.turn, then.turn, strict=False)]
-        other_turn = False
+        iterations = [*zip(first.iteration, then.iteration, strict=False)]
+        other_iteration = False
         ways = self.places.ways[id(first.op)], self.places.ways[id(then.op)]
         for a, b in zip(*ways, strict=False):
-            if a.region is None or a.region is not b.region or (other_turn and a.loops):
-                if a.number == b.number and a.region is not b.region and not other_turn:
+            if a.region is None or a.region is not b.region or (other_iteration and a.loops):
+                if a.number == b.number and a.region is not b.region and not other_iteration:
                     break  # the regions of one op follow one another
                 return self._between(a, b, (first.queue.pipe, then.queue.pipe), core)
             counted = a.region.args[:1]
-            if turns and counted and turns[0][0][0] == counted[0].name:
-                one, other = turns.pop(0)
-                other_turn = one != other
+            if iterations and counted and iterations[0][0][0] == counted[0].name:
+                one, other = iterations.pop(0)
+                other_iteration = one != other
         return self._before(then, core)
 
     def _between(
         self, a: Step, b: Step, pipes: tuple[Pipe, Pipe], core: KernelKind | None
     ) -> SyncEdge:
-        """The edge from one step of a block to another, or to one of the next turn."""
+        """The edge from one step of a block to another, or to one of the next iteration."""
         source, then = pipes
         if source is then:
             return barrier_at(then, b.block, b.number, self.target, core)

@@ -81,7 +81,7 @@ class Flags:
         """In text order everything before is done already."""
 
     def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
-        """In text order every turn of a buffer has come already."""
+        """In text order a buffer is always free already."""
 
     release = acquire
 

@@ -172,7 +172,7 @@ class Matrix:
         wanted, new = wanted[keep], new[keep]
         rows, cols = np.divmod(wanted, self.cols)
         self._require_inside(rows, cols)
-        for now in [slice(None)] if word is None else _turns(wanted):
+        for now in [slice(None)] if word is None else _distinct_batches(wanted):
             codes = new[now]
             if word is not None:
                 self._require_written(self.elements.taken_unwritten(rows[now], cols[now]))
@@ -227,7 +227,7 @@ class Matrix:
         return rows, cols
 
 
-def _turns(wanted: Index) -> Iterator[Index]:
+def _distinct_batches(wanted: Index) -> Iterator[Index]:
     """Which indices come at once: those that occur for the first time, the second time, ..."""
     left = np.arange(wanted.size)
     while left.size:

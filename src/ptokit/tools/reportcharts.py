@@ -148,11 +148,11 @@ def _waited(bubble: Bubble) -> str:
 
 
 def where(entry: TimedEntry) -> str:
-    """The instruction, its line and its turn."""
+    """The instruction, its line and its iteration."""
     place, name = entry.line
-    turn = ", ".join(f"%{counter} = {number}" for counter, number in entry.entry.turn)
+    iteration = ", ".join(f"%{counter} = {number}" for counter, number in entry.entry.iteration)
     line = "" if place is None else f" · line {place[1]}"
-    return f"{short(name)}{line}" + (f" · {turn}" if turn else "")
+    return f"{short(name)}{line}" + (f" · {iteration}" if iteration else "")
 
 
 def short(name: str) -> str:

@@ -75,7 +75,7 @@ def _shown(entry: TimedEntry) -> dict[str, object]:
     """What a click on a slice shows."""
     place, _ = entry.line
     shown: dict[str, object] = {} if place is None else {"file": place[0], "line": place[1]}
-    shown |= {f"%{name}": number for name, number in entry.entry.turn}
+    shown |= {f"%{name}": number for name, number in entry.entry.iteration}
     shown |= {"cycle": entry.ready, "cycles": entry.cycles}
     if isinstance(entry, Bar):
         cost = entry.cost

@@ -77,7 +77,7 @@ def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -
         seen=f"{name}[{', '.join(map(str, first))}] is {a} and {b}; "
         f"{count} of {unequal[name].size} elements differ",
         help="the body of a loop is recorded once: a list, dict or object that it changes is not "
-        "changed again in the next turn",
+        "changed again in the next iteration",
     )
 
 

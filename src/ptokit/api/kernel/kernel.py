@@ -14,13 +14,13 @@ from ptokit.api.executable import Executable
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel import hostside
 from ptokit.api.kernel.comparing import Outputs, require_agreement
+from ptokit.api.kernel.controlflow import finish
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.kernel.kernelarrays import ArrayBase, KernelArray
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.rewriting import Rewritten, rewritten
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber
 from ptokit.api.kernel.shapenames import Shapes, extents, parsed
-from ptokit.api.kernel.turns import finish
 from ptokit.api.kernel.watching import Watched, unused_values
 from ptokit.api.program import ENTRY, Program
 from ptokit.api.settings import ENGINES, current_target, recording, target_named

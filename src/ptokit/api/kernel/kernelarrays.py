@@ -56,7 +56,7 @@ class ArrayBase:
                 found.insert(0, found[0] * extent)
         return tuple(found)
 
-    def turned(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
+    def transposed(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
         """With the last two of a list exchanged."""
         return (*numbers[:-2], *numbers[:-3:-1])
 
@@ -72,7 +72,7 @@ class ArrayBase:
         assert self.pointer is not None
         extents, strides = self.extents, self.strides
         if layout is DN:
-            extents, strides = self.turned(extents), self.turned(strides)
+            extents, strides = self.transposed(extents), self.transposed(strides)
         extents = _paired(layout, extents, 2)
         strides = (*strides[:-1], 2, 1) if layout in PAIRED else strides
         with at_start():
@@ -128,12 +128,12 @@ class KernelArray(RecordedView):
     @property
     def T(self) -> KernelArray:
         """The last two axes exchanged: a dn view."""
-        turned = self.base.turned
+        transposed = self.base.transposed
         axes = (*self.axes[:-2], *self.axes[-2:])
         if len(self.axes) < 2 or self.axes[-2:] != (len(self.sizes) - 2, len(self.sizes) - 1):
             what = "only the last two axes of an array are transposed"
             raise ValueError(f"{what}: {self!r} is no matrix of both")
-        starts, sizes = turned(self.starts), turned(self.sizes)
+        starts, sizes = transposed(self.starts), transposed(self.sizes)
         layout = None if self.layout is DN else DN
         return KernelArray(self.base, starts, sizes, axes, layout=layout)
 
@@ -249,7 +249,7 @@ class KernelArray(RecordedView):
 
     def _extents(self) -> tuple[Number, ...]:
         extents = self.base.extents
-        return self.base.turned(extents) if self.layout is DN else extents
+        return self.base.transposed(extents) if self.layout is DN else extents
 
     @property
     def handle(self) -> Any:  # type: ignore[override]  # Any: the simulator's, in `debug`
@@ -272,7 +272,7 @@ class KernelArray(RecordedView):
 
     def _strides(self) -> Any:  # Any: as above
         strides = self.base.strides
-        return self.base.turned(strides) if self.layout is DN else strides
+        return self.base.transposed(strides) if self.layout is DN else strides
 
     def _element(self, keys: Sequence[Number]) -> Any:  # Any: a number
         """One element, as a number."""

@@ -34,7 +34,8 @@ def loaded(node: ast.AST) -> set[str]:
 class NameLiveness:
     """Which names may be read later, at loops and branches of a function.
 
-    `head`: at the head of a loop, before a turn or after the last; `after`: behind a statement.
+    `head`: at the head of a loop, before an iteration or after the last one; `after`: behind a
+    statement.
     """
 
     head: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
@@ -105,7 +106,7 @@ class NameLiveness:
         bound: set[str],
         broken: set[str],
     ) -> set[str]:
-        """The names live at the head of a loop: what a turn reads, in this turn or a later one."""
+        """The names live at the head of a loop: what this iteration or a later one reads."""
         head = set(behind)
         while True:
             self.loops.append((head, broken))

@@ -30,7 +30,7 @@ from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
 
-HOOK = "__ptokit_turns"  # the name under which a rewritten function finds its loops
+HOOK = "__ptokit_control_flow"  # the name under which a rewritten function finds its loops
 Names = Callable[[CallPlace], str]
 NOTHING = ()  # what a list of operands is without any
 

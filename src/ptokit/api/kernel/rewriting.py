@@ -219,7 +219,7 @@ def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
     for name in (HOOK, code.co_name):  # beside it are functions in its defaults
         made = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == name)
     cells = dict(zip(free, function.__closure__ or (), strict=True))
-    cells[HOOK] = CellType(sys.modules["ptokit.api.kernel.turns"])
+    cells[HOOK] = CellType(sys.modules["ptokit.api.kernel.controlflow"])
     closure = tuple(cells[name] for name in made.co_freevars)
     new = FunctionType(made, function.__globals__, code.co_name, function.__defaults__, closure)
     new.__kwdefaults__ = function.__kwdefaults__

@@ -9,11 +9,11 @@ from typing import Any
 from ptokit.api import tensors
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel.callplaces import refused
+from ptokit.api.kernel.controlflow import ProgramRange, branch, grid
 from ptokit.api.kernel.kernelarrays import KernelArray
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorder import recorder
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber, cdiv, chosen
-from ptokit.api.kernel.turns import ProgramRange, branch, grid
 from ptokit.api.kernel.valueforms import new_tile, perform, value_form
 from ptokit.api.settings import current_target, recording
 from ptokit.isa.model.dtypes import f8e8m0
@@ -115,13 +115,13 @@ def _map(part: KernelArray, where: Loc, conv: tensors.Unrolling) -> Any:  # Any:
 
 def _scales(part: KernelArray) -> Tile:
     """Scales of the groups of a left matrix, row by row; as `.T` those of the right one."""
-    turned = part.layout is GlobalLayout.DN
-    kind = SCALE_RIGHT if turned else SCALE_LEFT
+    transposed = part.layout is GlobalLayout.DN
+    kind = SCALE_RIGHT if transposed else SCALE_LEFT
     tile = new_tile(
         usual_type(MAT, part.dtype, *(part.box or part.shape[-2:]), ALIASES[kind]), part.shape[-2:]
     )
-    layout = GlobalLayout.MX_B_DN if turned else GlobalLayout.MX_A_ND
-    _do("load", tile, (part.T if turned else part).stated(layout), names=("part",))
+    layout = GlobalLayout.MX_B_DN if transposed else GlobalLayout.MX_A_ND
+    _do("load", tile, (part.T if transposed else part).stated(layout), names=("part",))
     return tile
 
 

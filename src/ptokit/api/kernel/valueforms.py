@@ -411,7 +411,7 @@ def cast(tile: Tile, dtype: tensors.ElementType, **how: Any) -> Tile:  # Any: ro
     return converted(tile, "cast", dtype=tensors.dtype_of(dtype), **how)
 
 
-def turned(tile: Tile) -> Tile:
+def reshaped(tile: Tile) -> Tile:
     """`.T` of a row or column: the same bytes as a column or row."""
     kind, page = tile.type, page_called("reshape")
     if 1 not in (kind.rows, kind.cols):
@@ -433,4 +433,4 @@ def listed() -> list[str]:
     return [name for name in value_names() if name not in methods]
 
 
-__all__ = ["ValueForm", "cast", "listed", "moved", "new_tile", "operate", "turned", "value_form"]
+__all__ = ["ValueForm", "cast", "listed", "moved", "new_tile", "operate", "reshaped", "value_form"]

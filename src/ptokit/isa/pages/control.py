@@ -29,8 +29,8 @@ LOOP = f"""\
 func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  %turns = arith.constant 4 : index
-  %rows = scf.for %i = %zero to %turns step %one iter_args(%n = %one) -> (index) {{
+  %iterations = arith.constant 4 : index
+  %rows = scf.for %i = %zero to %iterations step %one iter_args(%n = %one) -> (index) {{
     %twice = arith.addi %n, %n : index
     scf.yield %twice : index
   }}
@@ -225,8 +225,8 @@ func.func @example(%x: {VEC_F32}, %n: i32) -> i32 {{
   cf.br ^head(%zero, %zero : i32, i32)
 ^head(%i: i32, %sum: i32):
   %more = arith.cmpi slt, %i, %n : i32
-  cf.cond_br %more, ^turn, ^end(%sum : i32)
-^turn:
+  cf.cond_br %more, ^iteration, ^end(%sum : i32)
+^iteration:
   pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
   %next = arith.addi %i, %one : i32
   %larger = arith.addi %sum, %i : i32

@@ -280,7 +280,7 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
         signals.meet(MEETING[cores])
 
 
-TURNS = """\
+ACQUIRES = """\
 %id = arith.constant 5 : index
 pto.get_buf[#pto.pipe_event_type<TLOAD>, 5]
 pto.rls_buf[#pto.pipe_event_type<TLOAD>, 5]
@@ -288,10 +288,10 @@ pto.get_buf_dyn[#pto.pipe_event_type<TVEC>, %id]
 pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %id]"""
 
 
-class BufferTurn(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5), example=TURNS):
-    """The pipes that use a buffer take turns: the k-th acquire waits for the release before it.
+class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5), example=ACQUIRES):
+    """Acquires and releases of a buffer by pipes: the k-th acquire waits for the release before it.
 
-    In text order every turn has come already: no data depends on it.
+    In text order the buffer is always free already: no data depends on it.
     """
 
     asm = Asm(shape="bracketed", order=("mode",))
@@ -299,7 +299,7 @@ class BufferTurn(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5),
     mode = Attr(int, 0)
     rules = (
         *known(op),
-        named("attribute", PipeOf(op) != Pipe.ALL, help="a turn is that of one pipe"),
+        named("attribute", PipeOf(op) != Pipe.ALL, help="one pipe acquires or releases a buffer"),
         named("attribute", mode >= 0, help="modes count from 0"),
     )
 
@@ -307,25 +307,25 @@ class BufferTurn(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5),
 BUFFERS = "buffers are 0 to 31"
 
 
-class KnownTurn(BufferTurn, abstract=True):
+class FixedBuffer(BufferSync, abstract=True):
     """Of a buffer that the text names."""
 
-    op = BufferTurn.op
+    op = BufferSync.op
     buffer = Attr(int, key="buf_id")
-    rules = (*BufferTurn.rules, named("attribute", both(buffer >= 0, buffer <= 31), help=BUFFERS))
+    rules = (*BufferSync.rules, named("attribute", both(buffer >= 0, buffer <= 31), help=BUFFERS))
 
 
-class ComputedTurn(BufferTurn, abstract=True):
+class ComputedBuffer(BufferSync, abstract=True):
     """Of a buffer that the program computes."""
 
     buffer = In(Index, doc="its number, 0 to 31")
     rules = (
-        *BufferTurn.rules,
+        *BufferSync.rules,
         named("operand-value", both(buffer >= 0, buffer <= 31), help=BUFFERS),
     )
 
 
-def turn(function: str) -> Asm:
+def buffer_asm(function: str) -> Asm:
     return Asm(cpp_text=f"{function}(pipe_of(Op::{{op}}), {{buffer}}, {{mode}});")
 
 
@@ -337,25 +337,25 @@ def released(flags: CoreFlags, op: str, buffer: int, mode: int) -> None:
     flags.release(order(op), buffer, mode)
 
 
-class GetBuf(KnownTurn, name="get_buf", asm=turn("get_buf")):
-    """Let the pipe of an operation go on only when the buffer is its own."""
+class GetBuf(FixedBuffer, name="get_buf", asm=buffer_asm("get_buf")):
+    """Let the pipe of an operation wait until the buffer is free, and acquire it."""
 
     run = staticmethod(acquired)
 
 
-class RlsBuf(KnownTurn, name="rls_buf", asm=turn("rls_buf")):
-    """Give a buffer on, once what the pipe of an operation had to do is done."""
+class RlsBuf(FixedBuffer, name="rls_buf", asm=buffer_asm("rls_buf")):
+    """Release a buffer, once what the pipe of an operation had to do is done."""
 
     run = staticmethod(released)
 
 
-class GetBufDyn(ComputedTurn, name="get_buf_dyn", asm=turn("get_buf")):
-    """Let the pipe of an operation go on only when the buffer is its own."""
+class GetBufDyn(ComputedBuffer, name="get_buf_dyn", asm=buffer_asm("get_buf")):
+    """Let the pipe of an operation wait until the buffer is free, and acquire it."""
 
     run = staticmethod(acquired)
 
 
-class RlsBufDyn(ComputedTurn, name="rls_buf_dyn", asm=turn("rls_buf")):
-    """Give a buffer on, once what the pipe of an operation had to do is done."""
+class RlsBufDyn(ComputedBuffer, name="rls_buf_dyn", asm=buffer_asm("rls_buf")):
+    """Release a buffer, once what the pipe of an operation had to do is done."""
 
     run = staticmethod(released)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class GroupedCore(Core):
-    """A core that runs at once with others: its ends of queues, its signals, whose turn it is."""
+    """A core that runs at once with others: its ends of queues, its signals, the schedule."""
 
     def __init__(
         self,

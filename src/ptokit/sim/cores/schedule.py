@@ -1,7 +1,7 @@
 """Cores that run at once: each until it waits, in a fixed order or in a random one.
 
 They are coroutines of one thread, so nothing here depends on the machine's clock: the same program
-takes the same turns in both engines.
+is scheduled alike in both engines.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Wait:
         return self.what if self.held is None else f"{self.what}, and {self.held()}"
 
 
-class _Turns(Generic[T]):
+class _Task(Generic[T]):
     """One core's program, as far as it has come."""
 
     def __init__(self, name: str, program: Callable[[], T]) -> None:
@@ -51,35 +51,35 @@ class Schedule:
 
     def __init__(self, order: Random | None = None) -> None:
         self.order = order
-        self._running: _Turns[Any] | None = None  # Any: what its program gives
+        self._running: _Task[Any] | None = None  # Any: what its program gives
         self._hub: greenlet | None = None
 
     def run(self, programs: Sequence[tuple[str, Callable[[], T]]]) -> list[T]:
         """Run named programs to their ends; PtoError if one fails or all that are left wait."""
-        every = [_Turns(name, program) for name, program in programs]
+        every = [_Task(name, program) for name, program in programs]
         left, self._hub = list(every), getcurrent()
         try:
             while left:
-                turn = self._next(left)
-                self._running = turn
-                turn.waits = None
-                result: Any = turn.coroutine.switch()  # Any: of `program`, or of a wait: None
-                if turn.coroutine.dead:
-                    left.remove(turn)
-                    turn.result = result
+                task = self._next(left)
+                self._running = task
+                task.waits = None
+                result: Any = task.coroutine.switch()  # Any: of `program`, or of a wait: None
+                if task.coroutine.dead:
+                    left.remove(task)
+                    task.result = result
                 else:
-                    left.append(left.pop(left.index(turn)))
+                    left.append(left.pop(left.index(task)))
         finally:
-            for turn in left:
-                if turn.coroutine and not turn.coroutine.dead:
-                    turn.coroutine.throw()
-        return [turn.result for turn in every]  # type: ignore[misc]
+            for task in left:
+                if task.coroutine and not task.coroutine.dead:
+                    task.coroutine.throw()
+        return [task.result for task in every]  # type: ignore[misc]
 
-    def _next(self, left: Sequence[_Turns[T]]) -> _Turns[T]:
-        ready = (turn for turn in left if turn.ready)
+    def _next(self, left: Sequence[_Task[T]]) -> _Task[T]:
+        ready = (task for task in left if task.ready)
         found = next(ready, None)
         if found is None:
-            every = [(turn.name, *turn.at, str(turn.waits)) for turn in left if turn.waits]
+            every = [(task.name, *task.at, str(task.waits)) for task in left if task.waits]
             raise deadlock(every)
         return found if self.order is None else self.order.choice([found, *ready])
 

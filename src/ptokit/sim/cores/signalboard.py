@@ -103,12 +103,12 @@ class SignalBoard:
     came: Counter[Hashable] = field(default_factory=Counter[Hashable])
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
-    def missing(self, meeting: Hashable, cores: Sequence[CorePlace], turn: int) -> str:
+    def missing(self, meeting: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
         """Who of the cores has not come so often; found once, for all that wait in a deadlock."""
-        if (meeting, turn) not in self.told:
-            absent = [core for core in cores if self.arrived[meeting, core] < turn]
-            self.told[meeting, turn] = late(absent)
-        return self.told[meeting, turn]
+        if (meeting, arrivals) not in self.told:
+            absent = [core for core in cores if self.arrived[meeting, core] < arrivals]
+            self.told[meeting, arrivals] = late(absent)
+        return self.told[meeting, arrivals]
 
     def clock(self, core: CorePlace) -> Clock:
         number = self.cores.index(core) if self.clocks is not None else 0
@@ -224,7 +224,7 @@ class CoreSignals:
         cores, arrived = [c for c in self.board.cores if c.kind in kinds], self.board.arrived
         key = "meet", tuple(kinds)
         arrived[key, self.here] += 1
-        turn = arrived[key, self.here]
+        arrivals = arrived[key, self.here]
         self._let([(key, self.here)])
         if self.here not in cores:
             return
@@ -232,12 +232,12 @@ class CoreSignals:
         came[key] += 1  # nobody comes again before all have: so many in all
 
         def held() -> str:
-            return self.board.missing(key, cores, turn)
+            return self.board.missing(key, cores, arrivals)
 
-        needed = turn * len(cores)
+        needed = arrivals * len(cores)
         self.board.schedule.wait(Wait(lambda: came[key] >= needed, "all cores", held))
         for core in cores:
-            self.board.clock(self.here).acquire((key, core), turn)
+            self.board.clock(self.here).acquire((key, core), arrivals)
 
 
 def _hold(numbers: Matrix, word: str, value: int) -> bool:

@@ -30,8 +30,8 @@ class SignalPart(IntEnum):
     ACROSS_HAS = 5
 
 
-TURNS = len(SignalPart) * NUMBERS  # behind them: how often it came to each meeting
-STRIDE = TURNS + len(MEETINGS)
+ARRIVALS = len(SignalPart) * NUMBERS  # behind them: how often it came to each meeting
+STRIDE = ARRIVALS + len(MEETINGS)
 CAME = 2 * NUMBERS  # at the beginning, behind who of each kind has signalled: who came
 CORES = CAME + len(MEETINGS)
 
@@ -69,7 +69,7 @@ class SignalCells:
             return signal_of((cell - CORES) % STRIDE)
         meeting, blocks = cell - CAME, 1 + max(core.block for core in cores)
         wanted = [core for core in cores if core.kind in MEETINGS[meeting]]
-        places = [self.core(c.kind, blocks, c.block, c.lane) + TURNS + meeting for c in wanted]
-        turns: list[int] = counters[places].tolist()
-        missing = (c for c, turn in zip(wanted, turns, strict=True) if turn < max(turns))
+        places = [self.core(c.kind, blocks, c.block, c.lane) + ARRIVALS + meeting for c in wanted]
+        arrivals: list[int] = counters[places].tolist()
+        missing = (c for c, n in zip(wanted, arrivals, strict=True) if n < max(arrivals))
         return f"all cores, and {late(list(missing))}"

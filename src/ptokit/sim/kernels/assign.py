@@ -102,7 +102,7 @@ class Assign:
         code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")
         return True
 
-    def turn(self, across: Loop, point: LanePositions) -> bool:
+    def transpose(self, across: Loop, point: LanePositions) -> bool:
         """One call for a row of square blocks that are moved, or of which something is computed."""
         target, source = self.accesses[0], self.accesses[-1]
         alone = self.plain or self._of_one_leaf()

@@ -84,7 +84,7 @@ class Function(Emitter):
             return
         run = Assign(self, store, targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
-        Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.turn).run()
+        Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.transpose).run()
 
     # what must be done before
 

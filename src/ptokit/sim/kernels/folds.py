@@ -20,15 +20,15 @@ from ptokit.sim.kernels.walk import (
     count_places,
     nested,
     pieces,
+    square_lines,
     square_of,
     strided,
-    turned,
 )
 from ptokit.sim.record.code import Code
 from ptokit.sim.record.expressions import Apply, Traced, WindowStore
 
 GROUPS = 4  # accumulators that wait for each other's additions
-TURNED = 2  # of operands that are turned: each takes many instructions
+TRANSPOSED = 2  # of operands that are transposed: each takes many instructions
 LONG = 128  # elements of a fold from which several blocks at once get instructions of their own
 
 
@@ -83,9 +83,9 @@ class Fold:
             with self.code.loop(count, self.what) as index:
                 self._reduce([replace(point.moved(inner, index), lanes=1)], folded)
             return
-        most = TURNED if any(self._turns(part.loops[-1], point) for part in folded) else GROUPS
+        most = TRANSPOSED if any(self._across(part.loops[-1], point) for part in folded) else GROUPS
         done, many = 0, lanes * most
-        if count >= (many if most == TURNED else 2 * many):
+        if count >= (many if most == TRANSPOSED else 2 * many):
             done = count // many * many
             with self.code.loop(done, f"{self.what}, {most} x {lanes} lanes", many) as index:
                 base = point.moved(inner, index)
@@ -137,14 +137,14 @@ class Fold:
 
     def _fold_part(self, part: Rectangle, groups: list[LanePositions], slots: list[str]) -> None:
         *loops, inner = part.loops
-        if not self._turns(inner, groups[0]):
+        if not self._across(inner, groups[0]):
             with nested(self.code, part.loops, groups, self.what) as points:
                 self._steps(points, slots)
             return
         with nested(self.code, loops, groups, self.what) as points:
             self._blocks(inner, points, slots)
 
-    def _turns(self, inner: Loop, point: LanePositions) -> bool:
+    def _across(self, inner: Loop, point: LanePositions) -> bool:
         """Whether operands lie across the lanes, contiguous along the fold."""
         pairs = zip(point.steps.items(), inner.steps, strict=True)
         steps = [s for (access, step), s in pairs if strided(access, step)]
@@ -164,7 +164,7 @@ class Fold:
                     if called:
                         self._call(place, slot)
                         continue
-                    for line in turned(self.code, place, inner):
+                    for line in square_lines(self.code, place, inner):
                         self._step(line, slot)
         for number in range(whole, inner.count):
             self._steps([point.moved(inner, number) for point in groups], slots)

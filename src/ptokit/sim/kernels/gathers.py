@@ -195,7 +195,7 @@ class Runs:
 
     def reached(self, node: Gather, point: LanePositions, used: dict[Leaf, Access]) -> bool:
         """Whether the lanes of a point are such a group."""
-        if point.lanes < 2 or point.turned or not self.holds(node, point.lanes):
+        if point.lanes < 2 or point.transposed or not self.holds(node, point.lanes):
             return False
         parts = [node.index] if node.where_ is None else [node.index, node.where_]
         for leaf in chain.from_iterable(leaves(p) for p in parts):

@@ -1,4 +1,4 @@
-"""Lanes from memory: together, one for all, every n-th, turned, or each from its own address."""
+"""Lanes from memory: together, one for all, every n-th, transposed, or each from an address."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Loads:
 
     def load(self, access: Access, point: LanePositions) -> str:
         """The lanes of an access."""
-        if access in point.turned:
-            return point.turned[access]
+        if access in point.transposed:
+            return point.transposed[access]
         lanes = Lanes(self.code, point.lanes)
         if access.at is not None:
             offsets = self._offsets(access, point, lanes)

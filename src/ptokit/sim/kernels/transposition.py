@@ -1,4 +1,4 @@
-"""Square blocks turned in registers, by functions that all instructions of a program share."""
+"""Square blocks transposed in registers, by functions that all instructions of a program share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Square:
 
     def called(self, code: Code, where: str, step: Num) -> list[str]:
         """The same by a function: each use adds little to the text."""
-        name, block = f"turned_{self.kind}", f"[{self.size} x {self.kinds}]"
+        name, block = f"transposed_{self.kind}", f"[{self.size} x {self.kinds}]"
         if name not in code.kernels:
             code.kernels[name] = _function(self, name, f"{code.many}{block}")
         call = f"call {code.many}{block} @{name}(ptr {where}, i64 {self.distance(step)})"
@@ -86,7 +86,7 @@ class Square:
 
 
 def written(code: Code, square: Square, where: str, step: str) -> list[str]:
-    """Lines that turn a block, whose rows lie so many bytes apart; what holds the columns."""
+    """Lines that transpose a block, whose rows lie so many bytes apart; what holds the columns."""
     text, columns = _inlined(square)
     where = code.let(f"call ptr @llvm.launder.invariant.group.p0(ptr {where})")
     mine = f"%{code.name('b')}v"

@@ -1,5 +1,5 @@
-"""Walking a window: vectors along the destination's storage, blocks turned where the source's is
-across it.
+"""Walking a window: vectors along the destination's storage, square blocks transposed where the
+source's storage runs across it.
 
 A `Walk` gives each access of a store its place in every iteration and asks `act` for the
 instructions on some lanes.
@@ -54,7 +54,7 @@ class LanePositions:
     positions: dict[Access, Num]
     steps: dict[Access, Num]
     lanes: int
-    turned: dict[Access, str] = field(default_factory=dict[Access, str])
+    transposed: dict[Access, str] = field(default_factory=dict[Access, str])
 
     @staticmethod
     def begin(
@@ -71,18 +71,18 @@ class LanePositions:
         """Every access so many elements further."""
         places = zip(self.positions.items(), by, strict=True)
         positions = {a: p + more for (a, p), more in places}
-        return LanePositions(positions, self.steps, self.lanes, self.turned)
+        return LanePositions(positions, self.steps, self.lanes, self.transposed)
 
-    def moved(self, loop: Loop, turns: Num) -> LanePositions:
-        """The same so many turns of a loop later."""
-        return self.further(turns * step for step in loop.steps)
+    def moved(self, loop: Loop, iterations: Num) -> LanePositions:
+        """The same so many iterations of a loop later."""
+        return self.further(iterations * step for step in loop.steps)
 
 
 @contextmanager
 def nested(
     code: Code, loops: Iterable[Loop], points: list[LanePositions], what: str
 ) -> Generator[list[LanePositions]]:
-    """Inside loops, one in the other: the points in each of their turns."""
+    """Inside loops, one in the other: the points in each of their iterations."""
     with ExitStack() as stack:
         for loop in loops:
             if not known(loop.count, 1):
@@ -114,7 +114,7 @@ class Walk:
     act: Act
     what: str
     bulk: Callable[[Loop, LanePositions], bool] | None = None
-    turn: Callable[[Loop, LanePositions], bool] | None = None
+    transpose: Callable[[Loop, LanePositions], bool] | None = None
     ordered: bool = False  # row by row, each in increasing columns
 
     def run(self) -> None:
@@ -137,7 +137,7 @@ class Walk:
         wide = self.lanes > 1 and target.at is None and loops and known(loops[-1].steps[0], 1)
         inner = loops.pop() if wide else None
         point = LanePositions.begin(self.accesses, part, inner, self.lanes if wide else 1)
-        across = None if inner is None or self.ordered else self._turning(loops, inner, point)
+        across = None if inner is None or self.ordered else self._contiguous(loops, inner, point)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
         with nested(self.code, loops, [point], self.what) as [point]:
@@ -146,7 +146,7 @@ class Walk:
             elif across is None:
                 self._along(inner, point)
             else:
-                self._turned(inner, across, point)
+                self._transposed(inner, across, point)
 
     def _along(self, loop: Loop, point: LanePositions) -> None:
         """The innermost loop, in vectors and smaller and smaller tails."""
@@ -175,7 +175,7 @@ class Walk:
             else:
                 lanes //= 2
 
-    def _turning(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
+    def _contiguous(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
         """The loop along which operands that are strided along `inner` are contiguous."""
         for number, (access, step) in enumerate(point.steps.items()):
             if not access.pointer or (isinstance(step, int) and 0 <= step <= 4):
@@ -185,8 +185,8 @@ class Walk:
                     return loop
         return None
 
-    def _turned(self, inner: Loop, across: Loop, point: LanePositions) -> None:
-        """Blocks of both loops at once: rows of a block are read whole and turned in registers."""
+    def _transposed(self, inner: Loop, across: Loop, point: LanePositions) -> None:
+        """Blocks of both loops at once: rows of a block are read whole, transposed in registers."""
         size = min(16, self.lanes)
         for count in (inner.count, across.count):
             while isinstance(count, int) and 1 < count < size:
@@ -212,10 +212,10 @@ class Walk:
     def _squares(self, across: Loop, point: LanePositions) -> None:
         """Blocks one after another along a loop; what is only moved has a function for them all."""
         size = point.lanes
-        if size >= SHARED and self.turn is not None and self.turn(across, point):
+        if size >= SHARED and self.transpose is not None and self.transpose(across, point):
             return
         with self.code.loop(across.count, f"{self.what}, {size} x {size}", size) as index:
-            for line in turned(self.code, point.moved(across, index), across, called=True):
+            for line in square_lines(self.code, point.moved(across, index), across, called=True):
                 self.act(line)
 
 
@@ -245,10 +245,10 @@ def square_of(access: Access, size: int) -> Square:
     return Square(element(access.dtype), 8 * access.dtype.size, size)
 
 
-def turned(
+def square_lines(
     code: Code, point: LanePositions, across: Loop, *, called: bool = False
 ) -> Iterator[LanePositions]:
-    """The lines of a square block; what is contiguous across is read whole, and turned, first.
+    """The lines of a square block; what is contiguous across is read whole, and transposed, first.
 
     `called`: by a function, where the block is large.
     """
@@ -256,11 +256,11 @@ def turned(
     for (access, step), other in zip(point.steps.items(), across.steps, strict=True):
         if strided(access, step) and known(other, 1):
             square = square_of(access, point.lanes)
-            turn = square.called if called and point.lanes >= SHARED else square.columns
-            vectors[access] = turn(code, address(code, access, point.positions[access]), step)
+            transpose = square.called if called and point.lanes >= SHARED else square.columns
+            vectors[access] = transpose(code, address(code, access, point.positions[access]), step)
     for number in range(point.lanes):
         lines = {access: lines[number] for access, lines in vectors.items()}
-        yield replace(point.moved(across, number), turned=lines)
+        yield replace(point.moved(across, number), transposed=lines)
 
 
 def load_line(code: Code, access: Access, position: Num, lanes: int) -> str:

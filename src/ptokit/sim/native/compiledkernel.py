@@ -51,7 +51,7 @@ class CompiledKernel:
         self.grid = Grid.of(bound, target, blocks, rank)
         self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
-        # turns are given in compiled code; such a run may be given up for one by the reference
+        # cores are scheduled in compiled code; such a run may be given up for one by the reference
         printing = any(map(prints, bound.cores.values()))
         self.switches = rank is None and not self.grid.polls and not printing
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
@@ -176,12 +176,12 @@ class _Launch:
     def switched(self) -> Iterator[Sequence[Worker]]:
         """Run all blocks in compiled code, in which the cores switch from one to another."""
         grid = self.kernel.grid
-        at_once, turns = (grid.blocks, 1) if grid.together else (1, len(self.span))
+        at_once, rounds = (grid.blocks, 1) if grid.together else (1, len(self.span))
         for block in self.span[:at_once]:
             self.programs(block)
         workers = [worker for number in range(at_once) for worker in self.workers[number]]
         blank = [] if grid.together else list(self.shared[0].values())
-        left = drive(workers, [*blank, self.signals], turns)
+        left = drive(workers, [*blank, self.signals], rounds)
         for worker in workers:
             if worker.problem is not None:
                 problem, block = worker.problem

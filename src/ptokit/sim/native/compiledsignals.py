@@ -12,12 +12,12 @@ from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.signalboard import OF_SECOND
 from ptokit.sim.cores.signalcells import (
+    ARRIVALS,
     CAME,
     MEETINGS,
     NUMBERS,
     SIGNALS_MEMORY,
     STRIDE,
-    TURNS,
     SignalPart,
 )
 from ptokit.sim.native.mainfunction import MOST_COUNTED, MainFunction
@@ -100,11 +100,11 @@ class CompiledSignals:
     def meet(self, kinds: tuple[KernelKind, ...]) -> None:
         """Wait until all cores of these kinds have come as often as this one."""
         meeting = MEETINGS.index(kinds)
-        turn = self._add(self._mine() + (TURNS + meeting), 1)
+        arrivals = self._add(self._mine() + (ARRIVALS + meeting), 1)
         if self.here in kinds:
             self._add(CAME + meeting, 1)
             count: Any = self.blocks * sum(map(self.cells.of, kinds))
-            self.main.wait(self.op, self._place(CAME + meeting), turn * count)
+            self.main.wait(self.op, self._place(CAME + meeting), arrivals * count)
 
     def pause(self) -> None:
         """In the fixed order nobody goes on."""

@@ -50,8 +50,8 @@ away:
 {words}"""
 
 
-def give_turn(code: Code) -> None:
-    """Suspend the coroutine until its next turn."""
+def suspend(code: Code) -> None:
+    """Suspend the coroutine until it is scheduled again."""
     answer = code.let("call i8 @llvm.coro.suspend(token none, i1 false)")
     after = code.name("resumed")
     code.do(f"switch i8 {answer}, label %away [ i8 0, label %{after} i8 1, label %destroyed ]")

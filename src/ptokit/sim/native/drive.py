@@ -1,6 +1,6 @@
-"""The loop in compiled code that gives the cores of each block their turns.
+"""The scheduler of the cores of each block, in compiled code.
 
-The turns are those of `sim.cores.schedule`: the first core that can goes on, and then stands last.
+Its order is that of `sim.cores.schedule`: the first core that can goes on, and then stands last.
 """
 
 from __future__ import annotations
@@ -109,13 +109,13 @@ make:
   store i64 %n, ptr %order.first
   %n.next = add i64 %n, 1
   %unmade = icmp slt i64 %n.next, %count
-  br i1 %unmade, label %make, label %turns
-turns:
+  br i1 %unmade, label %make, label %steps
+steps:
   %left = phi i64 [ %count, %make ], [ %left, %stands ], [ %fewer, %leaves ]
   %none = icmp eq i64 %left, 0
   br i1 %none, label %ended, label %look
 look:
-  %place = phi i64 [ 0, %turns ], [ %place.next, %waits ]
+  %place = phi i64 [ 0, %steps ], [ %place.next, %waits ]
   %beyond = icmp eq i64 %place, %left
   br i1 %beyond, label %stuck, label %asked
 asked:
@@ -145,7 +145,7 @@ goes:
 stands:
   %order.last = getelementptr i64, ptr %order, i64 %fewer
   store i64 %core, ptr %order.last
-  br label %turns
+  br label %steps
 finished:
   %failed.at = getelementptr i64, ptr %frame, i64 {FAILED}
   %failed = load i64, ptr %failed.at
@@ -153,7 +153,7 @@ finished:
   %bad = icmp ne i64 %failed, 0
   br i1 %bad, label %give.up, label %leaves
 leaves:
-  br label %turns
+  br label %steps
 ended:
   %following = add i64 %block, 1
   br label %blocks

@@ -65,13 +65,13 @@ def executed(main: MainFunction, op: Op, env: Env) -> None:
         if value in env
     )
     deciding = tuple(n for n in range(len(fields.found)) if n not in fields.places)
-    turns = tuple((value.name, fields.template(main.now(n))) for value, n in _turns(main))
-    point = LogPoint(main.places[id(op)], values, turns, len(fields.found), deciding)
+    iteration = tuple((value.name, fields.template(main.now(n))) for value, n in _counters(main))
+    point = LogPoint(main.places[id(op)], values, iteration, len(fields.found), deciding)
     _write(main, len(main.points), fields.found)
     main.points.append(point)
 
 
-def _turns(main: MainFunction) -> Iterator[tuple[Value, Num]]:
+def _counters(main: MainFunction) -> Iterator[tuple[Value, Num]]:
     """What the loops around it count."""
     for block, args in main.inside:
         if block.args and isinstance(args[0], int | Int):

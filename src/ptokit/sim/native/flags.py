@@ -46,7 +46,7 @@ class CompiledFlags:
 
     @staticmethod
     def acquire(pipe: Queue, buffer: Num, mode: int) -> None:
-        """In text order every turn of a buffer has come already."""
+        """In text order a buffer is always free already."""
 
     release = acquire
 

@@ -133,7 +133,7 @@ class Carried:
         pairs = list(zip(self.numbers, numbers(value), strict=False))
         same = all(changes or text(old) == text(new) for (old, changes), (new, _) in pairs)
         if len(memories) > 1 or len(pairs) != len(self.numbers) or not same:
-            raise NotNative("a value that changes its shape or its memory from turn to turn")
+            raise NotNative("a value that changes its shape or its memory between iterations")
         left = iter(self.places)
         for (_, changes), (new, _) in pairs:
             if changes:

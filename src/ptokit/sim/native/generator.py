@@ -32,7 +32,7 @@ from ptokit.sim.kernels.emit import Function
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
-from ptokit.sim.native.coroutines import coroutine, give_turn
+from ptokit.sim.native.coroutines import coroutine, suspend
 from ptokit.sim.native.entry import DECLARATIONS, blanked, block, constant, launch
 from ptokit.sim.native.executionlog import block_begins, executed
 from ptokit.sim.native.flags import lowered
@@ -85,7 +85,7 @@ class Compiler(MainFunction):
             self._define(env, value, env[value])
         if self.suspends:
             self.code.failure = "br label %failed"
-            give_turn(self.code)
+            suspend(self.code)
         if func.body.ops:
             look(self, func.body.ops[0])
         if self.logged:

@@ -18,7 +18,7 @@ from ptokit.sim.execute import LOG, LOG_WORDS, Core
 from ptokit.sim.kernels.emitter import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.memory import NO_MEMORY
-from ptokit.sim.native.coroutines import give_turn
+from ptokit.sim.native.coroutines import suspend
 from ptokit.sim.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, LogPoint, Purpose, Request
 from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, Num, Truth, text
 from ptokit.sim.record.definite import Initial
@@ -211,7 +211,7 @@ class MainFunction:
         self.requests.append(Request(place, values, inside, purpose, self.ahead, result))
         if purpose is Purpose.WAIT and self.suspends:
             self.store(self.place(WAITING), number)
-            give_turn(self.code)
+            suspend(self.code)
             return
         answer = self.code.let(f"call i32 %callback(i64 {number})")
         self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"))

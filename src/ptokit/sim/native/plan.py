@@ -46,14 +46,14 @@ class Request:
 class LogPoint(NamedTuple):
     """An instruction that is written down each time it is executed, by its place in the text.
 
-    `values` are operands by their numbers and `turns` what the loops around it count, as templates
-    with slots for the numbers of a record. It has so many; those that are `deciding` say more of
-    operands than where they begin.
+    `values` are operands by their numbers and `iteration` what the loops around it count, as
+    templates with slots for the numbers of a record. It has so many; those that are `deciding` say
+    more of operands than where they begin.
     """
 
     op: int
     values: tuple[tuple[int, Any], ...]
-    turns: tuple[tuple[str, Any], ...]
+    iteration: tuple[tuple[str, Any], ...]
     width: int
     deciding: tuple[int, ...]
 

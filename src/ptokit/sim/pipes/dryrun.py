@@ -1,9 +1,9 @@
 """A dry run: the scalar part of a program runs, and its instructions are only issued.
 
 The cores of a kernel run at once and wait for one another as they do in any run. Numbers that were
-not given, and those that come out of memory, are samples; a loop whose extent depends on one takes
-a number of turns that is chosen, a branch the way that is chosen. Where a run would be too long,
-the middle of its long loops is left out.
+not given, and those that come out of memory, are samples; a loop whose extent depends on one has
+a trip count that is chosen, a branch the way that is chosen. Where a run would be too long, the
+middle of its long loops is left out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ptokit.sim.reference.interpreter import (
 from ptokit.sim.reference.launch import placed
 from ptokit.sim.tile import Tile
 
-TURNS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
+TRIP_COUNTS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 # what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
 # iterations take in rotation go on with the same one
 PERIODS = (240, 24, 12, 4)
@@ -61,38 +61,38 @@ SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has give
 
 
 @dataclass(frozen=True)
-class TurnChoice:
-    """What happens where a number is not known: the turns of a loop, the way of a branch.
+class PathChoice:
+    """What happens where a number is not known: the trip count of a loop, the way of a branch.
 
     `found` is what memory holds where a number comes from there. With a `period` loops keep their
     first and last iterations, so many to twice as many; what is left out is a multiple of it.
     """
 
-    turns: int = 1
+    iterations: int = 1
     way: bool = True
     found: int = 0
     period: int | None = None
 
 
-ALONE = TurnChoice()
+ALONE = PathChoice()
 
 
 @dataclass
 class _ChosenFlow(InterpretedFlow):
     """Loops and branches whose numbers are not known."""
 
-    choice: TurnChoice
+    choice: PathChoice
 
     def loop(
         self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
     ) -> tuple[Any, ...]:
-        end = lower + self.choice.turns * step
+        end = lower + self.choice.iterations * step
         return super().loop(lower, end, step, carried, region)
 
     def repeat(
         self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
     ) -> tuple[Any, ...]:
-        for _ in range(self.choice.turns):
+        for _ in range(self.choice.iterations):
             _, *passed = before(*carried)
             carried = after(*passed, repeats=True)
         return tuple(before(*carried)[1:])
@@ -123,14 +123,14 @@ class _ShortenedFlow(InterpretedFlow):
 class DryRunLimits(RunLimits):
     """How much a dry run may issue: nobody asks for another number."""
 
-    more = "arguments with which its loops turn less often tell as much"
+    more = "arguments with which its loops iterate less often tell as much"
 
 
 class DryRun(Interpreter):
     """Runs what makes numbers and handles, and issues the rest."""
 
     def __init__(
-        self, issue: Issue, choice: TurnChoice, unknown: frozenset[Value], checks: bool, *how: Any
+        self, issue: Issue, choice: PathChoice, unknown: frozenset[Value], checks: bool, *how: Any
     ) -> None:
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
@@ -221,7 +221,7 @@ class DryLaunch:
 
     def issue(
         self,
-        choice: TurnChoice = ALONE,
+        choice: PathChoice = ALONE,
         unknown: frozenset[Value] = frozenset(),
         *,
         checks: bool = False,
@@ -257,7 +257,7 @@ class DryLaunch:
         assert isinstance(self.bound, BoundKernel)
         return InterpretedKernel(self.bound, self.target, CPU_READING, self.blocks)
 
-    def first_legal(self, choice: TurnChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
+    def first_legal(self, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
         """The run with the first number in memory with which it breaks no rule, if there is one.
 
         PtoError if it is too long even with shortened loops: what it would show nobody knows.
@@ -268,7 +268,7 @@ class DryLaunch:
                 yield self._short_enough(replace(choice, found=found), unknown)
                 return
 
-    def _short_enough(self, choice: TurnChoice, unknown: frozenset[Value]) -> Issue:
+    def _short_enough(self, choice: PathChoice, unknown: frozenset[Value]) -> Issue:
         """The whole run, or the longest shortened one within the limit; later ones are as short."""
         while True:
             try:
@@ -286,17 +286,17 @@ class _Illegal(Exception):
 
 
 def dry_runs(bound: Bound | BoundKernel, target: Target, blocks: int) -> Iterator[Issue]:
-    """What is issued on samples: unknown loops turn 0 to 5 times, branches go either way.
+    """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
 
     What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
-    run that breaks a rule is left out; where none is left with several turns the samples decide.
+    run that breaks a rule is left out; if none is left with several iterations, samples decide.
     """
     launch = DryLaunch(bound, target, blocks)
     unknown = frozenset(value for func in launch.funcs for value in _depending(func))
     several = False
     for choice in _choices(launch.funcs, unknown):
         for issue in launch.first_legal(choice, unknown):
-            several |= choice.turns > 1
+            several |= choice.iterations > 1
             yield issue
     if not several:
         yield from launch.first_legal(ALONE, frozenset())
@@ -307,13 +307,13 @@ def _depending(func: Func) -> frozenset[Value]:
     return depends(func, frozenset(a for a in func.args if isinstance(a.type, ScalarType)))
 
 
-def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[TurnChoice]:
-    """All turns and ways, as far as there are loops and branches that depend on these values."""
+def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[PathChoice]:
+    """All trip counts and ways, if there are loops and branches that depend on these values."""
     flows = [op for func in funcs for op in _open(func, unknown)]
     loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
     ways = (True, False) if len(loops) < len(flows) else (True,)
-    turns = TURNS if loops else TURNS[:1]
-    return [TurnChoice(n, way) for n in turns for way in ways] if flows else []
+    counts = TRIP_COUNTS if loops else TRIP_COUNTS[:1]
+    return [PathChoice(n, way) for n in counts for way in ways] if flows else []
 
 
 def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, Any]]:

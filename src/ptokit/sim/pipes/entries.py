@@ -15,7 +15,7 @@ from ptokit.ir.module import AnyOp
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.byteregions import ByteRegion
 
-Turn: TypeAlias = "tuple[tuple[str, int], ...]"  # the loops around it, outermost first
+IterationVector: TypeAlias = "tuple[tuple[str, int], ...]"  # loops, outermost first
 Channel: TypeAlias = Hashable  # what a set and its wait have in common: pipes and id
 
 
@@ -49,7 +49,7 @@ class FlagChannel(NamedTuple):
 
 
 class BufferChannel(NamedTuple):
-    """The channel of a buffer whose users take turns (A5)."""
+    """The channel of a buffer that pipes acquire and release (A5)."""
 
     core: int
     number: int
@@ -60,12 +60,12 @@ class BufferChannel(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class QueueEntry:
-    """One entry of a queue: the op that it comes from, in which turn of the loops around it."""
+    """One entry of a queue: the op that it comes from, and the iteration of the loops around it."""
 
     number: int  # in program order of its core
     op: AnyOp
     queue: PipeQueue
-    turn: Turn
+    iteration: IterationVector
 
 
 @dataclass(slots=True, eq=False)

@@ -104,7 +104,7 @@ class ExecutedLog:
 
     def _executed(self, core: CoreIssue, number: int, point: LogPoint, numbers: Numbers) -> None:
         core.op = self.log.things[point.op]
-        core.turn = tuple([(name, _number(value, numbers)) for name, value in point.turns])
+        core.iteration = tuple([(name, _number(value, numbers)) for name, value in point.iteration])
         calls = self.flag_calls(number, numbers)
         if calls is not None:
             flags: Any = core.core.state.flags

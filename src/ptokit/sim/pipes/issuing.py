@@ -18,7 +18,6 @@ from ptokit.sim.cores.signalboard import CorePlace
 from ptokit.sim.execute import Core, moves, whole_number
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
-from ptokit.sim.pipes.bufferturns import BufferTurns, TurnFault, WrongTurn
 from ptokit.sim.pipes.byteregions import ByteRegion
 from ptokit.sim.pipes.entries import (
     Await,
@@ -26,14 +25,15 @@ from ptokit.sim.pipes.entries import (
     Channel,
     Drain,
     FlagChannel,
+    IterationVector,
     PipeQueue,
     PipeWork,
     Post,
     QueueEntry,
     Ticket,
-    Turn,
 )
 from ptokit.sim.pipes.footprints import Footprints
+from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse, HeldBuffers
 from ptokit.sim.state import Flags
 from ptokit.sim.state import Queue as FlagEnd
 
@@ -50,7 +50,7 @@ class FlagEvents(Protocol):
 
     def take(self, pipe: Pipe, channel: Channel) -> None: ...
 
-    def turn_of(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
+    def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
 
     def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
 
@@ -88,7 +88,7 @@ class IssuedFlags(Flags):
     def acquire(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
         """The first one finds the buffer free."""
         if isinstance(pipe, Pipe):
-            self.of.turn_of(pipe, BufferChannel(self.of.number, buffer), mode)
+            self.of.acquire_buffer(pipe, BufferChannel(self.of.number, buffer), mode)
 
     def release(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
         if isinstance(pipe, Pipe):
@@ -105,17 +105,17 @@ class CoreIssue:
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
         self.loops = loops
         self.op: Any = None  # that is executed; Any: an op
-        self.turn: Turn = ()
-        self.turns = BufferTurns()
+        self.iteration: IterationVector = ()
+        self.buffers = HeldBuffers()
         self.later: list[Ticket] = []  # signals to other cores when the op is complete
 
     def begin(self, op: AnyOp, env: Env) -> None:
         """What follows comes from this op."""
         self.op = op
-        self.turn = tuple([(value.name, env[value]) for value in self.loops.get(id(op), ())])
+        self.iteration = tuple([(value.name, env[value]) for value in self.loops.get(id(op), ())])
 
-    def _next(self, pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, Turn]:
-        return len(self.entries), self.op, self.queues[pipe], self.turn
+    def _next(self, pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, IterationVector]:
+        return len(self.entries), self.op, self.queues[pipe], self.iteration
 
     def work(self, pipe: Pipe, reads: Touched, writes: Touched, operands: Operands) -> None:
         self.entries.append(PipeWork(*self._next(pipe), reads, writes, operands))
@@ -136,10 +136,10 @@ class CoreIssue:
         self.awaits[channel] += 1
         self.wait(pipe, (Ticket(channel, self.awaits[channel]),))
 
-    def turn_of(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
+    def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
         """Wait for the release of the buffer before."""
         if not mode:
-            self.turns.begins(QueueEntry(*self._next(pipe)), buffer)
+            self.buffers.acquired(QueueEntry(*self._next(pipe)), buffer)
         self.awaits[buffer] += 1
         if self.awaits[buffer] > 1:
             self.wait(pipe, (Ticket(buffer, self.awaits[buffer] - 1),))
@@ -147,7 +147,7 @@ class CoreIssue:
     def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
         """Release a buffer."""
         if not mode:
-            self.turns.ends(QueueEntry(*self._next(pipe)), buffer)
+            self.buffers.released(QueueEntry(*self._next(pipe)), buffer)
         self.post(pipe, buffer)
 
     def wait(self, pipe: Pipe, tickets: tuple[Ticket, ...]) -> None:
@@ -198,10 +198,10 @@ class Issue(Observer):
         return [self.issues[number].entries for number in sorted(self.issues)]
 
     @property
-    def wrong_turns(self) -> list[WrongTurn]:
-        """What is wrong with the turns of buffers."""
-        every = [fault for issue in self.issues.values() for fault in issue.turns.faults()]
-        return [one for one in every if not self.cut or one.fault is not TurnFault.NOT_ENDED]
+    def buffer_misuses(self) -> list[BufferMisuse]:
+        """What is wrong with acquires and releases of buffers."""
+        every = [fault for issue in self.issues.values() for fault in issue.buffers.faults()]
+        return [one for one in every if not self.cut or one.fault is not BufferFault.NEVER_RELEASED]
 
     @property
     def names(self) -> list[str]:

@@ -84,17 +84,17 @@ class _FlagSteps:
         self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen, FLAG_DOWN])
 
     def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """By the pipe whose turn it is."""
+        """By the pipe that has acquired it."""
         self.post(pipe, buffer)
-        self.steps[-1][-1] = _turn_of(pipe)
+        self.steps[-1][-1] = _acquired_by(pipe)
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
         number, seen = self.proof.channel(channel)
         flag = isinstance(channel, FlagChannel)
-        after = FLAG_DOWN if flag else _turn_of(pipe)
+        after = FLAG_DOWN if flag else _acquired_by(pipe)
         self.steps.append([ScanStep.AWAIT, PIPES.index(pipe), number, seen, flag, after])
 
-    def turn_of(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
+    def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
         """The first one finds the buffer free: it is up at the start."""
         self.take(pipe, buffer)
 
@@ -104,7 +104,7 @@ class _FlagSteps:
         self.steps.append([what, PIPES.index(Pipe.S if every else pipe)])
 
 
-def _turn_of(pipe: Pipe) -> int:
+def _acquired_by(pipe: Pipe) -> int:
     """What stands for a buffer that a pipe has acquired: below 0."""
     return -1 - PIPES.index(pipe)
 

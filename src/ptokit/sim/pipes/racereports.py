@@ -9,22 +9,22 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.pipes.bufferturns import TurnFault, WrongTurn
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
+from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes
 from ptokit.sim.pipes.issuing import Issue
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
-SEEN_TURN = {
-    TurnFault.NOT_BEGUN: "gives {} on, which it has not acquired",
-    TurnFault.BEGUN_TWICE: "acquires {} again, which it has not given on",
-    TurnFault.NOT_ENDED: "acquires {} and never gives it on",
+SEEN_BUFFER = {
+    BufferFault.NOT_ACQUIRED: "releases {}, which it has not acquired",
+    BufferFault.ACQUIRED_TWICE: "acquires {} again, which it has not released",
+    BufferFault.NEVER_RELEASED: "acquires {} and never releases it",
 }
-TURN_HELP = {
-    TurnFault.NOT_BEGUN: "let the pipe acquire the buffer before, or leave this out",
-    TurnFault.BEGUN_TWICE: "let the pipe give the buffer on before, or leave this out",
-    TurnFault.NOT_ENDED: "let the pipe give the buffer on after its last use of it",
+BUFFER_HELP = {
+    BufferFault.NOT_ACQUIRED: "let the pipe acquire the buffer before, or leave this out",
+    BufferFault.ACQUIRED_TWICE: "let the pipe release the buffer before, or leave this out",
+    BufferFault.NEVER_RELEASED: "let the pipe release the buffer after its last use of it",
 }
 DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
@@ -41,9 +41,9 @@ class RaceReport:
         """What is wrong, the errors first."""
         for hazard in self.found.hazards:
             yield self._hazard(hazard)
-        turns = self.issue.wrong_turns
-        yield from map(self._wrong_turn, turns)
-        if self.found.stuck and not turns:  # who waits for a turn that never ends says the same
+        misuses = self.issue.buffer_misuses
+        yield from map(self._buffer_misuse, misuses)
+        if self.found.stuck and not misuses:  # who waits for a buffer then says the same
             yield self._deadlock(self.found.stuck)
         for post in self.found.posted_twice:
             yield self._warned(
@@ -106,17 +106,17 @@ class RaceReport:
         pair = f"{source.pipe} -> {target.pipe}"
         return f"a flag {pair}: set after {after}, waited for before {before}{later}"
 
-    def _wrong_turn(self, wrong: WrongTurn) -> Diagnostic:
-        slug, entry, begun = "buffer-turn", wrong.entry, wrong.begun
-        since = () if begun is None else (Note("it has acquired it here", begun.op.span),)
+    def _buffer_misuse(self, wrong: BufferMisuse) -> Diagnostic:
+        slug, entry, first = "acquire-release", wrong.entry, wrong.first
+        since = () if first is None else (Note("it has acquired it here", first.op.span),)
         return Diagnostic(
             slug,
             f"{entry.op.name}: {CATALOGUE[slug].title}",
             entry.op.span,
-            rule="a pipe gives on what it has acquired, before it does so again and before the end",
-            seen=f"{entry.queue.pipe} {SEEN_TURN[wrong.fault].format(wrong.buffer)}"
+            rule="a pipe acquires and releases a buffer alternately, and releases it at the end",
+            seen=f"{entry.queue.pipe} {SEEN_BUFFER[wrong.fault].format(wrong.buffer)}"
             f"{self._place(entry)}",
-            help=TURN_HELP[wrong.fault],
+            help=BUFFER_HELP[wrong.fault],
             targets=(self.target.name,),
             notes=since,
         )
@@ -173,9 +173,9 @@ class RaceReport:
 
     def _place(self, entry: QueueEntry) -> str:
         """In which iteration, and on which core if there are several."""
-        turns = ", ".join(f"%{name} = {number}" for name, number in entry.turn)
+        iteration = ", ".join(f"%{name} = {number}" for name, number in entry.iteration)
         core = f" on {self._name(entry.queue.core)}" if len(self.issue.cores) > 1 else ""
-        return (f" with {turns}" if turns else "") + core
+        return (f" with {iteration}" if iteration else "") + core
 
 
 def _line(entry: QueueEntry, otherwise: str) -> str:

@@ -68,8 +68,8 @@ def _most(cycles: dict[PipeQueue, float], timeline: Timeline) -> float:
     of: dict[Pipe, list[float]] = defaultdict(list)
     for queue, needed in cycles.items():
         of[queue.pipe].append(needed)
-    turns = (sum(some) / timeline.shape.at_once(len(some)) for some in of.values())
-    return max([0.0, *cycles.values(), *turns])
+    serial = (sum(some) / timeline.shape.at_once(len(some)) for some in of.values())
+    return max([0.0, *cycles.values(), *serial])
 
 
 def _computing(bar: Bar, target: Target) -> float:

@@ -102,7 +102,7 @@ class Bubble:
 
 @dataclass
 class LineTime:
-    """What the instructions of one line cost, all turns and cores together, in cycles."""
+    """What the instructions of one line cost, all iterations and cores together, in cycles."""
 
     place: Place
     name: str  # the mnemonic

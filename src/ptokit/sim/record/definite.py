@@ -88,7 +88,7 @@ class Initial:
             shadow[address : address + nbytes] = 0
 
     def enter_loop(self, *blocks: Block) -> None:
-        """What a turn finds: what was there before, without tiles that each turn makes anew."""
+        """What an iteration finds: what was there before, without tiles that each makes anew."""
         self.entered.append(self.copy())
         for op in (op for block in blocks for op in block.walk()):
             made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
@@ -97,7 +97,7 @@ class Initial:
                 self.forget(SPACES[kind.loc], address, kind.nbytes)
 
     def leave_loop(self, *, runs: bool) -> None:
-        """After the loop; it may have had no turn."""
+        """After the loop; it may have had no iteration."""
         before = self.entered.pop()
         if not runs:
             self.meet(before, self.copy())

@@ -1,4 +1,4 @@
-"""Kernels of several cores by the reference: interpreters that take turns."""
+"""Kernels of several cores by the reference: interpreters that are coroutines."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Cursor:
         return text != "->" and (text[:1] in ("%", "@", "-") or text[:1] in DIGITS)
 
     def elements(self, closing: str, opened: int) -> Iterator[None]:
-        """A turn for each element of a list with commas, until the bracket that closes it."""
+        """Yields once for each element of a list with commas, until the bracket that closes it."""
         while not self.accept(closing):
             yield
             if not self.accept(",") and self.texts[self.i] != closing:

@@ -54,9 +54,9 @@ class ProgramRange:
         if frame.f_code.co_code[frame.f_lasti] != ITERATES:
             raise refused(
                 "run-time-number",
-                "the turns of pto.range are known only when the program runs",
+                "the iterations of pto.range are known only when the program runs",
                 "go over it in a `for` of its own: enumerate, zip, list and reversed would see one "
-                "turn, and take Python's range",
+                "iteration, and take Python's range",
             )
         return ProgramLoop(self, None, frozenset(), "i")
 
@@ -141,17 +141,17 @@ class PythonLoop(Rebinding):
                         raise self._rebound(name)
 
     def _rebound(self, name: str) -> PtoError:
-        what = f"{name} is rebound in a loop, whose body is recorded once for all turns"
-        help = "a generator makes these turns: go over pto.range here, where names are carried"
+        what = f"{name} is rebound in a loop, whose body is recorded once for all iterations"
+        help = "a generator makes these iterations: go over pto.range here, where names are carried"
         return refused("rebound", what, help, self.place)
 
 
 class ProgramLoop(Rebinding):
     """A loop of the program: Python runs its body once for each buffer.
 
-    `names` are rebound in the body and read in a later turn or afterwards; None: the function was
-    not rewritten, and all names are watched. `late`: first bound inside, perhaps read afterwards.
-    `outside`: names that functions rebind as `nonlocal` or `global`.
+    `names` are rebound in the body and read in a later iteration or afterwards; None: the function
+    was not rewritten, and all names are watched. `late`: first bound inside, perhaps read
+    afterwards. `outside`: names that functions rebind as `nonlocal` or `global`.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class ProgramLoop(Rebinding):
         self.record, self.spec, self.late, self.counter = recorder(), spec, late, counter
         self.outside = outside
         self.watching = names is None
-        self.turn, self.place, self.block = 0, here(), Block()
+        self.iteration, self.place, self.block = 0, here(), Block()
         self.given: Any = None
 
     def __iter__(self) -> ProgramLoop:
@@ -175,15 +175,15 @@ class ProgramLoop(Rebinding):
 
     def __next__(self) -> Any:  # Any: a number, or several
         frame = user_frame()
-        self.turn += 1
-        if self.turn == 1:
+        self.iteration += 1
+        if self.iteration == 1:
             self._begin(frame)
         else:
-            self._turned(frame)
-        if self.turn > self.spec.buffers:
+            self._end_iteration(frame)
+        if self.iteration > self.spec.buffers:
             self._finish(frame)
             raise StopIteration
-        self.given = self.spec.index(self._begin_turn())
+        self.given = self.spec.index(self._begin_iteration())
         return self.given
 
     def _begin(self, frame: FrameType) -> None:
@@ -208,16 +208,16 @@ class ProgramLoop(Rebinding):
         record.open.append(self)
         self.guard: Guard | None = None
 
-    def _begin_turn(self) -> Number:
-        """The counter of the next turn; further ones run only where the loop still counts."""
+    def _begin_iteration(self) -> Number:
+        """The counter of the next iteration; further ones run only where the loop still counts."""
         spec, first = self.spec, RunTimeNumber.of(self.index)
-        counter = first + (self.turn - 1) * spec.step
-        if self.turn > 1 and not self._divides():
+        counter = first + (self.iteration - 1) * spec.step
+        if self.iteration > 1 and not self._divides():
             self.guard = Guard(self.record, counter < spec.upper, dict(self))
         return counter
 
     def _divides(self) -> bool:
-        """Whether every turn of the recorded loop is that many of the kernel's."""
+        """Whether every iteration of the recorded loop is that many of the kernel's."""
         rest, step = self.spec.upper - self.spec.lower, self.spec.step
         return (
             isinstance(rest, int)
@@ -225,8 +225,8 @@ class ProgramLoop(Rebinding):
             and not rest % (step * self.spec.buffers)
         )
 
-    def _turned(self, frame: FrameType) -> None:
-        """After a turn: names that are carried have their next values."""
+    def _end_iteration(self, frame: FrameType) -> None:
+        """After an iteration: names that are carried have their next values."""
         now = self.now(frame)
         for name, value in self.fixed.items():
             if not self._same(now.get(name), value):
@@ -255,14 +255,14 @@ class ProgramLoop(Rebinding):
         return kind is type(before) and kind in (int, float, str, bool) and now == before
 
     def _rebound(self, name: str, value: object, frame: FrameType) -> PtoError:
-        message = f"{name} is rebound in a loop, whose body is recorded once for all turns"
+        message = f"{name} is rebound in a loop, whose body is recorded once for all iterations"
         helper = frame.f_code.co_name
         if self.watching:
             help = INLINE.format(name=helper)
         elif isinstance(value, HostArray):
             help = f"write into {name} with `out={name}`, or bind another name inside the loop"
         else:
-            help = f"only numbers are carried from turn to turn: bind {name} outside of the loop"
+            help = f"only numbers can be loop-carried: bind {name} outside of the loop"
         at = self.span(self.places[name]) if name in self.places else self.place.span()
         return error("rebound", message, at, help=help)
 
@@ -333,7 +333,7 @@ def _kind(number: object) -> Any:  # Any: a scalar type
 
 
 class Guard:
-    """A turn that runs only where the loop still counts: a branch around it."""
+    """An iteration that runs only where the loop still counts: a branch around it."""
 
     def __init__(self, record: Recorder, condition: Any, before: dict[str, Any]) -> None:
         self.record, self.before, self.blocks = record, before, (Block(), Block())
@@ -392,7 +392,7 @@ class ProgramBranch(Rebinding):
 
     def __init__(self, test: Any, names: frozenset[str], live: frozenset[str]) -> None:
         super().__init__(names)
-        self.test, self.live, self.turn = test, live, 0
+        self.test, self.live = test, live
         if isinstance(test, RunTimeNumber):
             self.record, self.place, self.blocks = recorder(), here(), (Block(), Block())
             self.condition = self.record.number(test, I1)

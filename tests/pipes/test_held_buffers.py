@@ -1,4 +1,4 @@
-"""Turns of buffers that do not fit together (C3.3): found in samples and in runs of programs."""
+"""Acquires and releases of buffers that do not pair (C3.3), in samples and in runs."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ STEPS = {  # a word for each statement
     "again": "pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %c5]",
     "mode": "pto.rls_buf[#pto.pipe_event_type<TVEC>, 5] {mode = 1}",
 }
-NOT_BEGUN = "V gives buffer 5 on, which it has not acquired"
-TWICE = "MTE2 acquires buffer 5 again, which it has not given on"
-KEPT = "{} acquires buffer {} and never gives it on"
+NOT_ACQUIRED = "V releases buffer 5, which it has not acquired"
+TWICE = "MTE2 acquires buffer 5 again, which it has not released"
+KEPT = "{} acquires buffer {} and never releases it"
 CASES = {
     "get2 load rls2 getv add rlsv": [],
     "get2 load rls2 getv add again": [],
     "get2 load getv rls2 add rlsv": [],  # V waits meanwhile
-    "get2 load rls2 add rlsv": [NOT_BEGUN],
-    "get2 load rlsv": [NOT_BEGUN, KEPT.format("MTE2", 5)],  # of another pipe
-    "get2 load rls2 getv add rlsv rlsv": [NOT_BEGUN],
-    "get2 load rls2 getv add rlsv again": [NOT_BEGUN],
+    "get2 load rls2 add rlsv": [NOT_ACQUIRED],
+    "get2 load rlsv": [NOT_ACQUIRED, KEPT.format("MTE2", 5)],  # of another pipe
+    "get2 load rls2 getv add rlsv rlsv": [NOT_ACQUIRED],
+    "get2 load rls2 getv add rlsv again": [NOT_ACQUIRED],
     "get2 load rls2 getv add rlsv mode": [],  # nobody knows what it does
     "get2 get2 load rls2 getv add rlsv": [TWICE],
     "get2 load rls2 getv add": [KEPT.format("V", 5)],
@@ -57,29 +57,29 @@ def program(words: str) -> str:
 """
 
 
-def turns(text: str, **arrays: Any) -> list[str | None]:  # Any: arrays
+def misuses(text: str, **arrays: Any) -> list[str | None]:  # Any: arrays
     found = pto.loads(text).races("a5", **arrays)
     assert "pipe-deadlock" not in {d.slug for d in found}
-    return [d.seen for d in found if d.slug == "buffer-turn" and d.is_error]
+    return [d.seen for d in found if d.slug == "acquire-release" and d.is_error]
 
 
 @pytest.mark.parametrize("words", CASES)
-def test_turns(words: str) -> None:
+def test_acquires_and_releases_pair(words: str) -> None:
     """Without arrays by a sample, with them of a run, whose log may be proven to be right."""
     text = program(words)
-    assert turns(text) == CASES[words]
-    assert turns(text, x=np.zeros(64, np.float32)) == CASES[words]
+    assert misuses(text) == CASES[words]
+    assert misuses(text, x=np.zeros(64, np.float32)) == CASES[words]
 
 
 def test_the_run_goes_on() -> None:
-    """In text order every turn has come: no data depends on it."""
+    """In text order the buffer is always free: no data depends on it."""
     pto.loads(program("get2 get2 load rlsv")).run(x=np.zeros(64, np.float32), target="a5")
 
 
-def test_a_turn_of_each_iteration() -> None:
+def test_an_acquire_of_each_iteration() -> None:
     """The one that is left in a loop is the second one's trouble, and the last one's."""
     loop = program("get2 load").replace(
         "  pto.get_buf", "  scf.for %i = %c1 to %c5 step %c1 {\n  pto.get_buf"
     )
-    found = turns(loop.replace("  return", "  }\n  return"))
+    found = misuses(loop.replace("  return", "  }\n  return"))
     assert found == [f"{TWICE} with %i = 2"]
