@@ -7,6 +7,16 @@ from ptokit.isa.pages.addresses import known_array
 STATED = "let the result's type state these extents, or ? for them"
 
 
+def known_extents(
+    sizes: tuple[int | None, ...], result: GlobalType | None
+) -> tuple[int | None, ...]:
+    """The extents of a view: those that its type states where the operands are not known."""
+    if result is None or len(result.shape) != len(sizes):
+        return sizes
+    both = zip(sizes, result.shape, strict=True)
+    return tuple(stated if size is None else size for size, stated in both)
+
+
 class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
@@ -43,6 +53,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
         strides: tuple[int | None, ...],
         layout: GlobalLayout | None,
     ) -> GlobalType:
+        shape = known_extents(shape, result)
         result = result or GlobalType(ptr.dtype, shape)
         return replace(result, shape=shape, stride=strides, stated=layout or result.stated)
 
@@ -80,8 +91,10 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S):
     )
 
     @staticmethod
-    def type_of(view: GlobalType, sizes: tuple[int | None, ...]) -> GlobalType:
-        return replace(view, shape=sizes, partition=True)
+    def type_of(
+        result: GlobalType | None, view: GlobalType, sizes: tuple[int | None, ...]
+    ) -> GlobalType:
+        return replace(view, shape=known_extents(sizes, result), partition=True)
 
     @staticmethod
     def run(view: Any, offsets: tuple[int, ...], result: GlobalType) -> Any:  # Any: as above
