@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def inside(text: str) -> str:
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_rank_that_never_comes_there_refuses_nothing(engine: str) -> None:
     made = job(among("tbroadcast", "last", ""), x=MINE, y=THEIRS)
-    given = made.arguments | {"x@0": MINE.copy(), "x@1": THEIRS.copy()}
+    given: dict[str, Any] = {**made.arguments, "x@0": MINE.copy(), "x@1": THEIRS.copy()}
     program = pto.loads(inside(made.text))
     found = program.compile(target="a5", engine=engine, ranks=2).execute(given).outputs
     assert np.array_equal(found["x@1"], rows(MINE[2:], THEIRS[2:]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -87,6 +89,30 @@ say("NegI", Numbers(operator.neg))
 say("CmpI", Numbers(compared))
 say("Select", Numbers(selected, (*INTEGERS, ("f32", "f32"))))
 
+
+def sum_in_full(a: int, b: int, kind: str, to: str) -> tuple[int, int]:
+    """The sum of unsigned numbers, and the bit that the type has no room for."""
+    every = 1 << WIDTHS[kind]
+    carry, found = divmod(a % every + b % every, every)
+    return found, carry
+
+
+def product_in_full(signed: bool) -> Callable[..., tuple[int, int]]:
+    """Both halves of a product, by Python's integers, which have no end."""
+
+    def found(a: int, b: int, kind: str, to: str) -> tuple[int, int]:
+        every = 1 << WIDTHS[kind]
+        high, low = divmod(a * b if signed else a % every * (b % every), every)
+        return low, high
+
+    return found
+
+
+WHOLE = tuple((kind, kind) for kind in ("i32", "i64", "index", "i8", "i16", "i1"))
+say("AddUIExtended", Numbers(sum_in_full, WHOLE, by_type=True))
+say("MulUIExtended", Numbers(product_in_full(signed=False), WHOLE, by_type=True))
+say("MulSIExtended", Numbers(product_in_full(signed=True), WHOLE[:-1], by_type=True))
+
 INDEX = (("index", "i64"), ("i64", "index"), ("i32", "index"), ("index", "i32"))
 WIDER = (("i32", "i64"), ("i8", "i32"), ("i16", "i64"), ("i1", "i32"))
 
@@ -133,6 +159,17 @@ def extreme(sign: float, ignoring: bool) -> Callable[[float, float], float]:
     return found
 
 
+def fused(a: Real, b: Real, c: Real) -> Real:
+    """By rational numbers, then rounded once; NaN, infinities and zeros as f64 has them."""
+    kind = {"float32": "f32", "float16": "f16"}.get(a.dtype.name, "bf16")
+    x, y, z = (np.float64(v) for v in (a, b, c))
+    plain = x * y + z
+    if not np.isfinite(plain) or plain == 0:
+        return real(plain, kind)
+    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+    return rounded_float(exact, kind, "", "")
+
+
 def half_away(x: Real) -> Real:
     return np.copysign(np.floor(np.abs(x) + 0.5), x) if np.abs(x) < 2**40 else x
 
@@ -175,6 +212,7 @@ for page, f in BINARY.items():
     say(page, Numbers(rounded(f)))
 for page, f in NEAR.items():
     say(page, Numbers(rounded(f), ulp=1))
+say("Fma", Numbers(fused))
 say("NegF", Numbers(operator.neg))
 say("AbsF", Numbers(abs))
 
@@ -188,41 +226,107 @@ def float_compared(a: Real, b: Real, predicate: str) -> int:
     return int(holds or either) if predicate[0] == "U" else int(holds and not either)
 
 
-def converted(value: Real, kind: str, to: str) -> Real:
+def widened(value: Real, kind: str, to: str) -> Real:
     return real(np.float64(value), to)
 
 
-def from_signed(value: int, kind: str, to: str) -> Real:
-    return nearest(-value if kind == "i1" else value, to)
-
-
-def from_unsigned(value: int, kind: str, to: str) -> Real:
-    return nearest(value % (1 << WIDTHS[kind]), to)
-
-
-def nearest(value: int, to: str) -> Real:
-    """An integer rounded once: f64 is odd where it is not exact, so that rounding it again is."""
-    wide = np.float64(value)
-    if int(wide) != value and not (wide.view(np.int64) & 1):
-        wide = np.nextafter(wide, np.float64(np.inf if value > int(wide) else -np.inf))
-    return real(wide, to)
-
-
-def clipped(low: int, high: int, value: Real) -> int:
-    """Toward zero into a range, 0 of NaN."""
+def narrowed(value: Real, kind: str, to: str, way: str, end: str) -> Real:
+    """A float in a narrower type: which of its neighbours, by rational numbers."""
     wide = np.float64(value)
     if np.isnan(wide):
-        return 0
-    return low if wide <= low else high if wide >= high else int(wide)
+        return real(0 if end == "sat" else np.nan, to)
+    if np.isinf(wide):
+        return real(np.copysign(largest(to), wide), to) if end == "sat" else real(wide, to)
+    if wide == 0:
+        return real(wide, to)
+    return rounded_float(Fraction(float(wide)), to, way, end)
 
 
-def to_signed(value: Real, kind: str, to: str) -> int:
+def largest(to: str) -> Real:
+    """The largest finite number of a type."""
+    return np.float64(FINITE[to])
+
+
+FINITE = {
+    "f16": 65504.0,
+    "bf16": float.fromhex("0x1.fep127"),
+    "f32": float.fromhex("0x1.fffffep127"),
+}
+
+
+def rounded_float(exact: Fraction, to: str, way: str, end: str) -> Real:
+    """A number that is not 0 as a float of the type."""
+    negative = exact < 0
+    low, high, power = neighbours(abs(exact), to)
+    top = Fraction(FINITE[to])
+    if low == high:
+        chosen = low
+    else:
+        middle = (low + high) / 2
+        even = low if int(low / power) % 2 == 0 else high
+        nearest = low if abs(exact) < middle else high if abs(exact) > middle else even
+        chosen = {
+            "downward": high if negative else low,
+            "upward": low if negative else high,
+            "toward_zero": low,
+            "to_nearest_away": high if abs(exact) >= middle else low,
+            "to_odd": high if even == low else low,
+        }.get(way, nearest)
+    if abs(exact) > top and way in ("toward_zero", "to_odd"):
+        chosen = top
+    if chosen > top:
+        directed = {"downward": not negative, "upward": negative}.get(way, False)
+        chosen = top if directed or end == "sat" else None
+    found = np.inf if chosen is None else np.float64(float(chosen))
+    return real(-found if negative else found, to)
+
+
+def neighbours(size: Fraction, to: str) -> tuple[Fraction, Fraction, Fraction]:
+    """The multiples of the last bit's power of two at or around a positive number; that power."""
+    digits, least = {"f16": (11, -24), "bf16": (8, -133), "f32": (24, -149)}[to]
+    exponent = size.numerator.bit_length() - size.denominator.bit_length() - digits
+    while size >= Fraction(2) ** (exponent + digits):
+        exponent += 1
+    power = Fraction(2) ** max(exponent, least)
+    low = size // power * power
+    return low, low if low == size else low + power, power
+
+
+def from_signed(value: int, kind: str, to: str, way: str, end: str) -> Real:
+    number = -value if kind == "i1" else value
+    return rounded_float(Fraction(number), to, way, end) if number else real(0.0, to)
+
+
+def from_unsigned(value: int, kind: str, to: str, way: str, end: str) -> Real:
+    number = value % (1 << WIDTHS[kind])
+    return rounded_float(Fraction(number), to, way, end) if number else real(0.0, to)
+
+
+def whole(value: Fraction, way: str) -> int:
+    """A number as an integer; a half goes to the even one, or away from 0."""
+    if way == "to_odd":
+        return floor(value) if value.denominator == 1 or floor(value) % 2 else ceil(value)
+    if way == "to_nearest_away":
+        return floor(abs(value) + Fraction(1, 2)) * (1 if value > 0 else -1)
+    kinds = {"downward": floor, "upward": ceil, "to_nearest_even": round}
+    return kinds.get(way, int)(value)
+
+
+def clipped(low: int, high: int, value: Real, way: str) -> int:
+    """An integer of a range, 0 of NaN."""
+    wide = np.float64(value)
+    if not np.isfinite(wide):
+        return 0 if np.isnan(wide) else low if wide < 0 else high
+    return min(max(whole(Fraction(float(wide)), way), low), high)
+
+
+def to_signed(value: Real, kind: str, to: str, way: str, end: str) -> int:
     half = 1 << (WIDTHS[to] - 1)
-    return clipped(-half, half - 1, value)
+    return clipped(-half, half - 1, value, way)
 
 
-def to_unsigned(value: Real, kind: str, to: str) -> int:
-    return in_width(clipped(0, (1 << WIDTHS[to]) - 1, value), to)
+def to_unsigned(value: Real, kind: str, to: str, way: str, end: str) -> int:
+    return in_width(clipped(0, (1 << WIDTHS[to]) - 1, value, way), to)
 
 
 def same_bits(value: Any, kind: str, to: str) -> Any:
@@ -234,11 +338,11 @@ def same_bits(value: Any, kind: str, to: str) -> Any:
 PAIRS = tuple((i, f) for i in ("i32", "i64", "i8") for f in ("f32", "f16", "bf16"))
 BACK = tuple((f, i) for i, f in PAIRS)
 say("CmpF", Numbers(float_compared))
-say("ExtF", Numbers(converted, (("f16", "f32"), ("bf16", "f32")), by_type=True))
-say("TruncF", Numbers(converted, (("f32", "f16"), ("f32", "bf16")), by_type=True))
+say("ExtF", Numbers(widened, (("f16", "f32"), ("bf16", "f32")), by_type=True))
+say("TruncF", Numbers(narrowed, (("f32", "f16"), ("f32", "bf16")), by_type=True))
 say("FromSigned", Numbers(from_signed, (*PAIRS, ("i1", "f32")), by_type=True))
 say("FromUnsigned", Numbers(from_unsigned, (*PAIRS, ("i1", "f32")), by_type=True))
-say("ToSigned", Numbers(to_signed, BACK, by_type=True))
-say("ToUnsigned", Numbers(to_unsigned, BACK, by_type=True))
+say("ToSigned", Numbers(to_signed, BACK, by_type=True, ends=("", "sat")))
+say("ToUnsigned", Numbers(to_unsigned, BACK, by_type=True, ends=("", "sat")))
 SAME = (("f32", "i32"), ("i32", "f32"), ("f16", "i16"), ("i16", "f16"))
 say("Bitcast", Numbers(same_bits, SAME, by_type=True))

@@ -87,12 +87,16 @@ class NoData:
     because: str
 
 
+WAYS = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away", "to_odd")
+
+
 @dataclass(frozen=True)
 class Numbers:
     """A page of scalars: the result by the values, integers and NumPy's floats.
 
     `types` are those of operands and result, else the usual ones; `by_type`: f takes them as `kind`
-    and `to`. `legal` makes random values such that the operation is defined.
+    and `to`. `legal` makes random values such that the operation is defined. Conversions round by a
+    word of `ways` and treat what is too large as one of `ends` says, which f takes too.
     """
 
     f: Callable[..., Any]  # Any: a number
@@ -100,6 +104,8 @@ class Numbers:
     by_type: bool = False
     ulp: int = 0
     legal: Callable[[list[Any], str], list[Any]] = lambda values, kind: values
+    ways: tuple[str, ...] = ("", *WAYS)
+    ends: tuple[str, ...] = ("", "sat", "nosat")
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,11 @@ class Scalars:
         values = [self.drawn(kind, random) for o in self.page.ins() if o.name != "condition"]
         values = self.what.legal(values, kind)
         given, types = list(values), f"{kind} to {to}" if shape == "cast" else kind
+        results = [r.scalar or kind for r in self.page.results()]
+        names, chosen = [f"%r{number}"], random.randrange(len(results))
+        if len(results) > 1:  # one of them is looked at
+            types, to = ", ".join(dict.fromkeys(results)), results[chosen]
+            names = [f"%{'r' if n == chosen else 's'}{number}" for n in range(len(results))]
         words = [self.argument(kind, v) for v in values]
         if shape == "constant":
             given = [self.drawn(kind, random)]
@@ -97,10 +102,16 @@ class Scalars:
             predicate = random.choice(list(self.page.attrs[0].kind))  # type: ignore[arg-type]
             given.append(predicate.name)
             words[0], to = f"{predicate.text}, {words[0]}", "i1"
-        known = {"kind": kind, "to": to} if self.what.by_type else {}
+        known: dict[str, Any] = {"kind": kind, "to": to} if self.what.by_type else {}
+        if shape == "cast" and self.page.attrs:
+            ways, ends = self.what.ways, self.what.ends
+            known |= {"way": random.choice(ways), "end": random.choice(ends)}
+            words[0] += "".join(f" {word}" for word in (known["way"], known["end"]) if word)
         with np.errstate(all="ignore"):
             found = self.what.f(*given, **known)
-        self.lines.append(f"  %r{number} = {self.page.mnemonic()} {', '.join(words)} : {types}")
+        found = found[chosen] if len(results) > 1 else found
+        head = ", ".join(names)
+        self.lines.append(f"  {head} = {self.page.mnemonic()} {', '.join(words)} : {types}")
         self.wanted.append(code(found, to))
         self.store(number, to)
 

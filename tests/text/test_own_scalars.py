@@ -67,6 +67,18 @@ SAME = {
     "%r = pto.trunci %a overflow<nsw> : i32 -> i16":
     "%r = arith.trunci %a overflow<nsw> : i32 to i16",
     "%r = pto.ftof %x : f32 -> f16": "%r = arith.truncf %x : f32 to f16",
+    "%r = pto.ftof %x round(f) sat fastmath<nnan> : f32 -> f16":
+    "%r = arith.truncf %x downward sat {fastmath = #arith.fastmath<nnan>} : f32 to f16",
+    "%r = pto.ftoi %x unsigned round(r) sat : f32 -> i32":
+    "%r = arith.fptoui %x to_nearest_even sat : f32 to i32",
+    "%r = pto.itof %a signed round(o) nosat : i32 -> f16":
+    "%r = arith.sitofp %a to_odd nosat : i32 to f16",
+    "%r, %q = pto.addui_extended %a, %b : i32, i1":
+    "%r, %q = arith.addui_extended %a, %b : i32, i1",
+    "%r, %q = pto.mul_extended %a, %b signed : i32": "%r, %q = arith.mulsi_extended %a, %b : i32",
+    "%r, %q = pto.mul_extended %n, %m unsigned : index":
+    "%r, %q = arith.mului_extended %n, %m : index",
+    "%r = pto.fma %x, %y, %x : f32, f32, f32 -> f32": "%r = math.fma %x, %y, %x : f32",
     "%r = pto.ftof %h : f16 -> f32": "%r = arith.extf %h : f16 to f32",
     "%r = pto.ftoi %x signed : f32 -> i32": "%r = arith.fptosi %x : f32 to i32",
     "%r = pto.ftoi %x unsigned : f32 -> i32": "%r = arith.fptoui %x : f32 to i32",
@@ -137,8 +149,8 @@ def test_what_the_text_has_of_other_dialects_stays() -> None:
         "%r = pto.constant dense<1.0> : vector<4xf32>",
         "%r = pto.select %c, %v, %v : vector<4xf32>",
         "%r = pto.cmpf gt %v, %v : vector<4xf32>",
-        "%r = pto.ftof %x round(z) : f32 -> f16",
-        "%r = pto.ftoi %x signed sat : f32 -> i32",
+        "%r = pto.ftof %x round(h) : f32 -> f16",
+        "%r = pto.ftoi %x signed round(h) sat : f32 -> i32",
         "%r = pto.absi %a unsigned : i32",
         '%r = "pto.negf"(%v) : (vector<4xf32>) -> vector<4xf32>',
     ],

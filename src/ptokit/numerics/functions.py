@@ -106,6 +106,22 @@ def exponential(x: Array) -> Array:
     return (series * r * r + r + 1.0) * scale
 
 
+def fused(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z, rounded once.
+
+    The product is exact in f64; the sum is rounded to odd there, so that the last one is right.
+    """
+    product, added = wide(x) * wide(y), wide(z)
+    near = product + added
+    back = near - product
+    error = (product - (near - back)) + (added - back)
+    bits = near.bitcast(i64)
+    toward = ((error > 0.0) ^ (near < 0.0)).where(bits + 1, bits - 1)
+    inexact = (error > 0.0) | (error < 0.0)
+    odd = (inexact & (bits & 1).equals(0)).where(toward, bits)
+    return odd.bitcast(f64).cast(x.dtype)
+
+
 def power(x: Array, y: Array) -> Array:
     """x ** y, rounded once, with C's special cases.
 

@@ -240,60 +240,116 @@ class Conversion(Instr, abstract=True, pipe=S):
     value = In(Scalar, **REAL)
 
 
-class FloatCast(Conversion, abstract=True):
-    """A float in another type of float, rounded half to even."""
+class ExtF(Conversion, own="ftof wider"):
+    """A wider float of the same value."""
+
+    example = "%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"
 
     @staticmethod
     def run(value: Array, result: ScalarType) -> Array:
         return value.cast(result.element)
 
 
-class ExtF(
-    FloatCast, own="ftof wider", example="%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"
-):
-    """A wider float of the same value."""
+class ScalarRounding(Word, mlir="roundingmode"):
+    """Which neighbour a number takes that its new type does not hold."""
+
+    EVEN, DOWN = ("to_nearest_even", "round(r)"), ("downward", "round(f)")
+    UP, ZERO = ("upward", "round(c)"), ("toward_zero", "round(z)")
+    AWAY, ODD = ("to_nearest_away", "round(a)"), ("to_odd", "round(o)")
 
 
-class TruncF(FloatCast, own="ftof", symbol="float"):
-    """A narrower float, rounded half to even."""
+class Beyond(Word, mlir="saturation"):
+    """What a number beyond its new type becomes: the nearest number of the type, or infinity."""
 
-    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to bf16"
+    SAT, NOSAT = ("sat", "sat"), ("nosat", "nosat")
+
+
+MODES = {
+    None: Rounding.NONE,  # toward zero to integers, half to even to floats
+    ScalarRounding.EVEN: Rounding.RINT,
+    ScalarRounding.DOWN: Rounding.FLOOR,
+    ScalarRounding.UP: Rounding.CEIL,
+    ScalarRounding.ZERO: Rounding.TRUNC,
+    ScalarRounding.AWAY: Rounding.ROUND,
+    ScalarRounding.ODD: Rounding.ODD,
+}
+
+
+class Rounded(Conversion, abstract=True):
+    """A number in a type that may not hold it."""
+
+    asm = in_cpp("({type}){value}[ /* {rounding} */][ /* {beyond} */]")
+    rounding = Attr(ScalarRounding, None, key="roundingmode")
+    beyond = Attr(Beyond, None, key="saturation")
+
+
+class TruncF(Rounded, own="ftof", symbol="float"):
+    """A narrower float, rounded half to even if not said otherwise."""
+
+    example = "%a = arith.constant 1.5 : f32\n%n = NAME %a downward : f32 to bf16"
+
+    @staticmethod
+    def run(
+        value: Array, result: ScalarType, rounding: ScalarRounding | None, beyond: Beyond | None
+    ) -> Array:
+        return value.cast(result.element, MODES[rounding], saturate=beyond is Beyond.SAT)
 
 
 class FromSigned(
-    Conversion,
+    Rounded,
     own="itof signed",
     name="sitofp",
     symbol="float",
-    asm=in_cpp("({type})[{minus}]{value}"),
+    asm=in_cpp("({type})[{minus}]{value}[ /* {rounding} */][ /* {beyond} */]"),
 ):
-    """A signed integer as float, rounded half to even."""
+    """A signed integer as float, rounded half to even if not said otherwise."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
     value = In(Scalar, **WHOLE)
     source = TypeOf(value)
 
     @staticmethod
-    def run(value: Array, source: ScalarType, result: ScalarType) -> Array:
+    def run(
+        value: Array,
+        source: ScalarType,
+        result: ScalarType,
+        rounding: ScalarRounding | None,
+        beyond: Beyond | None,
+    ) -> Array:
         negated = 0 - value.cast(i32) if source.bits == 1 else value  # an i1 is 0 or -1
-        return negated.cast(result.element)
+        return negated.cast(result.element, MODES[rounding], saturate=beyond is Beyond.SAT)
 
 
 class FromUnsigned(
-    Conversion, own="itof unsigned", name="uitofp", asm=in_cpp("({type})({unsigned}){value}")
+    Rounded,
+    own="itof unsigned",
+    name="uitofp",
+    asm=in_cpp("({type})({unsigned}){value}[ /* {rounding} */][ /* {beyond} */]"),
 ):
-    """An unsigned integer as float, rounded half to even."""
+    """An unsigned integer as float, rounded half to even if not said otherwise."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
     value = In(Scalar, **WHOLE)
 
     @staticmethod
-    def run(value: Array, result: ScalarType) -> Array:
-        return value.bitcast(unsigned_of(value.dtype)).cast(result.element)
+    def run(
+        value: Array, result: ScalarType, rounding: ScalarRounding | None, beyond: Beyond | None
+    ) -> Array:
+        bits = value.bitcast(unsigned_of(value.dtype))
+        return bits.cast(result.element, MODES[rounding], saturate=beyond is Beyond.SAT)
 
 
-class ToSigned(Conversion, own="ftoi signed", name="fptosi"):
-    """A float as signed integer, toward zero.
+class ToInteger(Rounded, abstract=True):
+    """A float as integer."""
+
+    saturates = "beyond the type is the nearest number of it"
+    rules = when(
+        Rounded.beyond.given, named("attribute", Rounded.beyond == Beyond.SAT, help=saturates)
+    )
+
+
+class ToSigned(ToInteger, own="ftoi signed", name="fptosi"):
+    """A float as signed integer, toward zero if not said otherwise.
 
     Beyond the type it is the nearest number of the type, of NaN 0, as ARM's scalar units do it.
     """
@@ -301,21 +357,24 @@ class ToSigned(Conversion, own="ftoi signed", name="fptosi"):
     example = "%a = arith.constant -7.5 : f32\n%n = NAME %a : f32 to i32"
 
     @staticmethod
-    def run(value: Array, result: ScalarType) -> Array:
-        return value.cast(result.element, Rounding.TRUNC, saturate=True)
+    def run(value: Array, result: ScalarType, rounding: ScalarRounding | None) -> Array:
+        return value.cast(result.element, MODES[rounding], saturate=True)
 
 
 class ToUnsigned(
-    Conversion, own="ftoi unsigned", name="fptoui", asm=in_cpp("({type})({unsigned}){value}")
+    ToInteger,
+    own="ftoi unsigned",
+    name="fptoui",
+    asm=in_cpp("({type})({unsigned}){value}[ /* {rounding} */][ /* {beyond} */]"),
 ):
-    """A float as unsigned integer, toward zero; beyond the type as fptosi."""
+    """A float as unsigned integer, toward zero if not said otherwise; beyond the type as fptosi."""
 
     example = "%a = arith.constant 7.5 : f32\n%n = NAME %a : f32 to i32"
 
     @staticmethod
-    def run(value: Array, result: ScalarType) -> Array:
+    def run(value: Array, result: ScalarType, rounding: ScalarRounding | None) -> Array:
         wanted = unsigned_of(result.element)
-        return value.cast(wanted, Rounding.TRUNC, saturate=True).bitcast(result.element)
+        return value.cast(wanted, MODES[rounding], saturate=True).bitcast(result.element)
 
 
 class Bitcast(

@@ -60,13 +60,15 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     items = [read_item(p, p.names)]
     while p.accept(","):
         items.append(read_item(p, p.names))
-    sign = _words(p, given)
+    sign = _words(p, given, forms)
     p.expect(":")
     types = [kind for kind, _ in p.listed_types()]
     outcome = [kind for kind, _ in p.listed_types()] if p.accept("->") else types[-1:]
     page = _chosen(p, forms, sign, (types[-1], *outcome), at)
     if shape == "select":
         types = [I1, types[-1], types[-1]]
+    elif shape == "in_full":
+        types, outcome = types[:1] * len(items), [types[0], types[-1]]
     elif len(types) == 1:
         types *= len(items)
     if len(types) != len(items):
@@ -96,7 +98,7 @@ def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return op
 
 
-def _words(p: Parser, given: list[Given]) -> str:
+def _words(p: Parser, given: list[Given], forms: Forms) -> str:
     """What stands between the operands and the types; gives the word of the sign."""
     sign = ""
     while (text := p.texts[p.i]) != ":":
@@ -107,11 +109,25 @@ def _words(p: Parser, given: list[Given]) -> str:
             given.append(flags(p))
         elif text == "{":
             given += dictionary(p)
-        elif text in ("round", "sat", "nosat"):  # of threads
-            raise UnknownOperandType
+        elif text in ("round", "sat", "nosat"):
+            given.append(_control(p, forms))
         else:
             p.fail("expected ':' and a type")
     return sign
+
+
+def _control(p: Parser, forms: Forms) -> Given:
+    """`round(z)` or `sat` of a conversion; what no page has is of threads."""
+    at, word = p.i, p.texts[p.i]
+    p.i += 1
+    if p.accept("("):
+        word = f"{word}({p.texts[p.i]})"
+        p.i += 1
+        p.expect(")")
+    for attr in (attr for page, _ in forms for attr in page.attrs):
+        if issubclass(attr.kind, Word) and attr.kind.named(word):
+            return Given(attr.key, at, Raw(word), at, p.i - 1)
+    raise UnknownOperandType
 
 
 def _chosen(p: Parser, forms: Forms, sign: str, kinds: Sequence[Type], at: int) -> type[Instr]:

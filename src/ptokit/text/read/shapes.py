@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
+from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch, read_switch
@@ -62,6 +63,18 @@ def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         call.results = call.results or call.types
         call.types = call.types * max(len(call.items), 1)
     return build(p, p.names, forms, call, results)
+
+
+def read_in_full(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """`op %a, %b : T`, or `: T, i1` with the type of the second result."""
+    op, items = Op(forms[0], spans={"": p.span(at)}), [read_item(p, p.names)]
+    while p.accept(","):
+        items.append(read_item(p, p.names))
+    bind_attributes(p, op, promises(p))
+    p.expect(":")
+    kind = p.type()
+    values = [typed_use(p, item, kind) for item in items]
+    return finish(p, op, results, values, [kind, p.type() if p.accept(",") else kind])
 
 
 def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
@@ -158,13 +171,23 @@ def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) ->
 
 
 def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %a : T to U`."""
+    """`op %a downward : T to U`."""
     op, item = Op(forms[0], spans={"": p.span(at)}), read_item(p, p.names)
-    bind_attributes(p, op, promises(p))
+    words: list[Given] = []
+    while (attr := _worded(op.page, p.texts[p.i])) is not None:
+        words.append(Given(attr.key, p.i, Raw(p.texts[p.i]), p.i, p.i))
+        p.i += 1
+    bind_attributes(p, op, [*words, *promises(p)])
     p.expect(":")
     given = typed_use(p, item, p.type())
     p.expect("to")
     return finish(p, op, results, (given,), [p.type()])
+
+
+def _worded(page: type[Instr], text: str) -> Attr | None:
+    """The attribute of which a word alone says what it is."""
+    kinds = ((attr, attr.kind) for attr in page.attrs)
+    return next((a for a, kind in kinds if issubclass(kind, Word) and kind.named(text)), None)
 
 
 def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
@@ -394,6 +417,7 @@ SHAPES: dict[str, Read] = {
     "configured": read_op,
     "worded": read_op,
     "same": read_same,
+    "in_full": read_in_full,
     "tile_element": read_tile_element,
     "constant": read_constant,
     "compare": read_compare,

@@ -191,6 +191,18 @@ def write_same(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op, w)} : {kind}")
 
 
+def write_in_full(w: Writer, op: Op) -> None:
+    """`%r, %s = op %a, %b : T`, with the type of the second result where it is another."""
+    names = ", ".join(w.use(v) for _, v in op.values())
+    text = f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op, w)}"
+    w.line(op, f"{text} : {_of_results(w, op)}")
+
+
+def _of_results(w: Writer, op: Op) -> str:
+    """The types of the results, each once."""
+    return ", ".join(dict.fromkeys(w.type(v.type) for v in op.results))
+
+
 def write_constant(w: Writer, op: Op) -> None:
     """`%c = op 5 : index`, `%c = op dense<0> : vector<4xi16>`."""
     kind = op.results[0].type
@@ -231,10 +243,12 @@ def write_own(w: Writer, op: Op) -> None:
         word, sign = _apart(chosen.text, own)
     promised = {k: str(v) for k, v in op.attrs.items() if k in FLAGS.values() and "<" in str(v)}
     rest = replace(op, attrs={k: v for k, v in op.attrs.items() if k not in promised})
+    alone, rest = _alone(rest) if shape == "cast" else ([], rest)
     flags = [f"{k}<{promised[a].partition('<')[2]}" for k, a in FLAGS.items() if a in promised]
-    words = "".join(f" {text}" for text in (sign, *flags) if text)
+    words = "".join(f" {text}" for text in (sign, *(word.cpp for word in alone), *flags) if text)
     source, result = w.type(values[-1].type), w.type(op.results[0].type)
     types = ", ".join([source] * len(values)) if own.listed else source
+    types = _of_results(w, op) if shape == "in_full" else types
     arrow = f" -> {result}" if own.listed or shape == "cast" else ""
     head = f"{w.results(op)}{w.mnemonic(op)} {f'{word} ' if word else ''}"
     names = ", ".join(map(w.use, values))
@@ -258,10 +272,21 @@ def write_tile_element(w: Writer, op: Op) -> None:
 
 
 def write_cast(w: Writer, op: Op) -> None:
-    """`%r = op %a : T to U`."""
+    """`%r = op %a downward : T to U`."""
     value = op.bound(signature(op.page).ins[0].name)[0]
     types = f"{w.type(value.type)} to {w.type(op.results[0].type)}"
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)}{attributes(op, w)} : {types}")
+    words, rest = _alone(op)
+    text = "".join(f" {word.text}" for word in words)
+    w.line(
+        op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)}{text}{attributes(rest, w)} : {types}"
+    )
+
+
+def _alone(op: Op) -> tuple[list[Word], Op]:
+    """The words of a conversion that stand alone, and what else there is of it."""
+    names = [a.name for a in op.page.attrs if isinstance(op.attrs.get(a.name), Word)]
+    words = [word for n in names if isinstance(word := op.attrs[n], Word)]
+    return words, replace(op, attrs={k: v for k, v in op.attrs.items() if k not in names})
 
 
 def _list(w: Writer, op: Op) -> tuple[str, str]:
@@ -416,6 +441,7 @@ WRITERS: dict[str, Write] = {
     "bound": write_op,
     "addressed": write_addressed,
     "same": write_same,
+    "in_full": write_in_full,
     "tile_element": write_tile_element,
     "constant": write_constant,
     "compare": write_compare,
