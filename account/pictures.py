@@ -161,7 +161,7 @@ def roof() -> str:
 
 
 def memory() -> str:
-    """Who lies where in the memory of the vector unit, as `check --memory` draws it."""
+    """The tiles by address in the memory of the vector unit, as `check --memory` draws it."""
     maps = example("pto/flash_attention").memory("a2a3")
     return memory_svg([one for one in maps if one.space == "UB"])
 

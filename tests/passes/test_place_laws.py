@@ -126,7 +126,7 @@ def test_tiles_that_live_at_one_time_share_no_byte(path: Path, chip: str, roomy:
 
 
 @over(8)
-def test_the_fullest_moment_is_known(path: Path, chip: str) -> None:
+def test_the_peak_is_known(path: Path, chip: str) -> None:
     """As many bytes as by the lives that are worked out here, and not a tenth more."""
     tiles, program = found(path, TARGETS[chip]), placed(path, TARGETS[chip])
     assert program is not None
@@ -140,7 +140,7 @@ def test_the_fullest_moment_is_known(path: Path, chip: str) -> None:
         aligned = sum(-(-tile.nbytes // LINE) * LINE for tile in each.live)
         assert least <= aligned <= least + least // 10
         assert each.peak == sum(tile.nbytes for tile in each.live)
-        assert all(t.first <= each.fullest.first <= t.last for t in each.live)
+        assert all(t.first <= each.peak_at.first <= t.last for t in each.live)
         assert each.end <= each.capacity == TARGETS[chip].capacity[each.space]
 
 

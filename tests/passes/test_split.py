@@ -102,7 +102,7 @@ def test_what_is_not_divided_says_why(why: str) -> None:
     with pytest.raises(pto.PtoError) as refused:
         run_passes(module, ["split"], TARGETS["a5"])
     (found,) = refused.value.diagnostics
-    assert (found.slug, found.seen) == ("undivided", why)
+    assert (found.slug, found.seen) == ("cannot-split", why)
     assert found.help
     assert found.span
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from ptokit.analysis.intervalanalysis import IntervalAnalysis, UndecidedRule
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, check_addresses, plan
 from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
-from ptokit.analysis.survey import Left, Survey
 from ptokit.analysis.uninitialised import Trial, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.diagnostics.rich import Rich
@@ -48,7 +48,7 @@ class Verdict(Rich):
     word: Outcome
     reason: str
     diagnostics: tuple[Diagnostic, ...]
-    left: tuple[Left, ...]
+    left: tuple[UndecidedRule, ...]
 
     def also(self, further: Iterable[Diagnostic]) -> Verdict:
         """The verdict when more was found on the same target; nothing changes a refusal."""
@@ -112,7 +112,7 @@ def _verdict(
     known: Sequence[Diagnostic],
 ) -> Verdict:
     found = list(known)
-    left: list[Left] = []
+    left: list[UndecidedRule] = []
     for interference in functions:
         here, waiting = judged(interference, target, trial)
         found += here
@@ -138,14 +138,14 @@ def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         yield first
 
 
-def _outcome(found: Sequence[Diagnostic], left: Sequence[Left]) -> tuple[Outcome, str]:
+def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tuple[Outcome, str]:
     errors = sum(d.is_error for d in found)
     if errors:
         return Outcome.REFUSED, _count(errors, "error")
     unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS | OPAQUE and not d.rule]
     elided = [d.message for d in found if d.slug == "type-elided"]
-    blank = [d.message for d in found if d.slug == "uninitialised-read"]
-    reasons = [*unknown[:1], *elided[:1], *blank[:1]]
+    unwritten = [d.message for d in found if d.slug == "uninitialised-read"]
+    reasons = [*unknown[:1], *elided[:1], *unwritten[:1]]
     if left:
         reasons.append(f"{_count(len(left), 'rule')} left to the run, {left[0].why}")
     return (Outcome.UNDECIDED if reasons else Outcome.LEGAL), "; ".join(reasons)
@@ -157,27 +157,27 @@ def _count(number: int, noun: str) -> str:
 
 def judged(
     interference: Interference, target: Target, trial: Trial
-) -> tuple[list[Diagnostic], list[Left]]:
+) -> tuple[list[Diagnostic], list[UndecidedRule]]:
     """Everything wrong with a function on a target, and what is left to the run."""
     func = interference.func
-    survey = Survey(target)
-    survey.func(func)
-    found, left = survey.found, survey.left
-    if survey.open:
-        search = Search(target, {}, func, survey.open)
+    intervals = IntervalAnalysis(target)
+    intervals.func(func)
+    found, left = intervals.found, intervals.left
+    if intervals.open:
+        search = Search(target, {}, func, intervals.open)
         search.search(func)
         found, left = found + search.found, left + search.left
-    facts = Facts(target, _numbers(survey.facts), survey.facts.types)
-    blank, waiting = uninitialised(interference, facts, survey.dead, trial)
-    found, left = found + blank, left + waiting
+    facts = Facts(target, _numbers(intervals.facts), intervals.facts.types)
+    unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
+    found, left = found + unwritten, left + waiting
     found.sort(key=lambda d: _line(d.span))
-    left += _perhaps_overlapping(interference, facts, survey.facts.numbers)
+    left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
     return found + list(check_addresses(interference, facts)), left
 
 
 def _perhaps_overlapping(
     interference: Interference, facts: Facts, numbers: Mapping[Value, Any]
-) -> Iterator[Left]:
+) -> Iterator[UndecidedRule]:
     """Tiles at addresses that vary or only the run knows, in a memory where others are placed."""
     planned: Planned | None = None
     for op in interference.func.body.walk():
@@ -193,7 +193,7 @@ def _perhaps_overlapping(
             if number is UNKNOWN or (low(number) < end and start < high(number) + kind.nbytes):
                 rule = f"no byte of it is one of {start} to {end - 1}, where tiles are placed"
                 why = f"%{address.name} is known only when it runs"
-                yield Left(op.spans.get("addr"), op.name, rule, why)
+                yield UndecidedRule(op.spans.get("addr"), op.name, rule, why)
 
 
 def _numbers(facts: Facts) -> dict[Value, Any]:  # Any: int or float

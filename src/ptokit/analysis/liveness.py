@@ -130,7 +130,7 @@ class Interference(PointsTo):
         return found
 
 
-class Lives(Interference):
+class LiveRanges(Interference):
     """Interference, and the `last` of the ops by `number`, in text order, where storage is live."""
 
     def __init__(self, func: Func) -> None:

@@ -1,4 +1,4 @@
-"""What lies where, and when: the tiles of each memory of a function, and its fullest moment."""
+"""What lies where, and when: the tiles of each memory of a function, and its peak."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import Lives, Storage
-from ptokit.analysis.occupancy import fullest
+from ptokit.analysis.liveness import LiveRanges, Storage
+from ptokit.analysis.occupancy import peak_live_set
 from ptokit.analysis.placement import by_memory, place_tiles
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func
@@ -15,7 +15,7 @@ from ptokit.isa.model.targets import Target
 
 
 @dataclass(frozen=True)
-class TileLife:
+class TileLiveRange:
     """One tile: its bytes, and the instructions, counted in text order, where it is live.
 
     `start`: None if only the run knows the address. `line` of the text defines it, if any does.
@@ -40,7 +40,7 @@ class TileLife:
 class MemoryMap(Rich):
     """One memory of a function on a target, in bytes.
 
-    `live` are the tiles at the fullest moment, which begins with `fullest`; they have `peak` bytes.
+    `live` are the tiles at the peak, which begins at `peak_at`; they have `peak` bytes.
     `usable` is what front ends leave of the capacity. `lines` are those of the instructions.
     """
 
@@ -49,9 +49,9 @@ class MemoryMap(Rich):
     space: str
     capacity: int
     usable: int
-    tiles: tuple[TileLife, ...]
-    fullest: TileLife
-    live: tuple[TileLife, ...]
+    tiles: tuple[TileLiveRange, ...]
+    peak_at: TileLiveRange
+    live: tuple[TileLiveRange, ...]
     peak: int
     lines: tuple[int | None, ...]
 
@@ -65,7 +65,7 @@ class MemoryMap(Rich):
         return {
             **{name: getattr(self, name) for name in ("function", "target", "space", "capacity")},
             **{name: getattr(self, name) for name in ("usable", "peak", "end")},
-            "fullest": self.fullest.name,
+            "peak_at": self.peak_at.name,
             "live": [tile.name for tile in self.live],
             "tiles": [vars(tile) for tile in self.tiles],
         }
@@ -73,13 +73,13 @@ class MemoryMap(Rich):
 
 def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
     """A map of each memory that a function in DPS form has tiles in, in order of their first."""
-    facts, lives = learned(func, target, {}), Lives(func)
-    tiles = lives.tiles(facts, received=True)
-    place_tiles(tiles, lives, facts)
-    lines = tuple(op.span.line if op.span else None for op in lives.number)
+    facts, ranges = learned(func, target, {}), LiveRanges(func)
+    tiles = ranges.tiles(facts, received=True)
+    place_tiles(tiles, ranges, facts)
+    lines = tuple(op.span.line if op.span else None for op in ranges.number)
     for space, there in by_memory(tiles.values()).items():
-        known = {tile.value: _life(tile, lives) for tile in there}
-        moment, capacity = fullest(there), target.capacity[space]
+        known = {tile.value: _live_range(tile, ranges) for tile in there}
+        found, capacity = peak_live_set(there), target.capacity[space]
         yield MemoryMap(
             func.name,
             target.name,
@@ -87,17 +87,17 @@ def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
             capacity,
             min(target.usable.get(space, capacity), capacity),
             tuple(known.values()),
-            known[moment.defined.value],
-            tuple(known[tile.value] for tile in moment.live),
-            moment.nbytes,
+            known[found.defined.value],
+            tuple(known[tile.value] for tile in found.live),
+            found.nbytes,
             lines,
         )
 
 
-def _life(tile: Storage, lives: Lives) -> TileLife:
-    made, span = lives.definitions[tile.value], tile.value.span
-    first = 0 if made is None else lives.number[made]
-    last = max(lives.last.get(tile.value, first), first)
+def _live_range(tile: Storage, ranges: LiveRanges) -> TileLiveRange:
+    made, span = ranges.definitions[tile.value], tile.value.span
+    first = 0 if made is None else ranges.number[made]
+    last = max(ranges.last.get(tile.value, first), first)
     line = span.line if span else None
     address = (tile.value.name, tile.address, tile.kind.nbytes)
-    return TileLife(*address, first, last, line, tile.explicit)
+    return TileLiveRange(*address, first, last, line, tile.explicit)

@@ -1,16 +1,16 @@
-"""How full a memory is: the tiles that live there together, and the moment with the most bytes."""
+"""How full a memory is: the tiles that live there together, and the peak: the largest live set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ptokit.analysis.fitting import merged
 from ptokit.analysis.liveness import Storage
+from ptokit.analysis.tileallocator import merged
 
 
 @dataclass(frozen=True)
-class Moment:
+class LiveSet:
     """Where a tile is defined, and all tiles of its memory that are live there, in text order."""
 
     defined: Storage
@@ -24,16 +24,16 @@ class Moment:
         return others + sum(end - start for start, end in merged((t.start, t.end) for t in given))
 
 
-def fullest(there: Iterable[Storage]) -> Moment:
-    """The moment with the most live bytes, of the tiles of one memory; the first of several.
+def peak_live_set(there: Iterable[Storage]) -> LiveSet:
+    """The live set of the most bytes, of the tiles of one memory; the first of several.
 
-    Tiles begin to live where they are defined, so there is no fuller moment between.
+    Tiles begin to live where they are defined, so there is no larger one between.
     """
     tiles = {tile.value: tile for tile in there}
     order = {value: number for number, value in enumerate(tiles)}
 
-    def moment(tile: Storage) -> Moment:
+    def live_set(tile: Storage) -> LiveSet:
         live = sorted({tile.value, *(tile.beside & tiles.keys())}, key=order.__getitem__)
-        return Moment(tile, tuple(tiles[value] for value in live))
+        return LiveSet(tile, tuple(tiles[value] for value in live))
 
-    return max(map(moment, tiles.values()), key=lambda m: m.nbytes)
+    return max(map(live_set, tiles.values()), key=lambda m: m.nbytes)

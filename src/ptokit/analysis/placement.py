@@ -1,7 +1,7 @@
 """Placement: an address for every tile that the program does not place itself.
 
 Tiles share bytes only where they do not all fit, and then only those that are never live at the
-same time (see `fitting`, `liveness`). Addresses that the program gives are its own affair: tiles
+same time (see `tileallocator`, `liveness`). Addresses that the program gives are its own: tiles
 there may overlap one another. No placed tile ever lies there: a known address is kept free for the
 whole function, and a tile at an address that only the run knows is compared with the placed tiles
 when it is made (`Planned.conflict`, in both engines). Where there are such tiles the others are
@@ -14,11 +14,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from ptokit.analysis.fitting import Extent, Fitting, Places, Touches, in_gaps, merged, touches
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
-from ptokit.analysis.occupancy import Moment, fullest
+from ptokit.analysis.occupancy import LiveSet, peak_live_set
 from ptokit.analysis.pipe_entries import fact
+from ptokit.analysis.tileallocator import (
+    Extent,
+    PipesOfUse,
+    Places,
+    TileAllocator,
+    in_gaps,
+    merged,
+    pipes_of_use,
+)
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, error
@@ -73,7 +81,7 @@ def place_tiles(
     tiles: Mapping[Value, Storage], interference: Interference, facts: Facts
 ) -> Planned:
     """An address for each of the tiles that has none."""
-    planned, touched = Planned(), cache(lambda: touches(interference, facts))
+    planned, touched = Planned(), cache(lambda: pipes_of_use(interference, facts))
     slots = {s: sum(sizes.values()) for s, sizes in reserved(interference.func).items()}
     for space, there in by_memory(tiles.values()).items():
         own = [tile for tile in there if not tile.explicit]
@@ -129,7 +137,7 @@ def _places(
     given: list[Storage],
     limit: int,
     target: Target,
-    touched: Callable[[], Touches],
+    touched: Callable[[], PipesOfUse],
 ) -> Places:
     """Where the tiles of one memory go that are placed, beside those that the program places."""
     if not own:
@@ -138,9 +146,9 @@ def _places(
     capacity = target.capacity[space]
     used = merged((tile.start, tile.end) for tile in given if tile.address is not None)
     if all(tile.address is not None for tile in given):
-        return Fitting(own, used, limit, line, touched).best()
+        return TileAllocator(own, used, limit, line, touched).best()
     mirrored = [(capacity - end, capacity - start) for start, end in reversed(used)]
-    fitting = Fitting(own, mirrored, capacity, line, touched)
+    fitting = TileAllocator(own, mirrored, capacity, line, touched)
     return {v: capacity - at - fitting.sizes[v] for v, at in fitting.shortest().items()}
 
 
@@ -162,29 +170,29 @@ def _overlap(
 
 
 def _overflowing(there: list[Storage], target: Target) -> Iterator[Diagnostic]:
-    """The tiles of one memory do not fit: who lives there at the fullest moment."""
+    """The tiles of one memory do not fit: who lives there at the peak."""
     own, space = [tile for tile in there if not tile.explicit], there[0].space
     if all(_inside(tile, target) for tile in own):
         return
-    moment, capacity = fullest(there), target.capacity[space]
-    slug, name = "out-of-memory", f"%{moment.defined.value.name}"
-    most = max(moment.live, key=lambda tile: tile.kind.nbytes).kind.nbytes
-    gap = "" if moment.nbytes > capacity else f", and no {most} bytes in a row are left"
+    peak, capacity = peak_live_set(there), target.capacity[space]
+    slug, name = "out-of-memory", f"%{peak.defined.value.name}"
+    most = max(peak.live, key=lambda tile: tile.kind.nbytes).kind.nbytes
+    gap = "" if peak.nbytes > capacity else f", and no {most} bytes in a row are left"
     yield Diagnostic(
         slug,
         f"{name}: {CATALOGUE[slug].title}",
-        moment.defined.value.span,
+        peak.defined.value.span,
         rule=f"tiles alive together <= {capacity} bytes of {space}",
-        seen=f"{len(moment.live)} tiles need {moment.nbytes} bytes{gap}",
+        seen=f"{len(peak.live)} tiles need {peak.nbytes} bytes{gap}",
         help="use smaller tiles, or stop using one before the next is defined",
         targets=(target.name,),
-        notes=tuple(_who(moment)),
+        notes=tuple(_who(peak)),
     )
 
 
-def _who(moment: Moment) -> Iterator[Note]:
-    """The largest tiles that live at a moment, and the count of the others."""
-    others = [tile for tile in moment.live if tile is not moment.defined]
+def _who(peak: LiveSet) -> Iterator[Note]:
+    """The largest tiles that live at the peak, and the count of the others."""
+    others = [tile for tile in peak.live if tile is not peak.defined]
     others.sort(key=lambda tile: -tile.kind.nbytes)
     for tile in others[:LISTED]:
         span = tile.value.span

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion
+from ptokit.analysis.intervalanalysis import IntervalAnalysis, counter, undecided_rule, widened
 from ptokit.analysis.ranges import Range
-from ptokit.analysis.survey import Survey, counter, left, widened
 from ptokit.analysis.violation import blamed, violation
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -42,7 +42,7 @@ class Iteration(NamedTuple):
     iteration: int
 
 
-class Search(Survey):
+class Search(IntervalAnalysis):
     """Looks for iterations that break rules of `wanted`; `path` are the ops that matter."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Search(Survey):
             self.block(func.body)
         except (Exhausted, Unproven):
             rest = [(op, rule) for op, rules in self.wanted.items() for rule in rules]
-            self.left += [left(op, rule, TOO_LONG) for op, rule in rest]
+            self.left += [undecided_rule(op, rule, TOO_LONG) for op, rule in rest]
 
     def block(self, block: Block) -> None:
         for op in self.path.get(block, ()):
@@ -92,7 +92,7 @@ class Search(Survey):
             self.found.append(self._at(violation(op.page, rule, env, blamed(op, rule))))
         else:
             why = "a number is known only when it runs"
-            self.left.append(left(op, rule, why))
+            self.left.append(undecided_rule(op, rule, why))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion

@@ -3,7 +3,7 @@
 A read is suspect where no instruction before it in the text writes a value that may name the same
 bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
 is reported if the first iteration of every loop around it gets there on every path, and if the
-instruction's body, run on blank memory, says so: scratch operands are named and not read. A part
+instruction's body, run on unwritten memory, says so: scratch operands are named, not read. A part
 of a tile that was never written while another was is left to the run.
 
 It is an error, but in an excerpt: where a function reads tiles that nothing in it fills, whoever
@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses, PointsTo
 from ptokit.analysis.checker import CheckedRegion
+from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
 from ptokit.analysis.search import Search
-from ptokit.analysis.survey import GUARDED, Left, same_value
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -28,14 +28,14 @@ from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, CALLS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
-# Tries an instruction where some tiles are blank; see `analysis.blank.first_blank_read`.
+# Tries an instruction where some tiles are unwritten; see `analysis.readtrial`.
 EXCERPT = "nothing in this function fills some of the tiles that it reads: a run ends here"
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
 def uninitialised(
     points_to: PointsTo, facts: Facts, dead: Container[Block], trial: Trial
-) -> tuple[list[Diagnostic], list[Left]]:
+) -> tuple[list[Diagnostic], list[UndecidedRule]]:
     """The tiles that are always read first, and those that are if a condition holds.
 
     `dead` are the regions that never run.
@@ -72,9 +72,9 @@ def _suspects(
         if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
             return  # it may write anything
         if op.page.executes and ALIASES not in op.page.traits:
-            blank = {n: v for n, v in _read(op) if storage.of(v) not in written}
-            if blank:
-                yield op, blank
+            unwritten = {n: v for n, v in _read(op) if storage.of(v) not in written}
+            if unwritten:
+                yield op, unwritten
             written |= {storage.of(value) for _, value in _written(op)}
         elif op.page.declared:
             outs = op.page.outs()
@@ -127,31 +127,32 @@ class FirstIterations(Search):
 
     def op(self, op: AnyOp) -> None:
         super().op(op)
-        blank = self.suspects.get(op, {}) if isinstance(op, Op) else {}
-        if isinstance(op, Op) and blank:
-            self._try(op, blank)
+        unwritten = self.suspects.get(op, {}) if isinstance(op, Op) else {}
+        if isinstance(op, Op) and unwritten:
+            self._try(op, unwritten)
 
-    def _try(self, op: Op, blank: dict[str, Value]) -> None:
-        roots = {self.storage.of(value) for value in blank.values()} - self.said
-        written = [v for _, v in _written(op) if v not in blank.values()]
+    def _try(self, op: Op, unwritten: dict[str, Value]) -> None:
+        roots = {self.storage.of(value) for value in unwritten.values()} - self.said
+        written = [v for _, v in _written(op) if v not in unwritten.values()]
         env = self.facts.environment(op)
         if not roots or any(self.storage.of(value) in roots for value in written):
             return
         rules = op.page.rules_on(self.facts.target)
         if not all(r.warning or r.holds(env) is True or same_value(op, r.formula) for r in rules):
             return
-        found = self.trial(op, set(blank.values()), self.facts)
+        found = self.trial(op, set(unwritten.values()), self.facts)
         if found is None:
             return
         self.said |= roots
-        self.read |= set(blank.values())
-        name = next((n for n, v in blank.items() if found.message.startswith(f"%{v.name} ")), "")
+        self.read |= set(unwritten.values())
+        starts = found.message.startswith
+        name = next((n for n, v in unwritten.items() if starts(f"%{v.name} ")), "")
         found = replace(found, span=op.span_of(name), targets=(self.facts.target.name,))
         if self.exact:
             self.found.append(found)
         else:
             why = f"{found.message}, and {GUARDED}"
-            self.left.append(Left(found.span, op.name, found.slug, why))
+            self.left.append(UndecidedRule(found.span, op.name, found.slug, why))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion

@@ -9,7 +9,7 @@ from typing import Any
 from ptokit.analysis.aliases import written_args
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
-from ptokit.ir.garbage import uncollected
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.scalars import wrapped
@@ -24,7 +24,7 @@ from ptokit.passes.complete import complete
 from ptokit.sim.arguments import Bound, all_known, mismatch
 
 
-@uncollected()
+@gc_disabled()
 def bind(
     func: Func,
     arrays: Mapping[str, Any],  # Any: arrays and numbers

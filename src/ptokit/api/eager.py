@@ -161,7 +161,7 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
 
 def _judge(page: type[Instr], given: Mapping[str, Any]) -> Target:  # Any: as above
     """Whose rules hold in a kernel that is debugged: a move between cores goes through a pipe."""
-    from ptokit.passes.crossings import crosses
+    from ptokit.passes.coretransfers import crosses
 
     types = [getattr(given.get(o.name), "type", None) for o in page.operands]
     return DEFAULT_TARGET if crosses(page, types) else current_core().target

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.analysis.survey import faults_of_run
+from ptokit.analysis.intervalanalysis import faults_of_run
 from ptokit.api import ranks
 from ptokit.api.bind import bind, named_arguments
 from ptokit.api.fills import Completed, filled

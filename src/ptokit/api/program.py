@@ -424,10 +424,10 @@ class Program(Rich):
         return print_module(converted, form, dialect)
 
 
-def _trial(op: Op, blank: set[Value], facts: Facts) -> Diagnostic | None:
-    from ptokit.analysis.blank import first_blank_read  # few programs need it
+def _trial(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
+    from ptokit.analysis.readtrial import first_uninitialised_read  # few programs need it
 
-    return first_blank_read(op, blank, facts)
+    return first_uninitialised_read(op, unwritten, facts)
 
 
 def _without_dps(module: Module) -> Iterator[Diagnostic]:

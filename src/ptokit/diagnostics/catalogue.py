@@ -71,8 +71,8 @@ CATALOGUE: dict[str, Entry] = {
         "said, each statement at the top of a function has a section of its own; a loop or branch "
         "with instructions of both kinds needs sections inside. On cpu one core has all units.",
     ),
-    "undivided": Entry(
-        "a kernel for both kinds of cores cannot be taken apart here",
+    "cannot-split": Entry(
+        "a kernel for both kinds of cores cannot be split here",
         "Chips have the cube unit and the vector unit on cores of their own. A kernel for both "
         "becomes two functions, and tiles that go from one core to the other go through pipes. "
         "That needs each instruction to be for one core, what crosses to be moved as it is to a "
@@ -178,8 +178,8 @@ CATALOGUE: dict[str, Entry] = {
         "the tiles do not fit",
         "Tiles without an address are placed by ptokit: apart while all fit, then on the bytes of "
         "tiles that are no longer needed. Even so the tiles that are live at the same time need "
-        "more bytes than the target has in that memory. The notes list who lives at the fullest "
-        "moment.",
+        "more bytes than the target has in that memory. The notes list the tiles live at the "
+        "peak.",
     ),
     "near-capacity": Entry(
         "little of the memory is left",
@@ -271,7 +271,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "race": Entry(
         "two cores touch the same bytes in no order",
-        "One of them writes, and no signal, entry or slot of a pipe, or meeting of cores orders "
+        "One of them writes, and no signal, entry or slot of a pipe, or `syncall` orders "
         "the two: the result may be another one with each run on hardware. The first place is that "
         "of the access that came second; the seed of the schedule gives the same run again.",
     ),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Generator[None]:
+def gc_disabled() -> Generator[None]:
     """No garbage is looked for: of the many objects that are made inside hardly any is."""
     before = gc.isenabled()
     gc.disable()

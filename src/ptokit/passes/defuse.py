@@ -36,7 +36,7 @@ class DefUse:
 
     def __init__(self, func: Func) -> None:
         self.defined, self.used, self.written, self.clock = {}, {}, {}, 0
-        self.blank: dict[Value, None] = {}  # new tiles: their content is undefined
+        self.undefined: dict[Value, None] = {}  # new tiles: without content
         self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
         start = ProgramPoint(0, (), func.body, 0)
         self.defined |= dict.fromkeys(func.args, start)
@@ -67,17 +67,17 @@ class DefUse:
                 yield self.source[value]
 
     def _needed(self, op: AnyOp) -> Iterator[Value]:
-        """The values an op uses; a blank tile that it only writes to has no content to need."""
+        """The values an op uses; an undefined tile that it only writes to is not needed."""
         if not (isinstance(op, Op) and op.ssa):
             yield from uses_of(op)
             return
         for name, value in op.values():
-            if value not in self.blank or op.page.operand(name).role is not Role.OUT:
+            if value not in self.undefined or op.page.operand(name).role is not Role.OUT:
                 yield value
 
     def _results(self, op: Op) -> None:
         if ALLOCATES in op.page.traits:
-            self.blank |= dict.fromkeys(op.results)
+            self.undefined |= dict.fromkeys(op.results)
         if op.ssa:
             self.written |= dict.fromkeys(op.results[len(op.page.results()) :], op)
         new = op.page.executes or op.regions or ALLOCATES in op.page.traits

@@ -81,7 +81,7 @@ class _ToDps:
         formulas = (rule.formula for rule in op.page.all_rules)
         for same in (f for f in formulas if isinstance(f, SameStorage)):
             old, new = op.bound(same.left.operand), results.get(same.right.operand)
-            if not old or new is None or old[0] not in self.chains.written | self.chains.blank:
+            if not old or new is None or old[0] not in self.chains.written | self.chains.undefined:
                 continue
             fits = old[0].type == new.type and not self._is_view(old[0])
             if fits and not self.chains.needed_after(old[0], new):
@@ -146,7 +146,7 @@ class _ToDps:
                 raise refuse(message, getattr(op, "span", None), "use one form for this tile")
             if write not in self.chains.written:
                 continue
-            others = [v for v in members if v is not write and v not in self.chains.blank]
+            others = [v for v in members if v is not write and v not in self.chains.undefined]
             if others and self._is_view(write):
                 raise self._conflict(write, others[0], "the first is a view of other bytes")
             for value in members:

@@ -16,7 +16,7 @@ from ptokit.isa.model.types import I64, Kind, ScalarType
 from ptokit.isa.model.words import CUBE, MAT, VEC, VECTOR, KernelKind
 from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import MOST_FLAGS, TO_CUBE, TO_VECTOR
-from ptokit.passes.crossings import Arrival, undivided
+from ptokit.passes.coretransfers import CoreTransfer, cannot_split
 from ptokit.passes.shared import FreshNames, arithmetic_page
 from ptokit.text.read.attributes import Raw
 
@@ -33,7 +33,7 @@ class PipePlan:
     number: int
     to: KernelKind
     label: str
-    entries: list[Arrival] = field(default_factory=list[Arrival])
+    entries: list[CoreTransfer] = field(default_factory=list[CoreTransfer])
 
     @property
     def slot_size(self) -> int:
@@ -46,25 +46,25 @@ class PipePlan:
         return self.slot_size * DEPTH
 
 
-def pipes_for(found: Sequence[Arrival]) -> list[PipePlan]:
+def pipes_for(found: Sequence[CoreTransfer]) -> list[PipePlan]:
     """As few pipes as there may be: what was popped of one is free before more of it arrives.
 
-    The number of an arrival's pipe is written into it. PtoError if a core has not so many flags.
+    The number of a transfer's pipe is written into it. PtoError if a core has not so many flags.
     """
     pipes: list[PipePlan] = []
-    for arrival in found:
-        own = [pipe for pipe in pipes if pipe.to is arrival.to]
-        free = (p for p in own if not any(arrival.meets(entry) for entry in p.entries))
+    for transfer in found:
+        own = [pipe for pipe in pipes if pipe.to is transfer.to]
+        free = (p for p in own if not any(transfer.overlaps(entry) for entry in p.entries))
         pipe = next(free, None)
         if pipe is None:
-            label = f"to_{arrival.to.text}{len(own) or ''}"
-            pipes.append(pipe := PipePlan(len(pipes), arrival.to, label))
-        pipe.entries.append(arrival)
-        arrival.pipe = pipe.number
+            label = f"to_{transfer.to.text}{len(own) or ''}"
+            pipes.append(pipe := PipePlan(len(pipes), transfer.to, label))
+        pipe.entries.append(transfer)
+        transfer.pipe = pipe.number
     if 2 * len(pipes) > MOST_FLAGS:
         seen = f"so many tiles are there at once that they need {len(pipes)} pipes"
         help = f"a core has flags for {MOST_FLAGS // 2}: use what arrives before more does"
-        raise undivided(pipes[-1].entries[0].op, seen, help)
+        raise cannot_split(pipes[-1].entries[0].op, seen, help)
     return pipes
 
 

@@ -18,7 +18,7 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import KernelKind
 from ptokit.isa.pages.grid import launch_query
 from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
-from ptokit.passes.syncedges import SyncEdge, Woven
+from ptokit.passes.syncedges import SyncEdge, WithEdges
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.dryrun import dry_runs, samples
@@ -132,7 +132,7 @@ class SampleRun:
         yield from ((a, b) for a, b in ends if a.queue != b.queue and a.op is not b.op)
 
 
-def sample_runs(kernel: SyncKernel, of: Woven, target: Target) -> list[SampleRun]:
+def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[SampleRun]:
     """The runs on the first sample of the arguments with which there is a legal one.
 
     Where the cores of a kernel wait for ever on each, those of one kind run alone: then signals

@@ -24,11 +24,17 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType
 from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
-from ptokit.passes.crossings import Arrival, Homes, arrivals, side_of, undivided
+from ptokit.passes.coreslice import CoreSlice
+from ptokit.passes.coretransfers import (
+    CoreAssignment,
+    CoreTransfer,
+    cannot_split,
+    side_of,
+    transfers,
+)
 from ptokit.passes.percore import OTHER, section_kinds
 from ptokit.passes.pipeends import PipeEnds, PipePlan, pipe_page, pipes_for
 from ptokit.passes.shared import FreshNames, renamed, replaced, values_defined
-from ptokit.passes.wanted import Wanted
 from ptokit.text.read.attributes import Raw
 from ptokit.text.read.names import allocation, constant_page
 
@@ -64,19 +70,19 @@ def is_mixed(func: Func) -> bool:
 
 def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     """The function of the cube, and that of the vector core."""
-    homes = Homes(func)
-    found = arrivals(func, homes)
+    assignment = CoreAssignment(func)
+    found = transfers(func, assignment)
     pipes, name = pipes_for(found), f"{func.name}_{VECTOR.text}"
     while name in taken:
         name += "_core"
     taken.add(name)
     named = {CUBE: func.name, VECTOR: name}
-    halves = {kind: _Half(func, kind, homes, found, target) for kind in named}
+    halves = {kind: _Half(func, kind, assignment, found, target) for kind in named}
     _require_apart(halves)
     if not found:
-        first = next(op for op in func.walk() if homes.whose(op) is not None)
+        first = next(op for op in func.walk() if assignment.whose(op) is not None)
         help = "write two kernels, or a section for each kind of core"
-        raise undivided(first, "nothing goes from one kind of core to the other", help)
+        raise cannot_split(first, "nothing goes from one kind of core to the other", help)
     made: list[Func] = []
     for kind, half in halves.items():
         kept = func.attrs if kind is CUBE else {}  # a launch names the one
@@ -93,12 +99,12 @@ class _Half:
         self,
         func: Func,
         kind: KernelKind,
-        homes: Homes,
-        found: Sequence[Arrival],
+        assignment: CoreAssignment,
+        found: Sequence[CoreTransfer],
         target: Target,
     ) -> None:
         self.kind, self.target = kind, target
-        self.wanted, self.names = Wanted(func, kind, homes, found), FreshNames(func)
+        self.slice, self.names = CoreSlice(func, kind, assignment, found), FreshNames(func)
         self.now: dict[Value, Value] = {}  # what is popped, by the tile that it stands for
         self.taken = set[str]()
         self.numbers: dict[tuple[int, ScalarType], Op] = {}
@@ -126,8 +132,8 @@ class _Half:
         return self.numbers[key].results[0]
 
     def _block(self, block: Block) -> Block:
-        every = [a for a in self.wanted.arrivals.values() if a.way[-1][0] is block]
-        mine = [arrival for arrival in every if arrival.to is self.kind]
+        every = [a for a in self.slice.transfers.values() if a.way[-1][0] is block]
+        mine = [transfer for transfer in every if transfer.to is self.kind]
         new = replace(block, ops=list[AnyOp]())
         for index, op in enumerate(block.ops):
             new.ops += self._op(op)
@@ -135,24 +141,26 @@ class _Half:
         return new
 
     def _op(self, op: AnyOp) -> Iterator[AnyOp]:
-        arrival = self.wanted.arrivals.get(op) if isinstance(op, Op) else None
-        if arrival is not None:
-            yield from self._popped(arrival) if arrival.to is self.kind else self._pushed(arrival)
-        elif op.regions and op in self.wanted.ops:
+        transfer = self.slice.transfers.get(op) if isinstance(op, Op) else None
+        if transfer is not None:
+            yield from (
+                self._popped(transfer) if transfer.to is self.kind else self._pushed(transfer)
+            )
+        elif op.regions and op in self.slice.ops:
             yield self._control(op)
-        elif op in self.wanted.ops or (isinstance(op, Op) and TERMINATOR in op.page.traits):
+        elif op in self.slice.ops or (isinstance(op, Op) and TERMINATOR in op.page.traits):
             yield renamed(op, self.now)
 
     def _control(self, op: AnyOp) -> AnyOp:
         """A loop or branch around what the core needs of its regions."""
         assert isinstance(op, Op), "ops that nobody knows are refused before"
         operands = {
-            name: self.wanted.carried(op, bound) if isinstance(bound, tuple) else bound
+            name: self.slice.carried(op, bound) if isinstance(bound, tuple) else bound
             for name, bound in op.operands.items()
         }
         operands = {name: replaced(bound, self.now) for name, bound in operands.items()}
         regions = [self._region(op, number) for number in range(len(op.regions))]
-        results = self.wanted.named(op, op.results)
+        results = self.slice.named(op, op.results)
         while len(regions) > 1 and not (regions[-1].ops or regions[-1].args):
             regions.pop()
         return replace(op, operands=operands, regions=regions, results=results)
@@ -161,10 +169,10 @@ class _Half:
         """A region, without what only the other core needs to go round or come out."""
         region = op.regions[number]
         new, end = self._block(region), region.terminator
-        new.args = self.wanted.named(op, region.args)
+        new.args = self.slice.named(op, region.args)
         if end is not None and region.passed:
             (name,) = end.page.lists
-            values = self.wanted.passed(op, number, region.passed)
+            values = self.slice.passed(op, number, region.passed)
             if values or len(end.operands) > 1:
                 operands = {**end.operands, name: values}
                 new.ops[-1] = renamed(replace(end, operands=operands), self.now)
@@ -172,48 +180,48 @@ class _Half:
                 new.ops.pop()
         return new
 
-    def _pushed(self, arrival: Arrival) -> Iterator[Op]:
+    def _pushed(self, transfer: CoreTransfer) -> Iterator[Op]:
         """What hands a tile over. Slots in local memory have the boxes of whoever pops."""
-        entry = self.now.get(arrival.src, arrival.src)
-        given, wanted = entry.type, arrival.dst.type
+        entry = self.now.get(transfer.src, transfer.src)
+        given, wanted = entry.type, transfer.dst.type
         assert isinstance(given, TileType)
         assert isinstance(wanted, TileType)
         if not self.target.releases and (given.layout, wanted.layout) == (ND, NZ):
             boxed = replace(wanted, loc=VEC)
-            numbers = zip(("valid_row", "valid_col"), boxed.valid, arrival.valid, strict=True)
+            numbers = zip(("valid_row", "valid_col"), boxed.valid, transfer.valid, strict=True)
             valid = {n: [v] for n, extent, v in numbers if extent is None and isinstance(v, Value)}
             tile = Value(self.names.name(f"{entry.name}_boxed"), boxed, entry.span)
-            yield new_op(allocation(), valid, results=[tile], spans=arrival.op.spans)
-            yield self._moved(arrival, tile, entry)
+            yield new_op(allocation(), valid, results=[tile], spans=transfer.op.spans)
+            yield self._moved(transfer, tile, entry)
             entry = tile
-        yield self._at_pipe(Exchange.PUSHES, arrival, entry=[entry])
+        yield self._at_pipe(Exchange.PUSHES, transfer, entry=[entry])
 
-    def _popped(self, arrival: Arrival) -> Iterator[Op]:
+    def _popped(self, transfer: CoreTransfer) -> Iterator[Op]:
         """What takes the next entry, in a tile that has its place from the pipe."""
-        dst, given = arrival.dst, dict[str, list[Value]]()
+        dst, given = transfer.dst, dict[str, list[Value]]()
         assert isinstance(dst.type, TileType)
         kind = dst.type
         if not kind.valid.static:
             kind = replace(kind, valid=Shape(None, None))
-            numbers = [self._number(n, INDEX) if isinstance(n, int) else n for n in arrival.valid]
+            numbers = [self._number(n, INDEX) if isinstance(n, int) else n for n in transfer.valid]
             given = {"valid_row": numbers[:1], "valid_col": numbers[1:]}
-        fresh = arrival.copied or dst.name in self.taken
+        fresh = transfer.copied or dst.name in self.taken
         entry = Value(self.names.name(dst.name) if fresh else dst.name, kind, dst.span)
         self.taken.add(dst.name)
-        yield replace(self._at_pipe(Exchange.POPS, arrival, **given), results=[entry])
-        if arrival.copied:
-            yield self._moved(arrival, dst, entry)
+        yield replace(self._at_pipe(Exchange.POPS, transfer, **given), results=[entry])
+        if transfer.copied:
+            yield self._moved(transfer, dst, entry)
         else:
             self.now[dst] = entry
 
-    def _moved(self, arrival: Arrival, dst: Value, src: Value) -> Op:
+    def _moved(self, transfer: CoreTransfer, dst: Value, src: Value) -> Op:
         """The same move inside of the memory of the core."""
-        first, second = (operand.name for operand in arrival.op.page.operands[:2])
-        return new_op(arrival.op.page, {first: [dst], second: [src]}, spans=arrival.op.spans)
+        first, second = (operand.name for operand in transfer.op.page.operands[:2])
+        return new_op(transfer.op.page, {first: [dst], second: [src]}, spans=transfer.op.spans)
 
-    def _at_pipe(self, role: Exchange, arrival: Arrival, **operands: list[Value]) -> Op:
-        number: dict[str, object] = {"id": arrival.pipe} if arrival.pipe else {}
-        page, spans = pipe_page(role, self.kind), arrival.op.spans
+    def _at_pipe(self, role: Exchange, transfer: CoreTransfer, **operands: list[Value]) -> Op:
+        number: dict[str, object] = {"id": transfer.pipe} if transfer.pipe else {}
+        page, spans = pipe_page(role, self.kind), transfer.op.spans
         return new_op(page, operands, {**number, "split": 0}, spans=spans)
 
 
@@ -244,4 +252,4 @@ def _require_apart(halves: Mapping[KernelKind, _Half]) -> None:
             if (mine := own.written.get(argument)) is not None and theirs is not None:
                 note = Note(f"the {OTHER[kind].text} core uses it here", theirs.span)
                 message = f"the {kind.text} core writes %{argument.name}, which the other one uses"
-                raise undivided(mine, message, NOT_SHARED, note)
+                raise cannot_split(mine, message, NOT_SHARED, note)

@@ -187,14 +187,14 @@ class Insertion(NamedTuple):
 
 
 @dataclass
-class Woven:
+class WithEdges:
     """Functions with edges, and the edge of each op that was put in."""
 
     funcs: Sequence[Func]
     edges: dict[int, SyncEdge]
 
 
-def woven(places: Places, numbers: Mapping[SyncEdge, int]) -> Woven:
+def insert_edges(places: Places, numbers: Mapping[SyncEdge, int]) -> WithEdges:
     """The functions with these edges, whose flags have these ids."""
     gaps: dict[tuple[Block, int], list[Insertion]] = {}
     for edge, number in numbers.items():
@@ -202,7 +202,7 @@ def woven(places: Places, numbers: Mapping[SyncEdge, int]) -> Woven:
             gaps.setdefault((block, gap), []).append(found)
     made = {id(one.op): one.edge for some in gaps.values() for one in some}
     ops = {gap: [*_at_gap(some, gap[0], places)] for gap, some in gaps.items()}
-    return Woven([replace(f, body=_rebuilt(f.body, ops)) for f in places.funcs], made)
+    return WithEdges([replace(f, body=_rebuilt(f.body, ops)) for f in places.funcs], made)
 
 
 def _insertions(

@@ -18,7 +18,7 @@ from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
 from ptokit.passes.sampleruns import SampleRun, SyncKernel, sample_runs
 from ptokit.passes.shared import refuse
-from ptokit.passes.syncedges import Places, Step, SyncEdge, barrier_at, woven
+from ptokit.passes.syncedges import Places, Step, SyncEdge, barrier_at, insert_edges
 from ptokit.sim.pipes.entries import QueueEntry
 from ptokit.sim.pipes.hazards import Findings, Hazard, clean, find
 from ptokit.sim.pipes.innerflags import has_inner_flags
@@ -88,10 +88,10 @@ class _Synchronising:
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
             given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
             given = self._needed(given, self._runs(given))
-        return woven(self.places, given).funcs
+        return insert_edges(self.places, given).funcs
 
     def _runs(self, numbers: Mapping[SyncEdge, int]) -> list[SampleRun]:
-        return sample_runs(self.kernel, woven(self.places, numbers), self.target)
+        return sample_runs(self.kernel, insert_edges(self.places, numbers), self.target)
 
     def _sufficient(self, edges: Sequence[SyncEdge]) -> tuple[dict[SyncEdge, int], list[SampleRun]]:
         """These edges and as many more as order every hazard, each with a flag of its own; their
@@ -101,7 +101,7 @@ class _Synchronising:
             runs, new = self._runs(dict.fromkeys(edges, 0)), list[SyncEdge]()
             for run in runs:
                 found = find(run.entries(distinct), self.target, run.regions)
-                new = self._mending(found, run)
+                new = self._missing_edges(found, run)
                 if new:
                     break
             if not runs:
@@ -112,7 +112,7 @@ class _Synchronising:
                 return distinct, runs
             edges = [*edges, *new]
 
-    def _mending(self, findings: Findings, run: SampleRun) -> list[SyncEdge]:
+    def _missing_edges(self, findings: Findings, run: SampleRun) -> list[SyncEdge]:
         """Edges for the findings, without those that another new one covers."""
         assert not [*findings.left, *findings.stuck], "each set has its wait after it"
         there = set(run.edges.values())
@@ -188,7 +188,7 @@ class _Synchronising:
 
         while before != len(kept):  # what was found without one may have been about another
             before = len(kept)
-            for edge in sorted(reversed([*numbers]), key=_price):
+            for edge in sorted(reversed([*numbers]), key=_removal_order):
                 if edge in kept and suffice(kept - {edge}):
                     kept.remove(edge)
         return {edge: number for edge, number in numbers.items() if edge in kept}
@@ -199,6 +199,6 @@ def _full_barrier(step: Step, core: KernelKind | None) -> SyncEdge:
     return SyncEdge(Pipe.ALL, Pipe.ALL, step.block, step.number, step.number, core=core)
 
 
-def _price(edge: SyncEdge) -> int:
+def _removal_order(edge: SyncEdge) -> int:
     """The order in which edges are tried for removal: those that stop the most pipes first."""
     return 0 if edge.source is Pipe.ALL else 1 if edge.barrier else 2

@@ -1,11 +1,11 @@
-"""Who lies where in a memory, and when: a table for a terminal, a picture for a browser."""
+"""The tiles of a memory by address and time: a table for a terminal, a picture for a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ptokit.analysis.memorymap import MemoryMap, TileLife
+from ptokit.analysis.memorymap import MemoryMap, TileLiveRange
 
 NAMED = 6  # most tiles that a row of the table names
 WIDTH, HEIGHT = 760, 240  # of a plot
@@ -20,7 +20,7 @@ def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
     rows = [("function", "target", "memory", "in use", "of", "ends at", "line", "alive there")]
     for each in maps:
         share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
-        line = str(each.fullest.line or "")
+        line = str(each.peak_at.line or "")
         numbers = (share, f"{each.capacity:,}", f"{each.end:,}", line)
         rows.append((f"@{each.function}", each.target, each.space, *numbers, _names(each.live)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -30,7 +30,7 @@ def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
         yield "  ".join((*texts, row[7])).rstrip()
 
 
-def _names(live: Sequence[TileLife]) -> str:
+def _names(live: Sequence[TileLiveRange]) -> str:
     """The largest tiles with their bytes, and the count of the others."""
     ordered = sorted(live, key=lambda tile: -tile.nbytes)
     names = [f"%{tile.name} {tile.nbytes:,}" for tile in ordered[:NAMED]]
@@ -56,8 +56,8 @@ def memory_svg(maps: Sequence[MemoryMap]) -> str:
 def _panel(each: MemoryMap, top: int) -> Iterator[str]:
     scale = _Scale(each)
     title = f"{each.space} of @{each.function} on {each.target}"
-    fullest = f"line {each.fullest.line}" if each.fullest.line else f"%{each.fullest.name}"
-    facts = f"at most {each.peak:,} of {each.capacity:,} bytes in use, at {fullest}"
+    peak_at = f"line {each.peak_at.line}" if each.peak_at.line else f"%{each.peak_at.name}"
+    facts = f"at most {each.peak:,} of {each.capacity:,} bytes in use, at {peak_at}"
     yield f'<g transform="translate({LEFT},{top + TOP})">'
     yield f'<text x="0" y="-40" font-size="14" font-weight="bold">{escape(title)}</text>'
     yield f'<text x="0" y="-22" fill="#444">{escape(facts)}</text>'
@@ -84,7 +84,7 @@ class _Scale:
         return round(HEIGHT - byte / self.bytes * HEIGHT, 1)
 
 
-def _tile(tile: TileLife, each: MemoryMap, scale: _Scale) -> Iterator[str]:
+def _tile(tile: TileLiveRange, each: MemoryMap, scale: _Scale) -> Iterator[str]:
     if tile.start is None or tile.end is None:
         return
     x, y = scale.x(tile.first), scale.y(tile.end)
@@ -123,13 +123,13 @@ def _level(y: float, label: str, colour: str) -> Iterator[str]:
 
 
 def _lines(each: MemoryMap, scale: _Scale) -> Iterator[str]:
-    """The lines of some instructions below, and the fullest moment."""
+    """The lines of some instructions below, and the peak."""
     every = max(1, -(-scale.steps // TICKS))
     for step in range(0, len(each.lines), every):
         x, number = scale.x(step), each.lines[step]
         yield f'<path d="M{x} {HEIGHT}v4" stroke="#444"/>'
         yield f'<text x="{x}" y="{HEIGHT + 16}" text-anchor="middle">{number or ""}</text>'
     yield f'<text x="{WIDTH / 2}" y="{HEIGHT + 32}" text-anchor="middle" fill="#444">line</text>'
-    x = scale.x(each.fullest.first)
+    x = scale.x(each.peak_at.first)
     yield f'<path d="M{x} 0V{HEIGHT}" stroke="#000" stroke-dasharray="2 3"/>'
-    yield f'<text x="{x}" y="-4" text-anchor="middle">fullest</text>'
+    yield f'<text x="{x}" y="-4" text-anchor="middle">peak</text>'

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
+from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
 from ptokit.analysis.memorymap import MemoryMap
-from ptokit.analysis.survey import Left
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
@@ -55,7 +55,7 @@ def report_json(
 
 
 def _left(found: Sequence[Verdict]) -> Iterator[str]:
-    targets: dict[Left, list[str]] = {}
+    targets: dict[UndecidedRule, list[str]] = {}
     for verdict in found:
         for left in verdict.left:
             targets.setdefault(left, []).append(verdict.target)

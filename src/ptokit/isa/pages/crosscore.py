@@ -41,7 +41,7 @@ class Signals(Protocol):
     def across(self, number: int, *, every_lane: bool) -> None: ...
     def direct(self, number: int) -> None: ...
     def wait(self, number: int) -> None: ...
-    def meet(self, kinds: tuple[KernelKind, ...]) -> None: ...
+    def sync_all(self, kinds: tuple[KernelKind, ...]) -> None: ...
     def pause(self) -> None: ...
     def changed(self, numbers: Cells) -> None: ...
     def until(self, numbers: Cells, word: str, value: int) -> None: ...
@@ -242,7 +242,7 @@ class SyncCores(Word, mlir="sync_core_type", cpp_type="SyncCoreType"):
     MIX = "mix", "Mix"
 
 
-MEETING = {
+KINDS_OF = {
     SyncCores.AIV_ONLY: (VECTOR,),
     SyncCores.AIC_ONLY: (CUBE,),
     SyncCores.MIX: (CUBE, VECTOR),
@@ -277,7 +277,7 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     @staticmethod
     def run(flags: CoreFlags, signals: Signals, cores: SyncCores) -> None:
         flags.barrier(Pipe.ALL)
-        signals.meet(MEETING[cores])
+        signals.sync_all(KINDS_OF[cores])
 
 
 ACQUIRES = """\

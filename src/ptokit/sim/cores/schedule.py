@@ -91,7 +91,7 @@ class Schedule:
             self._running.waits = wait
             self._hub.switch()
 
-    def give_way(self) -> None:
+    def yield_to_others(self) -> None:
         """Other cores go on before this one."""
         assert self._hub is not None
         self._hub.switch()

@@ -84,7 +84,7 @@ class SignalBoard:
     """The counters of a launch: by core and number, and who has signalled so far.
 
     `senders` are, for each time that a counter went up, who let it; `taken` how often a core waited
-    for one of them; `came` how often cores came to each meeting.
+    for one of them; `total` the arrivals at each barrier of cores.
     """
 
     cores: Sequence[CorePlace]
@@ -100,15 +100,15 @@ class SignalBoard:
         default_factory=Counter[tuple[Hashable, CorePlace]]
     )
 
-    came: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    total: Counter[Hashable] = field(default_factory=Counter[Hashable])
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
-    def missing(self, meeting: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
+    def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
         """Who of the cores has not come so often; found once, for all that wait in a deadlock."""
-        if (meeting, arrivals) not in self.told:
-            absent = [core for core in cores if self.arrived[meeting, core] < arrivals]
-            self.told[meeting, arrivals] = late(absent)
-        return self.told[meeting, arrivals]
+        if (barrier, arrivals) not in self.told:
+            absent = [core for core in cores if self.arrived[barrier, core] < arrivals]
+            self.told[barrier, arrivals] = late(absent)
+        return self.told[barrier, arrivals]
 
     def clock(self, core: CorePlace) -> Clock:
         number = self.cores.index(core) if self.clocks is not None else 0
@@ -213,29 +213,29 @@ class CoreSignals:
 
     def test(self, numbers: Matrix, word: str, value: int) -> int:
         """Whether every number compares so. Others go on first: a loop may ask until it is so."""
-        self.board.schedule.give_way()
+        self.board.schedule.yield_to_others()
         met = _hold(numbers, word, value)
         if met:
             self.board.clock(self.here).acquire(id(numbers.memory))
         return int(met)
 
-    def meet(self, kinds: Sequence[KernelKind]) -> None:
+    def sync_all(self, kinds: Sequence[KernelKind]) -> None:
         """Wait until all cores of these kinds have come as often as this one."""
         cores, arrived = [c for c in self.board.cores if c.kind in kinds], self.board.arrived
-        key = "meet", tuple(kinds)
+        key = "barrier", tuple(kinds)
         arrived[key, self.here] += 1
         arrivals = arrived[key, self.here]
         self._let([(key, self.here)])
         if self.here not in cores:
             return
-        came = self.board.came
-        came[key] += 1  # nobody comes again before all have: so many in all
+        total = self.board.total
+        total[key] += 1  # nobody comes again before all have: so many in all
 
         def held() -> str:
             return self.board.missing(key, cores, arrivals)
 
         needed = arrivals * len(cores)
-        self.board.schedule.wait(Wait(lambda: came[key] >= needed, "all cores", held))
+        self.board.schedule.wait(Wait(lambda: total[key] >= needed, "all cores", held))
         for core in cores:
             self.board.clock(self.here).acquire((key, core), arrivals)
 

@@ -15,7 +15,7 @@ from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.sim.cores.signalboard import CorePlace, late, signal_of
 
 NUMBERS = 32  # of the signals of a core
-MEETINGS = ((CUBE,), (VECTOR,), (CUBE, VECTOR))  # of which kinds cores may meet
+BARRIER_KINDS = ((CUBE,), (VECTOR,), (CUBE, VECTOR))  # that `syncall` may wait for
 SIGNALS_MEMORY = "signals"
 
 
@@ -30,10 +30,10 @@ class SignalPart(IntEnum):
     ACROSS_HAS = 5
 
 
-ARRIVALS = len(SignalPart) * NUMBERS  # behind them: how often it came to each meeting
-STRIDE = ARRIVALS + len(MEETINGS)
-CAME = 2 * NUMBERS  # at the beginning, behind who of each kind has signalled: who came
-CORES = CAME + len(MEETINGS)
+ARRIVALS = len(SignalPart) * NUMBERS  # behind them: how often it came to each barrier of cores
+STRIDE = ARRIVALS + len(BARRIER_KINDS)
+ARRIVED = 2 * NUMBERS  # at the beginning, behind who of each kind has signalled: who came
+CORES = ARRIVED + len(BARRIER_KINDS)
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class SignalCells:
         """What one of the cores waits for that waits for a cell."""
         if cell >= CORES:
             return signal_of((cell - CORES) % STRIDE)
-        meeting, blocks = cell - CAME, 1 + max(core.block for core in cores)
-        wanted = [core for core in cores if core.kind in MEETINGS[meeting]]
-        places = [self.core(c.kind, blocks, c.block, c.lane) + ARRIVALS + meeting for c in wanted]
+        barrier, blocks = cell - ARRIVED, 1 + max(core.block for core in cores)
+        wanted = [core for core in cores if core.kind in BARRIER_KINDS[barrier]]
+        places = [self.core(c.kind, blocks, c.block, c.lane) + ARRIVALS + barrier for c in wanted]
         arrivals: list[int] = counters[places].tolist()
         missing = (c for c, n in zip(wanted, arrivals, strict=True) if n < max(arrivals))
         return f"all cores, and {late(list(missing))}"

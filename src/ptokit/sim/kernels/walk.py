@@ -127,10 +127,10 @@ class Walk:
             down, across = pieces(self.accesses, self.rows, self.cols)
             if len(down) * len(across) <= (1 if self.ordered else MOST_PARTS):
                 return down, across
-            crooked = [a for a in self.accesses if a.at is None and a.pointer and _crooked(a)]
-            if not crooked:
+            irregular = [a for a in self.accesses if a.at is None and a.pointer and _irregular(a)]
+            if not irregular:
                 raise NotNative("rows in order whose number only the running program knows")
-            self.accesses += count_places(crooked[-1])
+            self.accesses += count_places(irregular[-1])
 
     def _part(self, part: Rectangle) -> None:
         loops, target = list(part.loops), self.accesses[0]
@@ -230,7 +230,7 @@ def count_places(access: Access) -> tuple[Access, Access]:
     return access.at
 
 
-def _crooked(access: Access) -> bool:
+def _irregular(access: Access) -> bool:
     starts = known(access.rows.start, 0) and known(access.cols.start, 0)
     return not starts or len(access.cols.digits) > 1 or len(access.rows.digits) > 1
 

@@ -13,7 +13,7 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
-from ptokit.ir.garbage import uncollected
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import ALIASES, PRINTS
 from ptokit.isa.model.targets import SPACES, Target
@@ -45,7 +45,7 @@ MOST_TRIES = 4
 class CompiledBody:
     """A function that is compiled for cores, when it first runs on one."""
 
-    @uncollected()
+    @gc_disabled()
     def __init__(self, bound: Bound, target: Target) -> None:
         self.func, self.numbers = bound.func, bound.numbers
         self.known = learned(bound.func, target, bound.numbers)
@@ -237,7 +237,7 @@ class Job:
     suspends: bool = False
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
-    @uncollected()
+    @gc_disabled()
     def compiled(self, body: Block) -> Made | NotNative:
         """From the cache, or made now; or why not."""
 

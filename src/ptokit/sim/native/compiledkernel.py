@@ -180,8 +180,8 @@ class _Launch:
         for block in self.span[:at_once]:
             self.programs(block)
         workers = [worker for number in range(at_once) for worker in self.workers[number]]
-        blank = [] if grid.together else list(self.shared[0].values())
-        left = drive(workers, [*blank, self.signals], rounds)
+        zeroed = [] if grid.together else list(self.shared[0].values())
+        left = drive(workers, [*zeroed, self.signals], rounds)
         for worker in workers:
             if worker.problem is not None:
                 problem, block = worker.problem
@@ -218,7 +218,7 @@ class _Launch:
         return name, op.name, op.span, what
 
     def _awaited(self, offset: int) -> str:
-        """What a core waits for that waits for a signal, or to meet others: many for the same."""
+        """What a core waits for that waits for a signal or a `syncall`: many for the same."""
         if offset not in self.told:
             grid, cells = self.kernel.grid, self.signals.data.view(np.int64)
             cores = tuple(grid) if grid.together else tuple(grid.of_block(0))

@@ -13,8 +13,8 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.signalboard import OF_SECOND
 from ptokit.sim.cores.signalcells import (
     ARRIVALS,
-    CAME,
-    MEETINGS,
+    ARRIVED,
+    BARRIER_KINDS,
     NUMBERS,
     SIGNALS_MEMORY,
     STRIDE,
@@ -97,14 +97,14 @@ class CompiledSignals:
         self.main.wait(self.op, self._place(cell), 1)
         self._add(cell, -1)
 
-    def meet(self, kinds: tuple[KernelKind, ...]) -> None:
+    def sync_all(self, kinds: tuple[KernelKind, ...]) -> None:
         """Wait until all cores of these kinds have come as often as this one."""
-        meeting = MEETINGS.index(kinds)
-        arrivals = self._add(self._mine() + (ARRIVALS + meeting), 1)
+        barrier = BARRIER_KINDS.index(kinds)
+        arrivals = self._add(self._mine() + (ARRIVALS + barrier), 1)
         if self.here in kinds:
-            self._add(CAME + meeting, 1)
+            self._add(ARRIVED + barrier, 1)
             count: Any = self.blocks * sum(map(self.cells.of, kinds))
-            self.main.wait(self.op, self._place(CAME + meeting), arrivals * count)
+            self.main.wait(self.op, self._place(ARRIVED + barrier), arrivals * count)
 
     def pause(self) -> None:
         """In the fixed order nobody goes on."""

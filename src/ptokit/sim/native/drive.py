@@ -23,10 +23,10 @@ STUCK = -1  # the result where all cores that are left wait; 1: a core failed; 0
 LOOP = CFUNCTYPE(c_int64, *[c_void_p, c_int64] * 2, c_void_p, c_int64)
 
 
-def drive(workers: Sequence[Worker], blank: Sequence[Memory], blocks: int) -> list[Worker]:
+def drive(workers: Sequence[Worker], zeroed: Sequence[Memory], blocks: int) -> list[Worker]:
     """Run the cores, again and again for more blocks; the cores in a deadlock, or none.
 
-    Memories that are `blank` hold zeros when a block begins.
+    Memories that are `zeroed` hold zeros when a block begins.
     """
     table = np.zeros((len(workers), FIELDS), np.int64)
     order = np.zeros(len(workers) + 1, np.int64)
@@ -35,7 +35,7 @@ def drive(workers: Sequence[Worker], blank: Sequence[Memory], blocks: int) -> li
             entry = worker.session.code.address("begin")
             row[:COROUTINE] = entry, *worker.places, stack.enter_context(worker.answering())
             row[FIRST] = worker.first
-        memories = np.array([(address_of(m.data), m.size) for m in blank], np.int64).reshape(-1, 2)
+        memories = np.array([(address_of(m.data), m.size) for m in zeroed], np.int64).reshape(-1, 2)
         loop = LOOP(_code(codes.this_processor()).address("drive"))
         places = [n for array in (table, memories) for n in (address_of(array), len(array))]
         found = loop(*places, address_of(order), blocks)
@@ -62,17 +62,17 @@ define internal ptr @field(ptr %cores, i64 %core, i64 %field) {{
   ret ptr %found
 }}
 
-define i64 @drive(ptr %cores, i64 %count, ptr %memories, i64 %blanked, ptr %order,
+define i64 @drive(ptr %cores, i64 %count, ptr %memories, i64 %to_zero, ptr %order,
     i64 %last) {{
 entry:
   br label %blocks
 blocks:
   %block = phi i64 [ 0, %entry ], [ %following, %ended ]
   %more = icmp slt i64 %block, %last
-  br i1 %more, label %blank, label %good
-blank:
+  br i1 %more, label %clearing, label %good
+clearing:
   %m = phi i64 [ 0, %blocks ], [ %m.next, %clears ]
-  %clear = icmp slt i64 %m, %blanked
+  %clear = icmp slt i64 %m, %to_zero
   br i1 %clear, label %clears, label %make
 clears:
   %m.row = mul i64 %m, 2
@@ -82,9 +82,9 @@ clears:
   %m.size = load i64, ptr %m.size.at
   call void @llvm.memset.p0.i64(ptr %m.base, i8 0, i64 %m.size, i1 false)
   %m.next = add i64 %m, 1
-  br label %blank
+  br label %clearing
 make:
-  %n = phi i64 [ 0, %blank ], [ %n.next, %make ]
+  %n = phi i64 [ 0, %clearing ], [ %n.next, %make ]
   %entry.of = call ptr @field(ptr %cores, i64 %n, i64 {BEGIN})
   %frame.of = call ptr @field(ptr %cores, i64 %n, i64 {FRAME})
   %memories.of = call ptr @field(ptr %cores, i64 %n, i64 {MEMORIES})

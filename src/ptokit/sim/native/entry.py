@@ -19,8 +19,8 @@ next:
   br i1 %more, label %run, label %end
 run:
   %again = icmp sgt i64 %index, %first
-  br i1 %again, label %blank, label %begin
-blank:
+  br i1 %again, label %clear, label %begin
+clear:
 {blocks}
   br label %begin
 begin:
@@ -51,7 +51,7 @@ DECLARATIONS = (
 )
 
 
-def blanked(spaces: Iterable[Space]) -> list[str]:
+def cleared(spaces: Iterable[Space]) -> list[str]:
     """Clear the shadows of memories."""
     lines: list[str] = []
     for space in spaces:
@@ -70,6 +70,6 @@ def block(body: str, repeats: bool) -> str:
     return f"define internal i32 @block({ARGUMENTS}) {how} {{\nentry:\n{body}\n}}"
 
 
-def launch(blank: Iterable[Space]) -> str:
-    """The entry; `blank` are local memories whose shadow each further block clears."""
-    return LAUNCH.format(arguments=ARGUMENTS, once=ONCE, blocks="\n".join(blanked(blank)))
+def launch(local: Iterable[Space]) -> str:
+    """The entry; `local` are local memories whose shadow each further block clears."""
+    return LAUNCH.format(arguments=ARGUMENTS, once=ONCE, blocks="\n".join(cleared(local)))

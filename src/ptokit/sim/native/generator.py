@@ -33,7 +33,7 @@ from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
 from ptokit.sim.native.coroutines import coroutine, suspend
-from ptokit.sim.native.entry import DECLARATIONS, blanked, block, constant, launch
+from ptokit.sim.native.entry import DECLARATIONS, block, cleared, constant, launch
 from ptokit.sim.native.executionlog import block_begins, executed
 from ptokit.sim.native.flags import lowered
 from ptokit.sim.native.flow import CompiledRegion, look, spend
@@ -95,24 +95,24 @@ class Compiler(MainFunction):
     def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
         """The module, after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
-        blank = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
+        local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
         functions = merged(self.functions)
         self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
         parts = [
             *(constant(n, table) for n, table in enumerate(self.tables)),
             *self.kernels.values(),
             *functions.definitions,
-            *(self._coroutine(blank) if self.suspends else self._block(blank)),
+            *(self._coroutine(local) if self.suspends else self._block(local)),
             *DECLARATIONS,
         ]
         return "\n\n".join(parts)
 
-    def _block(self, blank: Iterable[Space]) -> tuple[str, ...]:
+    def _block(self, local: Iterable[Space]) -> tuple[str, ...]:
         """The function of a block, and the entry that calls it."""
-        return block(self._body("ret i32 0", self.code.failure), self.repeats), launch(blank)
+        return block(self._body("ret i32 0", self.code.failure), self.repeats), launch(local)
 
-    def _coroutine(self, blank: Iterable[Space]) -> tuple[str, ...]:
-        return (coroutine(self._body("br label %good", self.code.failure, *blanked(blank))),)
+    def _coroutine(self, local: Iterable[Space]) -> tuple[str, ...]:
+        return (coroutine(self._body("br label %good", self.code.failure, *cleared(local))),)
 
     def _body(self, good: str, failed: str, *begin: str) -> str:
         """The lines of the main function, and how it ends."""

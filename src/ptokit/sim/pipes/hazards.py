@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from ptokit.ir.garbage import uncollected
+from ptokit.ir.garbage import gc_disabled
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.cores.races import adds
@@ -279,7 +279,7 @@ def _merge(clock: Clock, other: Clock) -> None:
 def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteRegions) -> Findings:
     """What is wrong with the order of these entries, one list for each core."""
     detector = HazardDetector(target, len(cores), regions)
-    with uncollected():
+    with gc_disabled():
         stuck = PipeQueues(cores, detector).run()
     hazards = [
         Hazard(h.kind, h.first, h.second, h.bytes, h.inverted, detector.times[key])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ptokit.ir.garbage import uncollected
+from ptokit.ir.garbage import gc_disabled
 from ptokit.isa.model.targets import Target
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.pipes.entries import QueueEntry
@@ -32,7 +32,7 @@ class RunIssue(Issue):
 
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:
-        with uncollected():
+        with gc_disabled():
             while self.unread:
                 ExecutedLog(self, self.unread.pop(0)).read()
         return super().cores

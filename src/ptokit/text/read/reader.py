@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
-from ptokit.ir.garbage import uncollected
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import FunctionType, Given, dictionary, generic
@@ -41,7 +41,7 @@ def read(text: str, name: str = "<text>") -> Module:
     if "\0" in text:
         at = text.index("\0")
         raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
-    with uncollected():  # to look for garbage would take a quarter of the time
+    with gc_disabled():  # to look for garbage would take a quarter of the time
         try:
             module = _whole(p)
         except Enough:

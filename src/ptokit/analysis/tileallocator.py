@@ -18,7 +18,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.model.words import Pipe
 
 Places: TypeAlias = dict[Value, int]  # the first byte of each tile
-Touches: TypeAlias = "Mapping[Value, tuple[Pipe | None, Pipe | None]]"
+PipesOfUse: TypeAlias = "Mapping[Value, tuple[Pipe | None, Pipe | None]]"
 Extent: TypeAlias = tuple[int, int]  # of bytes: the first, and the first after them
 
 FREE, TAKEN, USED = 0, 1, 2  # lines of a memory; of pipes from `USED` on
@@ -27,7 +27,7 @@ LAST_BY: dict[Pipe | None, int] = {pipe: n for n, pipe in enumerate((None, *Pipe
 ANY_PIPE = frozenset(LAST_BY.values())
 
 
-def touches(points_to: PointsTo, facts: Facts) -> Touches:
+def pipes_of_use(points_to: PointsTo, facts: Facts) -> PipesOfUse:
     """The pipes of the first and the last instruction, in text order, that uses each storage."""
     storage = {value: frozenset((value,)) for value in points_to.definitions}
     for handle, named in points_to.namings:
@@ -73,7 +73,7 @@ def in_gaps(sizes: Iterable[int], used: list[Extent], alignment: int) -> Iterato
         at += -(-size // alignment) * alignment
 
 
-class Fitting:
+class TileAllocator:
     """Finds a place for each of the tiles (in text order) of one memory, beside bytes in use.
 
     Tiles should end within `limit`; `touched` tells the pipes, if they matter.
@@ -85,7 +85,7 @@ class Fitting:
         used: list[Extent],
         limit: int,
         alignment: int,
-        touched: Callable[[], Touches],
+        touched: Callable[[], PipesOfUse],
     ) -> None:
         self.tiles, self.used, self.limit, self.alignment = tiles, used, limit, alignment
         self.touched = touched

@@ -10,11 +10,11 @@ from ptokit.isa.lang.traits import OUTSIDE, PRINTS
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import VECTOR, KernelKind
-from ptokit.passes.crossings import KNOWN_TO_BOTH, Arrival, Homes, undivided
+from ptokit.passes.coretransfers import KNOWN_TO_BOTH, CoreAssignment, CoreTransfer, cannot_split
 from ptokit.passes.percore import OTHER
 
 
-class Wanted:
+class CoreSlice:
     """The ops of a function that a kind of core needs, moves that cross included, and the values.
 
     Where a loop carries a value that the core needs, it is needed in each place that it comes to.
@@ -22,11 +22,15 @@ class Wanted:
     """
 
     def __init__(
-        self, func: Func, kind: KernelKind, homes: Homes, found: Sequence[Arrival]
+        self,
+        func: Func,
+        kind: KernelKind,
+        assignment: CoreAssignment,
+        found: Sequence[CoreTransfer],
     ) -> None:
-        self.kind, self.homes = kind, homes
-        self.arrivals = {arrival.op: arrival for arrival in found}
-        self.popped = {arrival.dst for arrival in found if not arrival.copied}
+        self.kind, self.assignment = kind, assignment
+        self.transfers = {transfer.op: transfer for transfer in found}
+        self.popped = {transfer.dst for transfer in found if not transfer.copied}
         self.values, self.ops = set[Value](), set[AnyOp]()
         size = -1
         while size != len(self.values) + len(self.ops):
@@ -35,10 +39,10 @@ class Wanted:
 
     def _need(self, values: Iterable[Value], op: AnyOp) -> None:
         for value in values:
-            if self.homes.of(value) is OTHER[self.kind]:
+            if self.assignment.of(value) is OTHER[self.kind]:
                 theirs = f"which only the {OTHER[self.kind].text} core knows"
                 seen = f"the {self.kind.text} core needs %{value.name}, {theirs}"
-                raise undivided(op, seen, KNOWN_TO_BOTH, *self.homes.where(value))
+                raise cannot_split(op, seen, KNOWN_TO_BOTH, *self.assignment.where(value))
             if value not in self.popped:
                 self.values.add(value)
 
@@ -53,31 +57,31 @@ class Wanted:
                 self._op(op)
 
     def _op(self, op: Op) -> None:
-        arrival = self.arrivals.get(op)
-        if arrival is None:
+        transfer = self.transfers.get(op)
+        if transfer is None:
             if self._own(op):
                 self.ops.add(op)
                 self._need((v for _, v in op.values()), op)
             return
         self.ops.add(op)
-        self._need((v for v in arrival.valid if isinstance(v, Value)), op)
-        if arrival.to is not self.kind:
-            self._need([arrival.src], op)
-        elif arrival.copied:
-            self._need([arrival.dst], op)
+        self._need((v for v in transfer.valid if isinstance(v, Value)), op)
+        if transfer.to is not self.kind:
+            self._need([transfer.src], op)
+        elif transfer.copied:
+            self._need([transfer.dst], op)
 
     def _own(self, op: Op) -> bool:
         """Whether the core executes it: for what it changes, or for what it gives.
 
         What others see of an instruction of no core comes from the vector core alone.
         """
-        home = self.homes.whose(op)
-        if home is OTHER[self.kind]:
+        kind = self.assignment.whose(op)
+        if kind is OTHER[self.kind]:
             return False
         if any(value in self.values for value in op.results):
             return True
         changes = op.dps or not op.results
-        return changes and (home is not None or self.kind is VECTOR or not _seen(op))
+        return changes and (kind is not None or self.kind is VECTOR or not _seen(op))
 
     def _control(self, op: AnyOp) -> None:
         """A loop or branch around something, or that gives something."""

@@ -34,15 +34,15 @@ def faults_of_run(
     found = [problem for problem in check_func(func, target, numbers) if problem.is_error]
     if not found:
         return []
-    survey = Survey(target, numbers)
-    survey.func(func)
-    dead = (op for block in survey.dead for op in block.walk() if isinstance(op, Op))
+    intervals = IntervalAnalysis(target, numbers)
+    intervals.func(func)
+    dead = (op for block in intervals.dead for op in block.walk() if isinstance(op, Op))
     never = {span for op in dead for span in op.spans.values()}
-    never -= {problem.span for problem in survey.found}  # with any numbers
+    never -= {problem.span for problem in intervals.found}  # with any numbers
     return [problem for problem in found if not problem.rule or problem.span not in never]
 
 
-class Left(NamedTuple):
+class UndecidedRule(NamedTuple):
     """A rule that is left to the run, and why."""
 
     span: Span | None
@@ -60,20 +60,22 @@ class Left(NamedTuple):
         return {**place, "instruction": self.instruction, "rule": self.rule, "why": self.why}
 
 
-class Survey(Checker):
+class IntervalAnalysis(Checker):
     """The rules of a function over ranges of its counters."""
 
     def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
         super().__init__(target, numbers)
         self.open: dict[Op, list[Rule]] = {}
-        self.left: list[Left] = []
+        self.left: list[UndecidedRule] = []
         self.guards = 0  # regions around that run if the running program wants it
 
     def op(self, op: AnyOp) -> None:
         super().op(op)
         if isinstance(op, Op) and CALLS in op.page.traits:
             name = op.attrs[op.page.attrs[0].name]
-            self.left.append(Left(op.span, op.name, "the callee", f"@{name} has no body here"))
+            self.left.append(
+                UndecidedRule(op.span, op.name, "the callee", f"@{name} has no body here")
+            )
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         varies = self.facts.varies(op, env)
@@ -85,7 +87,7 @@ class Survey(Checker):
             self.open.setdefault(op, []).append(rule)
         else:
             why = unknowns(op, rule, env) if outcome is UNKNOWN else ""
-            self.left.append(left(op, rule, why or GUARDED))
+            self.left.append(undecided_rule(op, rule, why or GUARDED))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
@@ -150,8 +152,8 @@ def same_value(op: Op, formula: Expr) -> bool:
     return sides[0] == sides[1]
 
 
-def left(op: Op, rule: Rule, why: str) -> Left:
-    return Left(blamed(op, rule), op.name, str(rule), why)
+def undecided_rule(op: Op, rule: Rule, why: str) -> UndecidedRule:
+    return UndecidedRule(blamed(op, rule), op.name, str(rule), why)
 
 
 def unknowns(op: Op, rule: Rule, env: Mapping[str, Any]) -> str:

@@ -30,10 +30,10 @@ MOVE = "to"  # what Python kernels call it
 Place: TypeAlias = "tuple[Block, int]"  # an op in a block
 
 
-def undivided(op: AnyOp, seen: str, help: str, *notes: Note) -> PtoError:
-    """Why a kernel cannot be taken apart."""
-    message = f"{op.name}: {CATALOGUE['undivided'].title}"
-    return PtoError(Diagnostic("undivided", message, op.span, seen=seen, help=help, notes=notes))
+def cannot_split(op: AnyOp, seen: str, help: str, *notes: Note) -> PtoError:
+    """Why a kernel cannot be split."""
+    message = f"{op.name}: {CATALOGUE['cannot-split'].title}"
+    return PtoError(Diagnostic("cannot-split", message, op.span, seen=seen, help=help, notes=notes))
 
 
 def side_of(kind: Type) -> KernelKind | None:
@@ -55,7 +55,7 @@ def crosses(page: type[Instr], types: Iterable[Type | None]) -> bool:
     return page.verb == MOVE and len(sides) == 2
 
 
-class Homes:
+class CoreAssignment:
     """The kind of core that has each value, where it is not both, and the moves that cross."""
 
     def __init__(self, func: Func) -> None:
@@ -77,16 +77,16 @@ class Homes:
     def whose(self, op: AnyOp) -> KernelKind | None:
         """The core that an instruction without regions is for; None: any."""
         values = op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
-        homes = {home for v in (*values, *op.results) if (home := self.of(v)) is not None}
-        if len(homes) == 1:
-            return homes.pop()
-        return core_of(op) if isinstance(op, Op) and not homes else None
+        kinds = {kind for v in (*values, *op.results) if (kind := self.of(v)) is not None}
+        if len(kinds) == 1:
+            return kinds.pop()
+        return core_of(op) if isinstance(op, Op) and not kinds else None
 
     def _block(self, block: Block) -> None:
         for op in block.ops:
             if isinstance(op, OpaqueOp):
                 help = "write a section, or a function, for each kind of core"
-                raise undivided(op, "nobody knows which core executes it", help)
+                raise cannot_split(op, "nobody knows which core executes it", help)
             for region in op.regions:
                 self._block(region)
             if op.regions:
@@ -99,24 +99,24 @@ class Homes:
     def _op(self, op: Op) -> None:
         if not {CHANNEL, SIGNALS, FLAGS}.isdisjoint(op.page.uses):
             help = "write a section, or a function, for each kind of core"
-            raise undivided(op, "the program orders its cores or pipes itself", help)
-        homes = {self.of(value) for _, value in op.values()} - {None}
-        if len(homes) == 2:
+            raise cannot_split(op, "the program orders its cores or pipes itself", help)
+        kinds = {self.of(value) for _, value in op.values()} - {None}
+        if len(kinds) == 2:
             self.crossings[op] = self._crossing(op)
-        elif not homes:
-            homes = {core_of(op)} - {None}
-        if len(homes) == 1:
+        elif not kinds:
+            kinds = {core_of(op)} - {None}
+        if len(kinds) == 1:
             local = (v for _, v in op.values() if isinstance(v.type, ArrayType | StructType))
             for value in (*op.results, *local):  # what is put into them, it alone has
-                self._known_to(value, next(iter(homes)), op)
+                self._known_to(value, next(iter(kinds)), op)
 
-    def _known_to(self, value: Value, home: KernelKind | None, op: AnyOp) -> None:
+    def _known_to(self, value: Value, kind: KernelKind | None, op: AnyOp) -> None:
         """A number that one kind of core has; a tile lies where its type says."""
-        if home is None or side_of(value.type) is not None or self.numbers.get(value) is home:
+        if kind is None or side_of(value.type) is not None or self.numbers.get(value) is kind:
             return
         if value in self.numbers:
-            raise undivided(op, f"%{value.name} is made of numbers of both cores", KNOWN_TO_BOTH)
-        self.numbers[value], self.known[value], self.grown = home, op.span, True
+            raise cannot_split(op, f"%{value.name} is made of numbers of both cores", KNOWN_TO_BOTH)
+        self.numbers[value], self.known[value], self.grown = kind, op.span, True
 
     def _crossing(self, op: Op) -> KernelKind:
         """Whose memory a move fills; PtoError where it is more than a move."""
@@ -127,18 +127,18 @@ class Homes:
             both = sorted({f"%{v.name}" for _, v in op.values() if self.of(v) is not None})
             tiles = any(side_of(v.type) is not None for _, v in op.values())
             help = SENDS if tiles else KNOWN_TO_BOTH
-            raise undivided(op, f"{', '.join(both)} are not all of one core", help)
+            raise cannot_split(op, f"{', '.join(both)} are not all of one core", help)
         one, other = dst[0].type, src[0].type
         if not (isinstance(one, TileType) and isinstance(other, TileType)):
-            raise undivided(op, f"it moves {other} to {one}", SENDS)
+            raise cannot_split(op, f"it moves {other} to {one}", SENDS)
         if one.dtype != other.dtype:
-            raise undivided(op, f"it converts {other.dtype} to {one.dtype}", SENDS)
+            raise cannot_split(op, f"it converts {other.dtype} to {one.dtype}", SENDS)
         return VECTOR if one.loc is VEC else CUBE
 
 
 @dataclass
-class Arrival:
-    """What crosses, where it arrives: `dst` names it in its block behind the move, up to `last`.
+class CoreTransfer:
+    """A transfer between cores: `dst` names it in its block behind the move, up to `last`.
 
     Where it is needed elsewhere, too, it is `copied` into that tile. `pipe` is its number.
     """
@@ -153,7 +153,7 @@ class Arrival:
     copied: bool = False
     pipe: int = 0
 
-    def meets(self, other: Arrival) -> bool:
+    def overlaps(self, other: CoreTransfer) -> bool:
         """Whether one of two is still there when the other one arrives."""
         for depth, (a, b) in enumerate(zip(self.way, other.way, strict=False)):
             if a[0] is not b[0]:
@@ -208,22 +208,24 @@ class Uses:
         return max(found, key=itemgetter(0))[1] if len(blocks) == 1 else None
 
 
-def arrivals(func: Func, homes: Homes) -> list[Arrival]:
+def transfers(func: Func, assignment: CoreAssignment) -> list[CoreTransfer]:
     """What crosses, in text order; PtoError where it cannot."""
     uses = Uses().add(func.body)
-    found = [_arrival(op, to, uses, homes) for op, to in homes.crossings.items()]
+    found = [_transfer(op, to, uses, assignment) for op, to in assignment.crossings.items()]
     return sorted(found, key=lambda a: [index for _, index in a.way])
 
 
-def _arrival(op: Op, to: KernelKind, uses: Uses, homes: Homes) -> Arrival:
+def _transfer(op: Op, to: KernelKind, uses: Uses, assignment: CoreAssignment) -> CoreTransfer:
     (dst,), (src,) = (op.bound(o.name) for o in op.page.operands[:2])
     _, index = uses.ways[op][-1]
-    last = _last_use(op, dst, uses, homes.crossings)
+    last = _last_use(op, dst, uses, assignment.crossings)
     copied = last is None
     if copied and to is CUBE:
         help = "move it to a tile of its own, and use that where it was moved: t.to(...)"
-        raise undivided(op, f"%{dst.name} is used elsewhere than where it arrives", help)
-    return Arrival(op, to, dst, src, uses.ways[op], last or index, _valid(op, dst, uses), copied)
+        raise cannot_split(op, f"%{dst.name} is used elsewhere than where it arrives", help)
+    return CoreTransfer(
+        op, to, dst, src, uses.ways[op], last or index, _valid(op, dst, uses), copied
+    )
 
 
 def _last_use(op: Op, dst: Value, uses: Uses, moves: Mapping[Op, KernelKind]) -> int | None:
@@ -290,5 +292,5 @@ def _valid(op: Op, dst: Value, uses: Uses) -> tuple[Value | int, Value | int]:
             found.append(given)
         else:
             help = "move it to a tile of its own, whose valid region is known"
-            raise undivided(op, f"nobody knows which part of %{dst.name} is valid", help)
+            raise cannot_split(op, f"nobody knows which part of %{dst.name} is valid", help)
     return found[0], found[1]

@@ -21,20 +21,22 @@ from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
 LARGEST = 1 << 24  # bytes of a tile or a view; larger ones, which are reported, are not tried
 
 
-class Open(Exception):
+class UnknownOperand(Exception):
     """An operand is not known well enough to try the instruction."""
 
 
-def first_blank_read(op: Op, blank: set[Value], facts: Facts) -> Diagnostic | None:
-    """What the reference says where `blank` tiles were never written and all else was.
+def first_uninitialised_read(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
+    """What the reference says where `unwritten` tiles were never written and all else was.
 
     None if it reads none of them, or if operands are known only when the program runs. Rules are
     not checked.
     """
     try:
-        handles = {value: _handle(value, value not in blank, facts) for value in set(_values(op))}
+        handles = {
+            value: _handle(value, value not in unwritten, facts) for value in set(_values(op))
+        }
         _run(op, handles, facts)
-    except Open:
+    except UnknownOperand:
         return None
     except PtoError as problem:
         found = problem.diagnostics[0]
@@ -57,7 +59,7 @@ def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle 
     kind = facts.type_of(value)
     if isinstance(kind, TileType):
         if not kind.valid.static or any(r.holds({"tile": kind}) is False for r in TILE_RULES):
-            raise Open
+            raise UnknownOperand
         handle: Matrix = Tile(kind, _memory(value, kind.nbytes, written), 0)
     elif isinstance(kind, ConvTileType):
         handle = ConvTile(kind, _memory(value, kind.nbytes, written), 0)
@@ -66,7 +68,7 @@ def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle 
     else:
         number = facts.numbers.get(value)
         if not isinstance(number, int | float):
-            raise Open
+            raise UnknownOperand
         return number
     handle.label = f"%{value.name}"
     return handle
@@ -76,7 +78,7 @@ def _view(value: Value, kind: GlobalType) -> GlobalView:
     """A view of written memory. All of its elements are one: only which tile is read counts."""
     shape = [n for n in kind.shape if n is not None]
     if len(shape) < kind.rank or not kind.matrix.static:
-        raise Open
+        raise UnknownOperand
     layout, still = kind.layout or GlobalLayout.ND, (0,) * kind.rank
     one = GlobalType(kind.dtype, tuple(shape), still, layout, kind.partition)
     return GlobalView(one, _memory(value, kind.dtype.nbytes(2), written=True), 0)
@@ -84,5 +86,5 @@ def _view(value: Value, kind: GlobalType) -> GlobalView:
 
 def _memory(value: Value, nbytes: int, written: bool) -> Memory:
     if not 0 <= nbytes <= LARGEST:
-        raise Open
+        raise UnknownOperand
     return Memory(f"%{value.name}", np.zeros(nbytes, np.uint8), written=written)
