@@ -10,7 +10,7 @@ HALVES = 32  # bits of a half of the longest integers
 LOW = (1 << HALVES) - 1
 SEVEN = "%a = arith.constant -7 : i32\n%b = arith.constant 3 : i32\n"
 IN_FULL = Asm(dialect="arith", shape="in_full")
-SUM = "const decltype({lhs}) {result} = ({unsigned}){lhs} + ({unsigned}){rhs}; "
+SUM = "const std::decay_t<decltype({lhs})> {result} = ({unsigned}){lhs} + ({unsigned}){rhs}; "
 CARRY = "const bool {overflow} = ({unsigned}){result} < ({unsigned}){lhs};"
 PRODUCT = "const {type} {low} = ({unsigned}){lhs} * ({unsigned}){rhs}; "
 UPPER = "const {type} {high} = (WIDE)KIND{lhs} * KIND{rhs} >> 8 * sizeof({lhs});"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ptokit.diagnostics.nearest import did_you_mean, nearest
@@ -86,6 +87,7 @@ def attached(cursor: Cursor) -> Given:
 
 def read_value(cursor: Cursor) -> object:
     """Any attribute value; a trailing `: type` makes it raw text unless a page interprets it."""
+    cursor.no_remark("expected a value")
     at = cursor.i
     text = cursor.texts[at]
     if text[1:] in cursor.tokens.attributes and text[0] == "#":
@@ -108,6 +110,10 @@ def read_value(cursor: Cursor) -> object:
         return text == "true"
     if first in DIGITS or first == "-":
         return _number(cursor, text, at)
+    if cursor.texts[cursor.i] == "<" and first.isalpha():
+        cursor.i = at
+        bare = text.rpartition(".")[2]
+        cursor.fail("expected a value", help=f"write #pto.{bare}<{cursor.texts[at + 2]}>")
     if text.startswith("dense<") and cursor.accept(":"):
         cursor.i += 1
         return Raw(f"{text} : {cursor.texts[cursor.i - 1]}")
@@ -278,9 +284,24 @@ def _spelling(value: object) -> str:
 def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
     """The member that the value spells, or what could have been meant."""
     found = member(kind, value)
+    match = FAMILY.match(str(value))
+    family = (match[1] or match[2]) if match else kind.mlir
+    if found is not None and family not in _families() and nearest(family, [kind.mlir]):
+        message = f"there is no attribute #pto.{family}"
+        raise cursor.wrong(
+            "unknown-word", message, item.value_at, f"write {found.spelled}", item.end
+        )
     if found is None:
         word, options = _spelling(value), [w.text for w in kind]
         help = did_you_mean(word.lower(), options)
+        if match is None and str(value)[:1] == "#":
+            word, help = str(value), f"write {next(iter(kind)).spelled}"
         message = f"{word!r} is none of: {', '.join(options)}"
         raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
     return found
+
+
+@cache
+def _families() -> frozenset[str]:
+    """The names of the enumerations that attributes are words of."""
+    return frozenset(attr.mlir for attr in Word.__subclasses__())

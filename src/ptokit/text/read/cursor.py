@@ -22,6 +22,11 @@ INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
 ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
+# an attribute that is spaced out, or cut short, so that it is a comment
+SPACED = re.compile(
+    r"#\s*pto\s*(?:\.\s*(\w*)\s*(?:<\s*(\w*)\s*>?)?|<\s*(\w*)\s*(\w*)\s*>?|(?![\w.<]))"
+    r"|#(?=\s*(?:[}\])>,]|$))|#\s*\w+\s*(?=[<}\]])(?:<[^<>}]*>?)?"
+)
 BUILTIN_TYPES = ("index", "dtype", "none")
 
 
@@ -103,6 +108,7 @@ class Cursor:
 
     def fail(self, message: str, opened: int | None = None, help: str | None = None) -> NoReturn:
         """A syntax error at the current token."""
+        self.no_remark(message)
         found = self.texts[self.i]
         shown = (
             "end of text" if not found else repr(found if len(found) < 40 else found[:37] + "...")
@@ -113,6 +119,23 @@ class Cursor:
         text = f"{message}, found {shown}"
         span = self.span(self.i)
         raise PtoError(Diagnostic("syntax-error", text, span, help=help, notes=notes))
+
+    def no_remark(self, wanted: str) -> None:
+        """A syntax error if `# pto . name<word>` was meant here, which is a comment."""
+        for remark in self.tokens.comments_in(self.i, self.i + 1):
+            begin = self.tokens.end(self.i - 1) if self.i else 0
+            line = self.tokens.source.text[begin : remark.start]
+            meant = SPACED.match(remark.text)
+            if meant is None or "\n" in line:
+                continue
+            shown = meant[0].rstrip()
+            span = Span(self.tokens.source, remark.start, remark.start + len(shown))
+            name, word = meant[1] or meant[3], meant[2] or meant[4]
+            help = f"write #pto.{name or 'NAME'}<{word or 'word'}>, without spaces"
+            message = f"{wanted}, found {shown!r}, which begins a comment"
+            problem = error("syntax-error", message, span, help=help)
+            closes = any(bracket in remark.text[len(shown) :] for bracket in CLOSING.values())
+            raise Lost(problem.diagnostics) if closes else problem
 
     def _opened(self, index: int) -> Note:
         return Note(f"{self.texts[index]!r} was opened here", self.span(index))
