@@ -123,6 +123,22 @@ def test_only_what_runs_once_is_compiled_without_pains(
     assert ("optnone" in head) == (iterations == 0)
 
 
+@pytest.mark.parametrize("columns", [32, 48, 96, 160])
+def test_a_long_body_stands_once_in_a_loop_over_vectors(
+    columns: int, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    tile = f"!pto.tile_buf<vec, 4x{columns + 8}xf32, valid=3x{columns}>"
+    line = f"pto.texp ins(%x : {tile}) outs(%x : {tile})"
+    kernel = pto.loads(f"func.func @f(%x: {tile}) {{\n  {line}\n  return\n}}\n")
+    given = np.random.default_rng(3).standard_normal((3, columns)).astype(np.float32)
+    found, expected = (kernel.run(x=given, engine=e)["x"] for e in ("native", "reference"))
+    assert found.tobytes() == expected.tobytes()
+    computed = re.findall(r"call <(\d+) x float> @llvm.nearbyint", texts[-1])
+    assert 0 < len(computed) <= 2
+    assert len(set(computed)) == 1
+
+
 ALONE = (
     "(ptr %p0) {\nentry:\n  %v1 = mul i64 %n0, 3\n  ; three\n  %v2 = add i64 %v1, 7\n  ret i32 0\n}"
 )

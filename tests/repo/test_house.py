@@ -32,11 +32,11 @@ HOUSE = {
     "text/write": 1_410,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
-    "sim/record": 1_480,  # below analysis: effects come from recorded bodies
+    "sim/record": 1_490,  # below analysis: effects come from recorded bodies
     "analysis": 3_660,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 1_040,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
-    "sim/kernels": 3_520,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
+    "sim/kernels": 3_550,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_765,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 3_640,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_100,  # blocks, cases become regions; what each core runs; addresses; flags

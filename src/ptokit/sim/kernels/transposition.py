@@ -42,12 +42,20 @@ class Square:
 
     def called(self, code: Code, where: str, step: Num) -> list[str]:
         """The same by a function: each use adds little to the text."""
-        name, block = f"transposed_{self.kind}", f"[{self.size} x {self.kinds}]"
-        if name not in code.kernels:
-            code.kernels[name] = _function(self, name, f"{code.many}{block}")
-        call = f"call {code.many}{block} @{name}(ptr {where}, i64 {self.distance(step)})"
+        self._share(code)
+        return self.shared(code, where, self.distance(step))
+
+    def shared(self, code: Code, where: str, step: str) -> list[str]:
+        """The same where the function is there; the step in bytes."""
+        block = f"[{self.size} x {self.kinds}]"
+        call = f"call {code.many}{block} @transposed_{self.kind}(ptr {where}, i64 {step})"
         found = code.let(call)
         return [code.let(f"extractvalue {block} {found}, {number}") for number in range(self.size)]
+
+    def _share(self, code: Code) -> None:
+        name = f"transposed_{self.kind}"
+        if name not in code.kernels:
+            code.kernels[name] = _function(self, name, f"{code.many}[{self.size} x {self.kinds}]")
 
     def first(self, code: Code, where: str, step: Num) -> str:
         """The first column of a block, by a function."""
@@ -73,7 +81,8 @@ class Square:
             line = Line("", "%column", self.kind, self.bits)
         else:
             name += f"_{sha256(repr(line).encode()).hexdigest()[:12]}"
-        code.kernels[name] = _mover(self, name, line)
+        self._share(code)
+        code.kernels[name] = _mover(self, name, line, code.many)
         places = (
             f"ptr {where}, i64 {text(step * (bits // 8))}"
             for (where, step), bits in ((block, self.bits), (to, line.bits))
@@ -124,14 +133,14 @@ def _picker(square: Square, name: str) -> str:
 
 
 @cache
-def _mover(square: Square, name: str, line: Line) -> str:
+def _mover(square: Square, name: str, line: Line, many: str) -> str:
     """Block after block, of which each is stored as rows that lie `apart`."""
-    code, size, kinds = Code(), square.size, f"<{square.size} x {line.kind}>"
+    code, size, kinds = Code(many), square.size, f"<{square.size} x {line.kind}>"
     with code.loop(Int(code, "%count"), f"{size} x {size}", size) as first:
         where = code.let(f"getelementptr {square.kind}, ptr %block, i64 {text(first)}")
         to = code.let(f"getelementptr i8, ptr %to, i64 {text(first * Int(code, '%apart'))}")
         to = code.let(f"call ptr @llvm.launder.invariant.group.p0(ptr {to})")
-        for number, column in enumerate(written(code, square, where, "%step")):
+        for number, column in enumerate(square.shared(code, where, "%step")):
             mine = f"%{code.name('l')}v"
             lines, value = (
                 part.replace("%v", mine).replace("%column", column)

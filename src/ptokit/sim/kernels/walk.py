@@ -19,10 +19,11 @@ from ptokit.isa.model.layouts import known
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
 from ptokit.sim.kernels.transposition import SHARED, Square
-from ptokit.sim.record.code import Code, NotNative, Num, text
+from ptokit.sim.record.code import Code, Iterations, NotNative, Num, text
 
 MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
-UNROLL = 4
+COPIES = {4: 8, 2: 24}  # in a loop, by the lines of text that one has at most: more save nothing
+STRAIGHT = 4  # vectors that need no loop
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
 FAR = Stream(((1 << 40, 1 << 40),))
@@ -161,19 +162,36 @@ class Walk:
             with self.code.loop(count - whole, f"{self.what}, what is left") as index:
                 self.act(tail.moved(loop, index))
             return
-        done, chunk = 0, lanes * UNROLL
-        if count >= 2 * chunk:
-            done = count // chunk * chunk
-            with self.code.loop(done, f"{self.what}, {UNROLL} x {lanes} lanes", chunk) as index:
-                base = point.moved(loop, index)
-                for part in range(UNROLL):
-                    self.act(base.moved(loop, part * lanes))
+        done = 0 if count < 2 * lanes else self._whole(loop, count, point)
         while done < count:
             if lanes <= count - done:
                 self.act(replace(point.moved(loop, done), lanes=lanes))
                 done += lanes
             else:
                 lanes //= 2
+
+    def _whole(self, loop: Loop, count: int, point: LanePositions) -> int:
+        """A loop over whole vectors, if they are not few; how many elements have been done."""
+        lanes, done = self.lanes, 0
+        whole = count // lanes * lanes
+        begin = len(self.code.lines)
+        if whole <= STRAIGHT * lanes:
+            self.act(point)
+            if len(self.code.lines) - begin <= COPIES[2]:
+                return lanes
+            point, done = point.moved(loop, lanes), lanes
+        iterations = Iterations(whole - done, lanes)
+        with self.code.iterations(iterations, f"{self.what}, {lanes} lanes") as index:
+            base = point.moved(loop, index)
+            self.act(base)
+            lines = len(self.code.lines) - begin
+            copies = next((number for number, most in COPIES.items() if lines <= most), 1)
+            for copy in range(1, copies):
+                self.act(base.moved(loop, copy * lanes))
+            iterations.step = copies * lanes
+            iterations.count = (whole - done) // iterations.step * iterations.step
+            whole = done + iterations.count
+        return whole
 
     def _contiguous(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
         """The loop along which operands that are strided along `inner` are contiguous."""

@@ -120,7 +120,7 @@ def compiled(
 def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
     target = llvm.Target.from_triple(processor.triple or llvm.get_default_triple())
     return target.create_target_machine(
-        cpu=processor.cpu, features=processor.features, opt=2, reloc="pic", codemodel="jitdefault"
+        cpu=processor.cpu, features=processor.features, opt=1, reloc="pic", codemodel="jitdefault"
     )
 
 

@@ -120,23 +120,27 @@ class Code:
     @contextmanager
     def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
         """A loop over 0, step, 2 step, ... below `count`."""
+        with self.iterations(Iterations(count, step), what) as index:
+            yield index
+
+    @contextmanager
+    def iterations(self, iterations: Iterations, what: str) -> Generator[Int]:
+        """A loop whose end and step may still be changed inside."""
         body, done, before = self.name("loop"), self.name("done"), self.block
-        if isinstance(count, int):
-            assert count > 0
+        if isinstance(iterations.count, int):
+            assert iterations.count > 0
             self.jump(body)
         else:
-            self.branch(count > 0, body, done)
+            self.branch(iterations.count > 0, body, done)
         self.start(body)
-        index = f"%{self.name('i')}"
-        self.note(f"for {index} in range(0, {text(count)}, {step}): {what}")
-        where = len(self.lines)
-        self.lines.insert(where - 1, "")
-        yield Int(self, index, step)
+        index, where = f"%{self.name('i')}", len(self.lines)
+        self.lines += "", ""
+        yield Int(self, index, iterations.step)
+        count, step = text(iterations.count), iterations.step
         after = self.let(f"add nuw nsw i64 {index}, {step}")
-        phi = f"  {index} = phi i64 [ 0, %{before} ], [ {after}, %{self.block} ]"
-        self.lines[where - 1] = phi
-        more = self.let(f"icmp slt i64 {after}, {text(count)}")
-        self.branch(more, body, done)
+        self.lines[where] = f"  {index} = phi i64 [ 0, %{before} ], [ {after}, %{self.block} ]"
+        self.lines[where + 1] = f"  ; for {index} in range(0, {count}, {step}): {what}"
+        self.branch(self.let(f"icmp slt i64 {after}, {count}"), body, done)
         self.start(done)
 
     @contextmanager
@@ -149,6 +153,14 @@ class Code:
         yield
         self.jump(after)
         self.start(after)
+
+
+@dataclass
+class Iterations:
+    """Where a loop ends and how far it steps."""
+
+    count: Num
+    step: int
 
 
 def _in_64_bits(number: int) -> bool:
