@@ -132,8 +132,8 @@ def scalar_math(_: Random) -> tuple[Arrays, Arrays]:
     f2 = np.fmod(f * g - f, g)
     f6 = max(min(min(max(f2, f), g), f * g), f)
     k, p = float(f16(f)), 7.0
-    floats = [f6, np.sqrt(p) + 8 + 2, k + p**2.5 + 1 / np.sqrt(p), 7 + 7]
-    ints = np.array([first, second, b + unsigned, 37]) % large
+    floats = [f6 * g + f, np.sqrt(p) + 8 + 2, k + p**2.5 + 1 / np.sqrt(p), 7 + 7]
+    ints = np.array([first, second, b + unsigned, -1 + 1 + 37]) % large
     given: Arrays = {"n": np.array([a, b], i32), "x": np.array([f, g]), "ints": np.zeros(4, i32)}
     given["floats"] = np.zeros(4, f32)
     return given, {"ints": ints.astype(np.uint32).view(i32), "floats": floats}

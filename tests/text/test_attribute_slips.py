@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import ptokit as pto
@@ -56,3 +59,13 @@ def test_what_is_written_right_is_read(kept: str) -> None:
 def test_a_comment_behind_what_a_line_says_is_none() -> None:
     text = TEXT.format("nd").replace("16 : index", "16 : index # pto . layout<nd>, said later")
     assert pto.loads(text).check("cpu") == []
+
+
+FENCE = "  pto.fence.barrier_all #pto.fence_scope<gm>\n  return"
+LATER = "import ptokit as pto; pto.loads({!r}); pto.loads({!r})"
+
+
+def test_words_of_files_that_are_read_later_are_known() -> None:
+    """A new process, which reads only the pages that it needs."""
+    first, second = TEXT.format("#pto.layout<nd>"), TEXT.format("nd").replace("  return", FENCE)
+    subprocess.run([sys.executable, "-c", LATER.format(first, second)], check=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ptokit.diagnostics.nearest import did_you_mean, nearest
@@ -286,7 +285,7 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
     found = member(kind, value)
     match = FAMILY.match(str(value))
     family = (match[1] or match[2]) if match else kind.mlir
-    if found is not None and family not in _families() and nearest(family, [kind.mlir]):
+    if found is not None and _slip(family, kind.mlir):
         message = f"there is no attribute #pto.{family}"
         raise cursor.wrong(
             "unknown-word", message, item.value_at, f"write {found.spelled}", item.end
@@ -301,7 +300,8 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
     return found
 
 
-@cache
-def _families() -> frozenset[str]:
-    """The names of the enumerations that attributes are words of."""
-    return frozenset(attr.mlir for attr in Word.__subclasses__())
+def _slip(family: str, wanted: str) -> bool:
+    """Whether a name is nearly that of an enumeration, and of no other one."""
+    if family == wanted or not nearest(family, [wanted]):
+        return False
+    return all(family != other.mlir for other in Word.__subclasses__())
