@@ -138,3 +138,24 @@ func.func @f(%g: !pto.ptr<i32>, %i: index, %t: {T}) {{
 """
     found = {t: [d.slug for d in pto.loads(text).check(t)] for t in ("cpu", "a2a3", "a5")}
     assert found == {t: ["element-type"] * (t in targets.split()) for t in found}
+
+
+@pytest.mark.parametrize(
+    ("line", "slugs"),
+    [
+        ("%a = pto.declare_local_array -> !pto.local_array<8192xi32>", []),
+        ("%a = pto.declare_local_array -> !pto.local_array<8193xi32>", ["out-of-memory"]),
+        ("%a = pto.declare_eventid_array -> !pto.eventid_array<4294967296>", ["out-of-memory"]),
+        (
+            "%a = pto.declare_struct -> !pto.struct<!pto.local_array<8192xi32>, i8>",
+            ["out-of-memory"],
+        ),
+        (
+            "%a = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 1024} "
+            "(%x : i32) -> !pto.pipe",
+            ["pipe", "out-of-memory"],  # nobody pops
+        ),
+    ],
+)
+def test_what_a_core_keeps_has_room_in_it(line: str, slugs: list[str]) -> None:
+    assert [d.slug for d in pto.loads(program(line)).check("cpu")] == slugs

@@ -175,6 +175,7 @@ def test_what_is_of_the_level_below_is_kept_and_not_judged(statement: str) -> No
         ("%r = pto.addi %a, %b : i64", "type-mismatch"),
         ("%r = pto.exp %x, %y : f32, f32, f32 -> f32", "operand-count"),
         ('%r = "pto.divi"(%a, %b) : (i32, i32) -> i32', "syntax-error"),
+        ('%r = "pto.ftof"(%h) ) : (f16) -> f32', "syntax-error"),
     ],
 )
 def test_what_is_wrong_is_said(statement: str, slug: str) -> None:

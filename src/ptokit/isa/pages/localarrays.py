@@ -16,6 +16,8 @@ pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 %x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
 UNTYPED = Asm(untyped=True, typed=("array",))  # event ids are of type index
 ONE_TYPE = "an array holds numbers of the one type that it was declared with"
+STACK = 32 << 10  # bytes: what compilers of kernels give a core
+ON_STACK = "arrays and structs lie on the stack of a core, which has 32 KiB: keep fewer numbers"
 COUNTED = "elements count from 0 to the extent of the array less one"
 
 
@@ -32,6 +34,8 @@ class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25"
 
     asm = Asm(shape="declared", cpp_text="{type} {result}{{}};")
     result = Result(Numbers)
+    kind = TypeOf(result)
+    rules = named("out-of-memory", kind.nbytes <= STACK, help=ON_STACK)
 
     @staticmethod
     def run(machine: Any, result: ArrayType) -> Place:  # Any: the executor's

@@ -233,6 +233,8 @@ def made(arguments: str) -> Asm:
     )
 
 
+LARGEST = 512 << 10  # bytes of the L1 memory; a vector core has less
+IN_CORE = "the slots lie in one memory of the core that pops: 512 KiB at most"
 TWO = "a pipe in both directions has slots at both ends, another one at one"
 
 
@@ -242,9 +244,11 @@ class InitializeL2LPipe(PipeOfHandle, name="initialize_l2l_pipe", example=HANDLE
     asm = made("{local_addr}[, {peer_local_addr}]")
     local_addr = In(Any_, doc="where the slots are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
+    room = PipeShape.slot_size * PipeOfHandle.slot_num
     rules = (
         *PipeOfHandle.rules,
         named("attribute", (PipeShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
+        named("out-of-memory", room <= LARGEST, help=IN_CORE),
     )
 
     @staticmethod

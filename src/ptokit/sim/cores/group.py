@@ -11,7 +11,7 @@ import numpy as np
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.fifos import Exchanges, exchanges
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import POLLS, SIGNALS
 from ptokit.isa.model.targets import Target
@@ -114,7 +114,13 @@ class Grid:
         """What the cores of a block share: counters at 0, and slots."""
         found = self.exchanges
         sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
-        return {n: Memory(n, np.zeros(size, np.uint8), written=True) for n, size in sizes.items()}
+        try:
+            made = {n: np.zeros(size, np.uint8) for n, size in sizes.items()}
+        except MemoryError:
+            seen = f"the slots of all pipes take {found.nbytes} bytes"
+            help = "give the pipes fewer slots, or smaller ones"
+            raise error("out-of-memory", "too little for the pipes", seen=seen, help=help) from None
+        return {n: Memory(n, array, written=True) for n, array in made.items()}
 
     def signal_memory(self) -> Memory:
         """Counters of signals at 0: of all blocks, where their cores run at once, else of one."""

@@ -132,7 +132,7 @@ def _control(p: Parser, forms: Forms) -> Given:
 
 def _chosen(p: Parser, forms: Forms, sign: str, kinds: Sequence[Type], at: int) -> type[Instr]:
     """The page of an operation on such numbers."""
-    if not all(isinstance(kind, ScalarType) for kind in kinds):
+    if not kinds or not all(isinstance(kind, ScalarType) for kind in kinds):
         raise UnknownOperandType
     signs = sorted({s for _, own in forms for s in own.signs})
     if bool(sign) is not bool(signs):
