@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.targets import Target
-from ptokit.sim.pipes.entries import Await, Drain, FlagChannel, PipeWork, Post, QueueEntry
+from ptokit.sim.pipes.entries import (
+    Await,
+    Drain,
+    FlagChannel,
+    PipeWork,
+    Post,
+    QueueEntry,
+    Ticket,
+)
 from ptokit.sim.pipes.hazards import clean
 from ptokit.sim.pipes.issuing import Issue
 
@@ -18,48 +25,57 @@ Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong tog
 def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
     """What may be removed, each for itself, in every one of these launches.
 
-    Empty where the launches are not right as they are. A barrier after all work is for what runs
-    next, and no matter here.
+    Empty where one of them is not right as it is, or has too many entries. What belongs together in
+    one launch does in all. A barrier after all work is for what runs next, and no matter here.
     """
-    found = [_of_launch(issue, target) for issue in issues]
-    if not found:
+    if any(sum(map(len, i.cores)) > MOST_ENTRIES or _wrong(i.cores, i, target) for i in issues):
         return []
-    alike: list[dict[frozenset[int], Pair]] = [
-        {frozenset(map(id, pair)): pair for pair in pairs} for pairs in found
-    ]
-    always = reduce(lambda a, b: a & b, (pairs.keys() for pairs in alike))
-    return [pair for key, pair in alike[0].items() if key in always]
+    return [pair for pair in _pairs(issues, target) if not _needed(pair, issues, target)]
 
 
-def _of_launch(issue: Issue, target: Target) -> list[Pair]:
-    cores = issue.cores
-    if sum(map(len, cores)) > MOST_ENTRIES or _wrong(cores, issue, target):
-        return []
-    return [p for p in _pairs(cores) if not _wrong(_without(cores, p), issue, target)]
+def _needed(pair: Pair, issues: Sequence[Issue], target: Target) -> bool:
+    """Whether some launch is not right without it."""
+    gone = {id(op) for op in pair}
+    has = (i for i in issues if any(id(e.op) in gone for entries in i.cores for e in entries))
+    return any(_wrong(_without(issue.cores, gone), issue, target) for issue in has)
 
 
 def _wrong(cores: Sequence[Sequence[QueueEntry]], issue: Issue, target: Target) -> bool:
     return not clean(cores, target, issue.footprints.regions)
 
 
-def _without(cores: Sequence[Sequence[QueueEntry]], pair: Pair) -> list[list[QueueEntry]]:
-    gone = {id(op) for op in pair}
+def _without(cores: Sequence[Sequence[QueueEntry]], gone: set[int]) -> list[list[QueueEntry]]:
     return [[e for e in entries if id(e.op) not in gone] for entries in cores]
 
 
-def _pairs(cores: Sequence[Sequence[QueueEntry]]) -> Iterable[Pair]:
-    """Barriers before some work, and ops whose sets and waits meet on some ticket."""
-    posts = {e.ticket: e.op for entries in cores for e in entries if isinstance(e, Post)}
+def _pairs(issues: Iterable[Issue], target: Target) -> Iterable[Pair]:
+    """Barriers before some work, and ops whose sets and waits meet on some ticket.
+
+    A barrier of a pipe that works in order anyway is for other targets, and costs nothing here.
+    """
     groups: dict[int, dict[int, AnyOp]] = {}
-    for entries in cores:
-        last = max((n for n, e in enumerate(entries) if isinstance(e, PipeWork)), default=0)
-        for number, entry in enumerate(entries):
-            if isinstance(entry, Drain) and number < last:
-                groups.setdefault(id(entry.op), {id(entry.op): entry.op})
-            elif isinstance(entry, Await) and isinstance(entry.tickets[0].channel, FlagChannel):
-                _join(groups, entry.op, [posts[t] for t in entry.tickets if t in posts])
+    for cores in (issue.cores for issue in issues):
+        posts = {e.ticket: e.op for entries in cores for e in entries if isinstance(e, Post)}
+        for entries in cores:
+            _group(groups, [e for e in entries if not _idle(e, target)], posts)
     unique = {id(group): group for group in groups.values()}
     return [tuple(group.values()) for group in unique.values()]
+
+
+def _idle(entry: QueueEntry, target: Target) -> bool:
+    return isinstance(entry, Drain) and not entry.every and entry.queue.pipe in target.serial
+
+
+def _group(
+    groups: dict[int, dict[int, AnyOp]], entries: Sequence[QueueEntry], posts: dict[Ticket, AnyOp]
+) -> None:
+    """Those of one core."""
+    last = max((n for n, e in enumerate(entries) if isinstance(e, PipeWork)), default=0)
+    for number, entry in enumerate(entries):
+        if isinstance(entry, Drain) and number < last:
+            groups.setdefault(id(entry.op), {id(entry.op): entry.op})
+        elif isinstance(entry, Await) and isinstance(entry.tickets[0].channel, FlagChannel):
+            _join(groups, entry.op, [posts[t] for t in entry.tickets if t in posts])
 
 
 def _join(groups: dict[int, dict[int, AnyOp]], op: AnyOp, others: Iterable[AnyOp]) -> None:
