@@ -22,11 +22,13 @@ def hints(text: str, chip: str) -> list[str]:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("turns", ["%c4", "%n"])
-def test_a_barrier_too_many_is_a_hint_however_often_its_loop_turns(turns: str, chip: str) -> None:
-    assert hints(stream(*RIGHT, turns=turns), chip) == []
+@pytest.mark.parametrize("iterations", ["%c4", "%n"])
+def test_a_barrier_too_many_is_a_hint_however_often_its_loop_iterates(
+    iterations: str, chip: str
+) -> None:
+    assert hints(stream(*RIGHT, iterations), chip) == []
     body = [*BODY[:3], ALL, *BODY[3:]]
-    assert hints(stream(PRIME, body, DRAIN, turns), chip).count(ALL) == 1
+    assert hints(stream(PRIME, body, DRAIN, iterations), chip).count(ALL) == 1
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 from ptokit.analysis.checker import check_func
@@ -11,18 +12,21 @@ from ptokit.api.bind import bind
 from ptokit.api.executable import Executable, Options
 from ptokit.api.fills import Fill
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.ir.module import Func, Module
+from ptokit.diagnostics.diagnostic import PtoError, Severity, error
+from ptokit.ir.module import Func, Module, Op, Value
+from ptokit.isa.lang.traits import POLLS, SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.dryrun import (
+    ALONE,
     FEW_ISSUED,
     MOST_ISSUED,
     DryLaunch,
     decided,
+    depending,
     depends,
     dry_runs,
     samples,
@@ -80,28 +84,101 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
 
     Cores that wait for what others write to memory need an executed run, on whole arrays.
     """
-    refused: PtoError | None = None
-    every = executable.every_argument()
-    asked = [arg for arg in every if launch_query(arg.name) is None]  # the launch gives the others
+    refused: list[tuple[Sample, PtoError]] = []
+    asked = _asked(executable)
     ways = ((_dry, False), (_executed, True)) if executable.cores else ((_dry, False),)
     for how, whole in ways:
         for sample in samples(asked, whole=whole):
             try:
                 found = [*how(executable, sample, target, blocks)]
             except PtoError as problem:
-                refused = refused or problem
+                refused.append((sample, problem))
                 continue
             if found:
                 yield from found
                 return
-    raise refused or error("no-sample-run", CATALOGUE["no-sample-run"].title)
+    endless = [one for one in refused if _endless(executable, one[1])]
+    if endless:
+        yield _ended(executable, target, *endless[0], legal=False)
+    elif refused:
+        raise refused[0][1]
+    else:
+        raise error("no-sample-run", CATALOGUE["no-sample-run"].title)
 
 
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
+MOST_EXACT = 10_000  # instructions
+ENDLESS = {"deadlock", "pipe"}  # errors of cores that do not fit together
+
+
+def _asked(executable: Executable) -> list[Value]:
+    """The arguments that the launch does not give."""
+    return [arg for arg in executable.every_argument() if launch_query(arg.name) is None]
+
+
+def _funcs(executable: Executable) -> Sequence[Func]:
+    return [*executable.cores.values()] or [executable.func]
+
+
+def _endless(executable: Executable, problem: PtoError) -> bool:
+    """Whether cores wait for ever, whatever is in memory and whichever signals they mean."""
+    waits = problem.diagnostics[0].slug in ENDLESS
+    return waits and not any(map(_open_exchange, _funcs(executable)))
+
+
+def _open_exchange(func: Func) -> bool:
+    """Whether it depends on arguments or memory what a core waits for."""
+    open = depending(func)
+    told = [op for op in func.walk() if isinstance(op, Op) and SIGNALS in op.page.uses]
+    numbers = (value for op in told for _, value in op.values())
+    return any(POLLS in op.page.traits for op in told) or not open.isdisjoint(numbers)
+
+
+def _ended(
+    executable: Executable, target: Target, sample: Sample, problem: PtoError, *, legal: bool
+) -> Issue:
+    """A run of cores that wait for ever; a warning where other numbers may be `legal`."""
+    issue, given = Issue(target), [arg.name for arg in _asked(executable)]
+    numbers = [f"%{name} = {sample[name]}" for name in given if isinstance(sample[name], int)]
+    free = legal or any(decided(func, depending(func)) for func in _funcs(executable))
+    severity = Severity.WARNING if free else Severity.ERROR
+    noted = problem.noted("with " + ", ".join(numbers)) if free and numbers else problem
+    issue.ended = [replace(d, severity=severity, targets=(target.name,)) for d in noted.diagnostics]
+    return issue
 
 
 def _dry(executable: Executable, sample: Sample, target: Target, blocks: int) -> Iterator[Issue]:
     """What is issued where no instruction is executed."""
+    launch = _dry_launch(executable, sample, target, blocks)
+    found = [*dry_runs(launch)]
+    endless = [problem for problem in launch.refused if _endless(executable, problem)]
+    if not found and launch.refused:
+        raise (endless or launch.refused)[0]
+    yield from found
+    if executable.cores and found[-1].chosen:  # whether what they exchange adds up, numbers tell
+        exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
+        with suppress(PtoError):  # it is too long
+            yield from exact.first_legal(ALONE, frozenset())
+    if endless:
+        yield from _shown_endless(executable, target, blocks)
+
+
+def _shown_endless(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
+    """A run without end on numbers that go together, where there is one.
+
+    Where iterations and branches are chosen, those of two cores may not fit.
+    """
+    for sample in samples(_asked(executable), whole=False):
+        launch = _dry_launch(executable, sample, target, blocks)
+        _ = [*launch.first_legal(ALONE, frozenset())]
+        for problem in launch.refused:
+            if _endless(executable, problem):
+                yield _ended(executable, target, sample, problem, legal=True)
+                return
+
+
+def _dry_launch(executable: Executable, sample: Sample, target: Target, blocks: int) -> DryLaunch:
+    """PtoError where the function is not legal with any numbers."""
     if executable.cores:
         bound = executable.bound(sample)
         assert isinstance(bound, BoundKernel)
@@ -110,7 +187,7 @@ def _dry(executable: Executable, sample: Sample, target: Target, blocks: int) ->
         problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)
-    yield from dry_runs(bound, target, blocks)
+    return DryLaunch(bound, target, blocks)
 
 
 def _executed(

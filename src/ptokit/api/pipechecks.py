@@ -12,7 +12,7 @@ from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.passes.inline import entries
-from ptokit.passes.percore import peer_of
+from ptokit.passes.percore import launched_cores, peer_of
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.redundant import Pair, redundant
@@ -33,12 +33,12 @@ def races_of(
         (issue,) = issued(program, target, func, arrays, blocks, between_blocks=not ordered)
         return races_of_run(program, func, issue)
     left = [] if ordered else [_unsynchronised(func, target)]
-    if left and blocks == 1:
+    if left and blocks == 1 and not launched_cores(program.module, func):
         return left
     try:
         issues = [*issued(program, target, func, None, blocks)]
     except PtoError as problem:
-        return [_no_sample(func, problem, target), *left]
+        return left if left and blocks == 1 else [_no_sample(func, problem, target), *left]
     if left:
         return [*races(issues, target, blocks_only=True), *left]
     return [*races(issues, target), *(_hint(pair, target) for pair in redundant(issues, target))]

@@ -317,6 +317,12 @@ CATALOGUE: dict[str, Entry] = {
         "nobody waits for the flag",
         "The token is left when the kernel ends: the next kernel on the core may take it.",
     ),
+    "exchange-left": Entry(
+        "what one core hands on, no other one takes",
+        "A signal is left that nobody waits for, an entry of a pipe that nobody pops, or a slot "
+        "that was popped and not given back. The counters of the hardware keep it: the next kernel "
+        "on the core finds it there, and a full pipe stops who pushes.",
+    ),
     "acquire-release": Entry(
         "the acquires and releases of a buffer do not pair",
         "On A5 a pipe acquires a buffer, works, and releases it, as with a lock. To release what "

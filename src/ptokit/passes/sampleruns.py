@@ -21,7 +21,7 @@ from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, wit
 from ptokit.passes.syncedges import SyncEdge, WithEdges
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.dryrun import dry_runs, samples
+from ptokit.sim.pipes.dryrun import DryLaunch, dry_runs, samples
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.issuing import Issue
 
@@ -156,7 +156,7 @@ def _on_samples(funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Targ
         every = [_bound(func, sample) for func in funcs]
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
         with suppress(PtoError):  # it is too long
-            if issues := [*dry_runs(bound, target, 1)]:
+            if issues := [*dry_runs(DryLaunch(bound, target))]:
                 return issues
     return []
 

@@ -112,7 +112,7 @@ class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
 
     ffts_mode = Attr(int, None)
     rules = (
-        *(Signal.rules, on(A5, sent_by(Signal.of), numbered(15))),
+        *(Signal.rules, on(A5, sent_by(Signal.of)), on(HARDWARE, numbered(15))),
         named("attribute", both(ffts_mode >= 0, ffts_mode <= 2), help="modes are 0, 1, 2"),
     )
 

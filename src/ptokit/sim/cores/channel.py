@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
@@ -22,6 +22,23 @@ from ptokit.sim.tile import GlobalView, Pointer
 PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
 HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in each slot
 COUNTERS, SLOTS = "counters", "slots"  # the memories that the cores of a block share
+
+
+class QueueName(NamedTuple):
+    """A queue of a launch: whose, of which block, where its counters are, what it is called."""
+
+    rank: int | None
+    block: int
+    cell: int
+    name: str
+
+
+class QueueChannel(NamedTuple):
+    """What a core at one end of a queue tells the other end: a counter that goes up."""
+
+    queue: QueueName
+    what: int  # PUSHED, POPPED or FREED
+    lane: int
 
 
 def reason(fifo: Fifo, cell: int) -> str:

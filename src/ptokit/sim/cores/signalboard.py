@@ -49,6 +49,17 @@ class CorePlace(NamedTuple):
         return "" if self.rank is None else f" of rank {self.rank}"
 
 
+class SignalChannel(NamedTuple):
+    """A number of a core, as far as one other core counts it up."""
+
+    core: CorePlace
+    number: int
+    sender: CorePlace
+
+    def __str__(self) -> str:
+        return f"signal {self.number} of {self.core}"
+
+
 class Clocks(Protocol):
     """What each core knows of the others, where somebody looks for races."""
 
@@ -128,7 +139,7 @@ class CoreSignals:
         key = number, tuple(senders)
         arrived = self.board.arrived
         arrived[key, self.here] += 1
-        self._let([(core, number, self.here) for core in to])
+        self._let([SignalChannel(core, number, self.here) for core in to])
         if all(arrived[key, sender] for sender in senders):
             for sender in senders:
                 arrived[key, sender] -= 1
@@ -166,7 +177,7 @@ class CoreSignals:
             self._up(self._in_block(CUBE), number % OF_SECOND + OF_SECOND * self.here.lane)
 
     def _up(self, cores: Sequence[CorePlace], number: int) -> None:
-        self._let([(core, number, self.here) for core in cores])
+        self._let([SignalChannel(core, number, self.here) for core in cores])
         self._count(cores, number, (self.here,))
         self.board.schedule.pause()
 
@@ -191,7 +202,7 @@ class CoreSignals:
         self.board.schedule.wait(Wait(lambda: counts[key] > 0, signal_of(number)))
         counts[key] -= 1
         for sender in self.board.senders[key].popleft():
-            of_sender = *key, sender
+            of_sender = SignalChannel(*key, sender)
             self.board.taken[of_sender] += 1
             self.board.clock(self.here).acquire(of_sender, self.board.taken[of_sender])
 

@@ -9,8 +9,7 @@ middle of its long loops is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from random import Random
@@ -213,6 +212,7 @@ class DryLaunch:
     blocks: int = 1
     most: int | None = None  # instructions; None: MOST_ISSUED
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
+    refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -233,6 +233,7 @@ class DryLaunch:
         """
         most = (self.most or MOST_ISSUED) if choice.period is None else MOST_SHORTENED
         issue, limits = Issue(self.target), DryRunLimits(most)
+        issue.chosen = bool(unknown) or choice.period is not None
         made = partial(DryRun, issue, choice, unknown, checks)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
@@ -264,9 +265,14 @@ class DryLaunch:
         """
         ops = (op for func in self.funcs for op in func.body.walk() if isinstance(op, Op))
         for found in HELD if any(map(_from_memory, ops)) else HELD[:1]:
-            with suppress(_Illegal):
-                yield self._short_enough(replace(choice, found=found), unknown)
-                return
+            try:
+                issue = self._short_enough(replace(choice, found=found), unknown)
+            except _Illegal as end:
+                if self.periods[0] is None:  # else cores may be shortened unlike
+                    self.refused.append(end.problem)
+                continue
+            yield issue
+            return
 
     def _short_enough(self, choice: PathChoice, unknown: frozenset[Value]) -> Issue:
         """The whole run, or the longest shortened one within the limit; later ones are as short."""
@@ -275,7 +281,7 @@ class DryLaunch:
                 return self.issue(replace(choice, period=self.periods[0]), unknown, checks=True)
             except PtoError as problem:
                 if problem.diagnostics[0].slug != "instruction-limit":
-                    raise _Illegal from problem
+                    raise _Illegal(problem) from problem
                 if len(self.periods) == 1:
                     raise
                 self.periods = self.periods[1:]
@@ -284,15 +290,18 @@ class DryLaunch:
 class _Illegal(Exception):
     """A sample breaks a rule."""
 
+    def __init__(self, problem: PtoError) -> None:
+        super().__init__()
+        self.problem = problem
 
-def dry_runs(bound: Bound | BoundKernel, target: Target, blocks: int) -> Iterator[Issue]:
+
+def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
 
     What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
     run that breaks a rule is left out; if none is left with several iterations, samples decide.
     """
-    launch = DryLaunch(bound, target, blocks)
-    unknown = frozenset(value for func in launch.funcs for value in _depending(func))
+    unknown = frozenset(value for func in launch.funcs for value in depending(func))
     several = False
     for choice in _choices(launch.funcs, unknown):
         for issue in launch.first_legal(choice, unknown):
@@ -302,7 +311,7 @@ def dry_runs(bound: Bound | BoundKernel, target: Target, blocks: int) -> Iterato
         yield from launch.first_legal(ALONE, frozenset())
 
 
-def _depending(func: Func) -> frozenset[Value]:
+def depending(func: Func) -> frozenset[Value]:
     """The values that depend on arguments, or on what is in memory."""
     return depends(func, frozenset(a for a in func.args if isinstance(a.type, ScalarType)))
 

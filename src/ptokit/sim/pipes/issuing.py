@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
@@ -192,6 +193,8 @@ class Issue(Observer):
         self.loops: dict[int, tuple[Value, ...]] = {}
         self.places: list[CorePlace] = []
         self.cut = False  # what was executed last is missing
+        self.chosen = False  # its iterations and branches were chosen: those of cores may not fit
+        self.ended: Sequence[Diagnostic] = ()  # why cores did not come to their ends
 
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:

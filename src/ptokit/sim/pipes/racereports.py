@@ -14,6 +14,7 @@ from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.leftovers import Leftover, LeftWhat, left_over
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
 SEEN_BUFFER = {
@@ -25,6 +26,11 @@ BUFFER_HELP = {
     BufferFault.NOT_ACQUIRED: "let the pipe acquire the buffer before, or leave this out",
     BufferFault.ACQUIRED_TWICE: "let the pipe release the buffer before, or leave this out",
     BufferFault.NEVER_RELEASED: "let the pipe release the buffer after its last use of it",
+}
+LEFT_HELP = {
+    LeftWhat.SIGNAL: "wait for it once more, or signal once less",
+    LeftWhat.ENTRY: "pop it, or push one less",
+    LeftWhat.SLOT: "free the slot after the last use of its entry",
 }
 DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
@@ -69,6 +75,8 @@ class RaceReport:
                 "each set is followed by one wait, in the same kernel",
                 "wait for it before the kernel ends",
             )
+        if not self.found.stuck and not self.issue.chosen:
+            yield from map(self._left_over, left_over(self.issue.cores))
 
     def _hazard(self, hazard: Hazard) -> Diagnostic:
         first, second = hazard.first, hazard.second
@@ -156,6 +164,19 @@ class RaceReport:
     def _missing(head: QueueEntry) -> Ticket | None:
         return head.tickets[0] if isinstance(head, Await) else None
 
+    def _left_over(self, left: Leftover) -> Diagnostic:
+        slug, op = "exchange-left", left.entry.op
+        return Diagnostic(
+            slug,
+            f"{op.name}: {CATALOGUE[slug].title}",
+            op.span,
+            severity=Severity.WARNING,
+            rule="each signal is waited for, each entry popped, each slot given back",
+            seen=f"{left}{self._place(left.entry)}",
+            help=LEFT_HELP[left.what],
+            targets=(self.target.name,),
+        )
+
     def _warned(self, slug: str, post: Post, rule: str, help: str) -> Diagnostic:
         return Diagnostic(
             slug,
@@ -200,7 +221,7 @@ def races(
 ) -> list[Diagnostic]:
     """What is wrong with the order of the pipes in these launches; each pair of places once.
 
-    `blocks_only`: hazards between blocks, nothing of one block.
+    `blocks_only`: hazards between blocks and exchanges without end, nothing else of one block.
     """
     together: dict[tuple[object, ...], Diagnostic] = {}
     for issue in issues:
@@ -209,7 +230,7 @@ def races(
         found = find(issue.cores, target, issue.footprints.regions)
         if blocks_only:
             found = Findings([h for h in found.hazards if issue.other_blocks(h.first, h.second)])
-        for one in RaceReport(issue, target, found).diagnostics():
+        for one in (*issue.ended, *RaceReport(issue, target, found).diagnostics()):
             notes = tuple(note.span for note in one.notes)
             key = one.slug, one.span, notes if one.slug == "hazard" else ()
             together.setdefault(key, replace(one))

@@ -28,7 +28,8 @@ def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
     Empty where one of them is not right as it is, or has too many entries. What belongs together in
     one launch does in all. A barrier after all work is for what runs next, and no matter here.
     """
-    if any(sum(map(len, i.cores)) > MOST_ENTRIES or _wrong(i.cores, i, target) for i in issues):
+    large = any(sum(map(len, issue.cores)) > MOST_ENTRIES for issue in issues)
+    if large or any(issue.ended or _wrong(issue.cores, issue, target) for issue in issues):
         return []
     return [pair for pair in _pairs(issues, target) if not _needed(pair, issues, target)]
 

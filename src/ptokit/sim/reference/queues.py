@@ -6,10 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ptokit.analysis.fifos import Fifo
+from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.dtypes import DType
-from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd, reason
+from ptokit.sim.cores.channel import (
+    COUNTERS,
+    HEADERS,
+    SLOTS,
+    QueueChannel,
+    QueueEnd,
+    QueueName,
+    reason,
+)
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.memory import Index, Memory
@@ -35,14 +43,16 @@ class InterpretedEnd(QueueEnd):
             self.core.clock.acquire(self._key(cell), least)
 
     def set(self, cell: int, value: int) -> None:
-        if value > self.counters[cell]:
+        if value > self.counters[cell] and cell < self.fifo.cell + HEADERS:
             self.core.clock.release(self._key(cell))
         self.counters[cell] = value
         self.core.schedule.pause()
 
-    def _key(self, cell: int) -> tuple[object, ...]:
-        place = self.core.place
-        return place.rank, place.block, cell
+    def _key(self, cell: int) -> QueueChannel:
+        place, fifo = self.core.place, self.fifo
+        what, lane = divmod(cell - fifo.cell, LANES)
+        queue = QueueName(place.rank, place.block, fifo.cell, fifo.name)
+        return QueueChannel(queue, what * LANES, lane)
 
     def slots(self) -> Memory:
         return self.core.shared[SLOTS]

@@ -1,0 +1,86 @@
+"""What cores hand on and nobody takes: signals, entries of queues, slots that are kept (C3.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel, QueueName
+from ptokit.sim.cores.signalboard import SignalChannel
+from ptokit.sim.pipes.entries import Await, Channel, Post, QueueEntry
+
+CoreQueue: TypeAlias = "tuple[int, QueueName]"  # a queue, and a core at one of its ends
+
+
+class LeftWhat(Enum):
+    """What is left."""
+
+    SIGNAL = "{name}: {given} sent, {taken} waited for"
+    ENTRY = "{name}: {given} pushed, {taken} popped"
+    SLOT = "{name}: {given} popped, {taken} given back"
+
+
+class Leftover(NamedTuple):
+    """What was handed on in vain first, and by which entry; of a slot who keeps it."""
+
+    what: LeftWhat
+    entry: QueueEntry
+    name: str
+    given: int
+    taken: int
+
+    def __str__(self) -> str:
+        return self.what.value.format(**self._asdict())
+
+
+@dataclass
+class _Exchanged:
+    """What the cores of a launch handed on, and how much of it each took."""
+
+    posts: dict[Channel, list[Post]] = field(default_factory=dict[Channel, "list[Post]"])
+    taken: dict[Channel, Counter[int]] = field(default_factory=dict[Channel, "Counter[int]"])
+    pops: dict[CoreQueue, list[Await]] = field(default_factory=dict[CoreQueue, "list[Await]"])
+    freed: Counter[CoreQueue] = field(default_factory=Counter[CoreQueue])
+
+    def post(self, entry: Post) -> None:
+        channel = entry.ticket.channel
+        self.posts.setdefault(channel, []).append(entry)
+        if isinstance(channel, QueueChannel) and channel.what == FREED:
+            self.freed[entry.queue.core, channel.queue] += 1
+
+    def wait(self, entry: Await) -> None:
+        core = entry.queue.core
+        for channel, number in entry.tickets:
+            by_core = self.taken.setdefault(channel, Counter())
+            by_core[core] = max(by_core[core], number)
+            if isinstance(channel, QueueChannel) and channel.what == PUSHED:
+                pops = self.pops.setdefault((core, channel.queue), [])
+                pops += [entry] * (number - len(pops))
+
+    def left(self) -> Iterator[Leftover]:
+        for channel, posts in self.posts.items():
+            taken = min(self.taken.get(channel, {0: 0}).values())
+            if len(posts) == taken:
+                continue
+            if isinstance(channel, SignalChannel):
+                yield Leftover(LeftWhat.SIGNAL, posts[taken], str(channel), len(posts), taken)
+            elif isinstance(channel, QueueChannel) and channel.what == PUSHED:
+                name = channel.queue.name
+                yield Leftover(LeftWhat.ENTRY, posts[taken], name, len(posts), taken)
+        for (core, queue), pops in self.pops.items():
+            if len(pops) > (freed := self.freed[core, queue]):
+                yield Leftover(LeftWhat.SLOT, pops[freed], queue.name, len(pops), freed)
+
+
+def left_over(cores: Iterable[Sequence[QueueEntry]]) -> list[Leftover]:
+    """What is left when all cores of a launch have come to their ends."""
+    found = _Exchanged()
+    for entry in (entry for entries in cores for entry in entries):
+        if isinstance(entry, Post):
+            found.post(entry)
+        elif isinstance(entry, Await):
+            found.wait(entry)
+    return [*found.left()]

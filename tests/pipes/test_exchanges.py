@@ -1,0 +1,150 @@
+"""What cores exchange and does not add up: found without arguments as in a run on arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.diagnostics.diagnostic import PtoError
+
+T, M = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tile_buf<mat, 16x16xf32>"
+CHIPS = ["a2a3", "a5"]
+Found = set[tuple[str, bool]]  # slugs, and whether they are errors
+
+
+def found(text: str, chip: str, **arguments: Any) -> Found:  # Any: an array, or a number
+    try:
+        every = pto.loads(text).races(chip, **arguments)
+    except PtoError as problem:
+        every = problem.diagnostics
+    return {(d.slug, d.is_error) for d in every}
+
+
+def queue(pushes: str, pops: str, frees: str, slots: int = 4) -> str:
+    """So many entries are pushed and popped, and so many slots given back, each after its pop."""
+    return f"""\
+func.func @queue(%g: !pto.ptr<f32>, %n: index, %m: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c9 = arith.constant 9 : index
+  %twice = arith.muli %n, %c2 : index
+  %k = arith.constant 2.0 : f32
+  %b = pto.reserve_buffer {{name = "entries", size = {1024 * slots}, \
+location = #pto.address_space<mat>, auto = true}} -> i32
+  %pipe = pto.initialize_l2l_pipe {{dir_mask = 2, slot_size = 1024, slot_num = {slots}}} \
+(%b : i32) -> !pto.pipe
+  pto.section.vector {{
+    %t = pto.alloc_tile : {T}
+    pto.texpands ins(%k : f32) outs(%t : {T})
+    pto.barrier <PIPE_ALL>
+    scf.for %i = %c0 to {pushes} step %c1 {{
+      pto.tpush(%t, %pipe : {T}, !pto.pipe) {{split = 0}}
+    }}
+  }}
+  pto.section.cube {{
+    %m0 = pto.declare_tile -> {M}
+    scf.for %i = %c0 to {pops} step %c1 {{
+      pto.tpop(%m0, %pipe : {M}, !pto.pipe) {{split = 0}}
+      pto.barrier <PIPE_ALL>
+      %more = arith.cmpi slt, %i, {frees} : index
+      scf.if %more {{
+        pto.tfree(%pipe : !pto.pipe) {{split = 0}}
+      }}
+    }}
+  }}
+  return
+}}"""
+
+
+def expected(text: str, chip: str, what: Found) -> None:
+    """The same without arguments and on arrays."""
+    memory = np.zeros(256, np.float32)
+    assert found(text, chip) == what
+    assert found(text, chip, g=memory, n=3, m=3) == what
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_both_ends_push_and_pop_as_often(chip: str) -> None:
+    expected(queue("%c9", "%c9", "%c9"), chip, set())
+    expected(queue("%n", "%n", "%n"), chip, set())
+    expected(queue("%c2", "%c3", "%c3"), chip, {("deadlock", True)})
+    expected(queue("%c9", "%c3", "%c3"), chip, {("deadlock", True)})  # all slots are full
+    expected(queue("%c3", "%c2", "%c2"), chip, {("exchange-left", False)})
+
+
+def test_each_slot_is_given_back_where_pops_do_not() -> None:
+    kept = queue("%c3", "%c3", "%c1")
+    expected(kept, "a5", {("exchange-left", False)})
+    expected(kept, "a2a3", set())
+    expected(queue("%c9", "%c9", "%c1"), "a5", {("deadlock", True)})
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_numbers_that_go_together_decide_where_extents_are_not_known(chip: str) -> None:
+    """Loops of other extents than chosen ones: what they exchange adds up for each %n."""
+    two = f"pto.tpush(%t, %pipe : {T}, !pto.pipe) {{split = 0}}"
+    text = queue("%n", "%twice", "%twice").replace(two, f"{two}\n{two}")
+    assert text.count(two) == 2
+    expected(text, chip, set())
+
+
+def signals(sent: str, awaited: str) -> str:
+    return f"""\
+func.func @signals(%g: !pto.ptr<f32>, %n: index, %m: index) {{
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %few = arith.cmpi slt, %n, %c9 : index
+  pto.section.vector {{
+    {sent}
+    pto.barrier <PIPE_ALL>
+  }}
+  pto.section.cube {{
+    {awaited}
+  }}
+  return
+}}"""
+
+
+SENT, AWAITED = "pto.sync.set <PIPE_MTE3>, 3 {ffts_mode = 2}", "pto.sync.wait <PIPE_MTE2>, 3"
+SECOND = "pto.wait_intra_block <PIPE_MTE2>, 19"
+MEETING = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
+IF = "scf.if %few {{\n{}\n}}"
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize(
+    ("sent", "awaited", "what"),
+    [
+        (SENT, AWAITED, set[object]()),
+        ("", AWAITED, {("deadlock", True)}),
+        (SENT, "", {("exchange-left", False)}),
+        (SENT.replace(" 3 {", " 4 {"), AWAITED, {("deadlock", True)}),
+        (f"{SENT}\n{SENT}", AWAITED, {("exchange-left", False)}),
+        (SENT, f"{AWAITED}\n{AWAITED}", {("deadlock", True)}),
+        (MEETING, MEETING, set[object]()),
+        (MEETING, "", {("deadlock", True)}),
+    ],
+)
+def test_each_signal_is_waited_for(sent: str, awaited: str, what: Found, chip: str) -> None:
+    """On A5 the second vector core counts up a number of its own at the cube."""
+    both = awaited.replace(AWAITED, f"{AWAITED}\n{SECOND}") if chip == "a5" else awaited
+    expected(signals(sent, both), chip, what)
+
+
+def test_a_signal_of_one_vector_core_is_left_where_only_the_other_one_is_waited_for() -> None:
+    expected(signals(SENT, AWAITED), "a5", {("exchange-left", False)})
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_branch_that_only_one_core_takes_is_a_warning_with_its_numbers(chip: str) -> None:
+    awaits = f"{AWAITED}\n{SECOND}" if chip == "a5" else AWAITED
+    text = signals(IF.format(SENT), awaits)
+    assert found(text, chip) == {("deadlock", False)}
+    (warning,) = pto.loads(text).races(chip)
+    assert [n.message for n in warning.notes] == ["with %n = 1024, %m = 1024"]
+    assert found(signals(IF.format(SENT), IF.format(awaits)), chip) == set()
