@@ -133,7 +133,8 @@ def interleaved(src0: Seen, src1: Seen) -> Result:
     """3.28: columns alternately."""
     rows, cols = src0.valid
     stream = np.stack([src0.values, src1.values], axis=2).reshape(rows, 2 * cols)
-    return {"dst0": stream[:, :cols], "dst1": stream[:, cols:]}
+    second = cols - cols % 2  # of an odd number, a pair that both have a part of
+    return {"dst0": stream[:, :cols], "dst1": stream[:, second : second + cols]}
 
 
 @meaning("TDeinterleave")

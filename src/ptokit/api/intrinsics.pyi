@@ -413,6 +413,7 @@ def trowexpandadd(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpandsub(
@@ -423,6 +424,7 @@ def trowexpandsub(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpandmul(
@@ -433,6 +435,7 @@ def trowexpandmul(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpanddiv(
@@ -443,6 +446,7 @@ def trowexpanddiv(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     precision: DivPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
@@ -454,6 +458,7 @@ def trowexpandmax(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpandmin(
@@ -464,6 +469,7 @@ def trowexpandmin(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpandexpdif(
@@ -474,6 +480,7 @@ def trowexpandexpdif(
     tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def trowexpand(

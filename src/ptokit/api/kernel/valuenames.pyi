@@ -165,6 +165,7 @@ def rowexpandadd(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -181,6 +182,7 @@ def rowexpandsub(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -197,6 +199,7 @@ def rowexpandmul(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -222,6 +225,7 @@ def rowexpanddiv(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     precision: DivPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -239,6 +243,7 @@ def rowexpandmax(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -255,6 +260,7 @@ def rowexpandmin(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def rowexpandexpdif(
@@ -263,6 +269,7 @@ def rowexpandexpdif(
     *,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
+    high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def rowexpand(

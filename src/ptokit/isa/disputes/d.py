@@ -107,4 +107,10 @@ D: dict[str, Dispute] = {
         "on a2a3 and a5 with other modes, and for indices in global memory; else shapes tell",
         "text of both versions stays legal, and its shapes leave no doubt",
     ),
+    "D20": Dispute(
+        "may an accumulator be stored as dn?",
+        "Headers of A2/A3 and A5: nd and nz. CPU simulator: any. Golden data of A5: dn too.",
+        "on cpu and a5",
+        "the fix-pipe of A5 has the mode, and the chip's own data use it",
+    ),
 }

@@ -282,4 +282,11 @@ E: dict[str, Dispute] = {
         "it wraps: the number itself, and a remainder of 0",
         "as everything that overflows; a run that ends would say less",
     ),
+    "E55": Dispute(
+        "may an interleaving have an odd number of columns?",
+        "CPU simulator, and older code of A5: no. Golden data of A5: yes, and then the second half "
+        "begins one column early: with the pair that the first half could not hold.",
+        "on a5, as its golden data",
+        "the chip's own data decide; the last element of src1 is in neither half",
+    ),
 }

@@ -19,6 +19,7 @@ class RowExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
     src1_col = Attr(int, None, key="src1Col")  # hints of compilers, without a meaning of their own
     src0_is_dst = Attr(bool, None, key="src0eqdst")
+    high_precision = Attr(bool, None, key="highPrecision")
     example = {"src1": "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"}
     elided = {"dst": like(src0)}
     recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}

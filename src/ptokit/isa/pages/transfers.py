@@ -198,10 +198,10 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     layout = Attr(G, None, cpp=False)
     pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
     blocks = either(
-        both(dst.size != 4, dst.n4 * dst.size == 32),
+        both(dst.n4 * dst.size == 32, dst.dtype != i32),
         both(dst.size == 4, dst.n4 == 16),
-        both(dst.dtype == f32, dst.n4 == 8),
     )
+    by_rows = "store acc as nd or nz"
     of_blocks = "blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else"
     transfer = (
         restated(layout, dst),
@@ -212,7 +212,8 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
             when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),
             when(
                 src.loc == ACC,
-                named("layout", dst.layout.isin(G.ND, G.NZ), help="store acc as nd or nz"),
+                on(A2A3, named("layout", dst.layout.isin(G.ND, G.NZ), help=by_rows)),
+                on(A5, named("layout", dst.layout.isin(G.ND, G.DN, G.NZ))),
                 src.layout == NZ,
                 both(src.cols >= 1, src.cols <= 4095),
                 when(dst.layout == G.ND, src.rows <= 8192),
@@ -317,7 +318,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
         on(A5, StoreFamily.quant_a5),
     )
     recorded = {"fp_acc": {}}
-    disputes = ("D4", "C49")
+    disputes = ("D4", "D20", "C49")
 
     @staticmethod
     def run(

@@ -13,9 +13,13 @@ def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ..
         named("element-type", dst.dtype.isin(*MOVED), one_type(dst, other, *sources)),
         named("layout", both(*(t.layout == ND for t in tiles)), help="store tiles row-major"),
         same_region(dst, other),
-        named("shape", dst.valid.cols % 2 == 0, help="an even number of columns"),
         in_vec(*tiles),
     )
+
+
+def in_pairs(dst: Operand) -> tuple[Ruled, ...]:
+    """Whole pairs of columns only."""
+    return named("shape", dst.valid.cols % 2 == 0, help="an even number of columns")
 
 
 class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V, specials=NAN_MOVES):
@@ -32,7 +36,13 @@ class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V, specials=NAN_MOVE
 
 
 class TInterleave(Pairing, recorded={"plain": {}, "two": {}}):
-    """The stream src0[r, 0], src1[r, 0], src0[r, 1], ...: dst0 its first half, dst1 the rest."""
+    """The stream src0[r, 0], src1[r, 0], src0[r, 1], ...: dst0 its first half, dst1 the rest.
+
+    Of an odd number of columns dst1 begins with the pair whose first element is dst0's last.
+    """
+
+    rules = (*Pairing.rules, on(CPU, in_pairs(Pairing.dst0)))
+    disputes = ("E28", "E55")
 
     @staticmethod
     def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
@@ -43,13 +53,17 @@ class TInterleave(Pairing, recorded={"plain": {}, "two": {}}):
             even, odd = (s[:rows, start:stop].bitcast(one).cast(two) for s in (src0, src1))
             return even | odd << one.bits
 
-        first, second = pairs(0, half), pairs(half, cols)
+        first, second = pairs(0, half), pairs(half, 2 * half)
+        alone = src0[:rows, half : cols - half], src0[:rows, 2 * half : cols]
         dst0.lines(two)[:rows, :half] = first
         dst1.lines(two)[:rows, :half] = second
+        dst0[:rows, 2 * half : cols], dst1[:rows, 2 * half : cols] = alone
 
 
 class TDeinterleave(Pairing, form="two", recorded={"two": {}}):
     """The columns of src0, and behind them those of src1: dst0 the even ones, dst1 the odd ones."""
+
+    rules = (*Pairing.rules, in_pairs(Pairing.dst0))
 
     @staticmethod
     def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
@@ -74,6 +88,7 @@ class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5
     example = {"src": WIDE}
     rules = (
         pairwise(dst0, dst1, src),
+        in_pairs(dst0),
         named("shape", src.valid.rows == dst0.valid.rows),
         named("shape", src.valid.cols == dst0.valid.cols * 2, help="both halves of src"),
     )

@@ -21,7 +21,6 @@ class Concat(
         named("shape", src0.valid.rows == dst.valid.rows, src1.valid.rows == dst.valid.rows),
         in_vec(dst, src0, src1),
     )
-    room = named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider")
 
 
 class TConcat(Concat):
@@ -34,7 +33,10 @@ class TConcat(Concat):
     example = {"dst": WIDE}
     rules = (
         Concat.joined,
-        on((CPU, A2A3), Concat.room),
+        on(
+            (CPU, A2A3),
+            named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider"),
+        ),
         on(A5, named("shape", src0.valid.cols + src1.valid.cols == dst.valid.cols)),
         on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
     )
@@ -81,7 +83,8 @@ def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
 class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"index": {}}):
     """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
 
-    An index counts bytes of its own element type. Columns after them keep their value.
+    An index counts bytes of its own element type. What dst has no room for is cut off; columns
+    after them keep their value.
     """
 
     asm = Asm(spellings=("tconcatidx",))
@@ -92,7 +95,7 @@ class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"inde
         f"NAME ins(%src0, %src1, %n0, %n1 : {VEC_F32}, {VEC_F32}, {COUNT}, {COUNT})"
         f" outs(%dst : {WIDE})"
     )
-    rules = (Concat.joined, Concat.room, counts(Concat.dst, src0_idx, src1_idx))
+    rules = (Concat.joined, counts(Concat.dst, src0_idx, src1_idx))
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, src0_idx: Cells, src1_idx: Cells) -> None:
@@ -107,7 +110,7 @@ class TConcatDstIndex(Concat, name="tconcat", form="counts by row, and the sum")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
     example = {"src0_idx": COUNT, "src1_idx": COUNT, "dst": WIDE, "dst_idx": COUNT}
     rules = (
-        *(Concat.joined, Concat.room),
+        Concat.joined,
         counts(Concat.dst, src0_idx, src1_idx, dst_idx),
         named("shape", dst_idx.valid.cols == 1, help="dst_idx has one column"),
     )

@@ -1,0 +1,88 @@
+"""Forms that published data of A5 have: odd interleavings, counts that overflow, columns of acc."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16
+
+import ptokit as pto
+
+ENGINES = pytest.mark.parametrize("engine", ["reference", "native"])
+ROW = "!pto.tile_buf<vec, 4x32x{0}, valid=4x{1}>"
+PAIRS = f"pto.tinterleave ins(%a, %b : {ROW}, {ROW}) outs(%c, %d : {ROW}, {ROW})\n"
+COUNT = "!pto.tile_buf<vec, 4x8xi32, valid=4x1>"
+JOIN = f"pto.tconcatidx ins(%a, %b, %m, %n : {ROW}, {ROW}, {COUNT}, {COUNT}) outs(%c : {ROW})\n"
+LEFT = "!pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>"
+RIGHT = "!pto.tile_buf<right, 16x32xf16, blayout=row_major, slayout=col_major>"
+SUM = "!pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+COLUMNS = f"""\
+func.func @f(%a: {LEFT}, %b: {RIGHT}, %out: !pto.ptr<bf16>) {{
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %sum = pto.alloc_tile : {SUM}
+  pto.tmatmul ins(%a, %b : {LEFT}, {RIGHT}) outs(%sum : {SUM})
+  %view = pto.make_tensor_view %out, shape = [%c16, %c32], strides = [%c1, %c16]\
+ {{layout = #pto.layout<dn>}} : !pto.tensor_view<16x32xbf16>
+  pto.tstore ins(%sum : {SUM}) outs(%view : !pto.tensor_view<16x32xbf16>)
+  return
+}}
+"""
+DIVIDED = "pto.trowexpanddiv ins(%a, %b : {0}, {1}) outs(%c : {0}) {{highPrecision = {2}}}\n"
+
+
+@ENGINES
+@pytest.mark.parametrize(("kind", "cols"), [("f32", 31), ("i16", 29), ("ui8", 5), ("i8", 1)])
+def test_an_odd_interleaving_begins_its_second_half_one_column_early(
+    engine: str, kind: str, cols: int
+) -> None:
+    program = pto.loads(PAIRS.format(kind, cols))
+    dtype = {"f32": "f4", "i16": "i2", "ui8": "u1", "i8": "i1"}[kind]
+    a = np.arange(4 * cols).reshape(4, cols).astype(dtype)
+    b = a + np.array(cols + 1).astype(dtype)
+    none = np.zeros_like(a)
+    found = program.run(target="a5", engine=engine, a=a, b=b, c=none, d=none)
+    stream = np.stack([a, b], axis=2).reshape(4, 2 * cols)
+    assert (found["c"] == stream[:, :cols]).all()
+    assert (found["d"] == stream[:, cols - 1 : -1]).all()
+
+
+def test_the_simulator_interleaves_whole_pairs_only() -> None:
+    assert [d.slug for d in pto.loads(PAIRS.format("f32", 31)).check("cpu")] == ["shape"]
+    assert pto.loads(PAIRS.format("f32", 31)).check("a5") == []
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_counts_that_dst_has_no_room_for_are_cut_off(engine: str, target: str) -> None:
+    program = pto.loads(JOIN.format("f32", 32))
+    a, b = np.arange(128.0).reshape(4, 32).astype("f4"), np.arange(128.0, 256).reshape(4, 32)
+    first, second = np.array([[0], [31], [32], [5]]), np.array([[32], [9], [7], [6]])
+    m, n = (first * 4).astype("i4"), (second * 4).astype("i4")
+    c, given = np.full((4, 32), -1, "f4"), b.astype("f4")
+    found = program.run(target=target, engine=engine, a=a, b=given, c=c, m=m, n=n)["c"]
+    for row in range(4):
+        parts = a[row, : first[row, 0]], b[row, : second[row, 0]], np.full(32, -1)
+        expected = np.concatenate(parts)[:32]
+        assert (found[row] == expected).all()
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a5"])
+def test_an_accumulator_is_stored_by_columns(engine: str, target: str) -> None:
+    program = pto.loads(COLUMNS)
+    a = np.arange(256).reshape(16, 16).astype("f2") % 7
+    b = np.arange(512).reshape(16, 32).astype("f2") % 5
+    found = program.run(target=target, engine=engine, a=a, b=b, out=np.zeros(512, bfloat16))
+    expected = (a.astype("f4") @ b.astype("f4")).T.astype(bfloat16)
+    assert (found["out"].reshape(32, 16) == expected).all()
+
+
+def test_a2a3_stores_no_accumulator_by_columns() -> None:
+    assert [d.slug for d in pto.loads(COLUMNS).check("a2a3")] == ["layout"]
+
+
+def test_a_hint_of_precision_that_is_off_changes_nothing() -> None:
+    wide, column = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x8xf32>"
+    assert pto.loads(DIVIDED.format(wide, column, "false")).check("a5") == []
