@@ -1,4 +1,4 @@
-"""Forms that published data of A5 have: odd interleavings, counts that overflow, columns of acc."""
+"""Forms that published data of chips have, and that pages and headers leave out or refuse."""
 
 from __future__ import annotations
 
@@ -86,3 +86,47 @@ def test_a2a3_stores_no_accumulator_by_columns() -> None:
 def test_a_hint_of_precision_that_is_off_changes_nothing() -> None:
     wide, column = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x8xf32>"
     assert pto.loads(DIVIDED.format(wide, column, "false")).check("a5") == []
+
+
+SPREAD = """\
+pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{1}>}} : !pto.tile_buf<vec, 4x32x{0}>,\
+ "col")\
+ outs(%c : !pto.tile_buf<vec, 16x64x{0}>)
+"""
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_rows_are_spread_over_a_wider_tile(engine: str, target: str) -> None:
+    a = np.arange(1, 129).reshape(4, 32).astype("i2")
+    for first, pattern in enumerate(("P0001", "P0010", "P0100", "P1000")):
+        program = pto.loads(SPREAD.format("i16", pattern))
+        found = program.run(target=target, engine=engine, a=a, c=np.full((16, 64), 7, "i2"))["c"]
+        expected = np.zeros((16, 64), "i2")
+        expected[first::4, :32] = a
+        assert (found == expected).all()
+        assert [d.slug for d in program.check("cpu")] == ["shape"]
+
+
+WINDOW = f"""\
+func.func @f(%a: {LEFT}, %b: {RIGHT}, %out: !pto.tile_buf<vec, 24x32xf32, valid=14x16>) {{
+  %two = arith.constant 2 : index
+  %far = arith.constant 16 : index
+  %sum = pto.alloc_tile : {SUM}
+  pto.tmatmul ins(%a, %b : {LEFT}, {RIGHT}) outs(%sum : {SUM})
+  pto.textract ins(%sum, %two, %far : {SUM}, index, index)\
+ outs(%out : !pto.tile_buf<vec, 24x32xf32, valid=14x16>)\
+ {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}
+  return
+}}
+"""
+
+
+@ENGINES
+def test_from_acc_to_vec_the_valid_region_alone_must_fit(engine: str) -> None:
+    program = pto.loads(WINDOW)
+    a = np.arange(256).reshape(16, 16).astype("f2") % 7
+    b = np.arange(512).reshape(16, 32).astype("f2") % 5
+    found = program.run(target="a5", engine=engine, a=a, b=b, out=np.zeros((14, 16), "f4"))["out"]
+    assert (found == (a.astype("f4") @ b.astype("f4"))[2:, 16:]).all()
+    assert {(d.slug, d.is_error) for d in program.check("a5")} == {("window-out-of-bounds", False)}

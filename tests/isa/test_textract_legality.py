@@ -380,7 +380,8 @@ BOUNDS = [
     no("a5", "window-out-of-bounds", "left f16 64x64 nz valid 16x16", "mat f16 64x64 nz", 0, 16),
     no("a5", "window-out-of-bounds", "left f16 128x64 nz valid 16x16", "mat f16 64x64 nz"),
     no(BOTH, "window-out-of-bounds", "mat f16 32x64 nz valid 16x16", "acc f32 64x64 nz", 0, 16),
-    no("a5", "window-out-of-bounds", "vec f16 64x32 nz valid 16x16", "acc f32 64x64 nz", 16, 0),
+    no("a5", "window-out-of-bounds", "mat f16 64x32 nz valid 16x16", "acc f32 64x64 nz", 16, 0),
+    ok("a5", "vec f16 64x32 nz valid 16x16", "acc f32 64x64 nz", 16, 0),
     # 16-bit indices that count from 0
     no(ALL, "window-out-of-bounds", "vec f16 32x32", "vec f16 64x64", -1, 0),
     no(ALL, "window-out-of-bounds", "vec f16 32x32", "vec f16 64x64", 0, -16),

@@ -122,7 +122,7 @@ def spread(dst: Seen, src: Seen, pattern: str, axis: str, target: str) -> Array:
     out[:rows, :cols] = 0
     codes = src.codes[: src.valid[0], : src.valid[1]]
     if axis == "COL":
-        out[first:rows:step, :cols] = codes
+        out[first:rows:step, : src.valid[1]] = codes
     else:
         out[:rows, first:cols:step] = codes
     return typed(out, dst.dtype)

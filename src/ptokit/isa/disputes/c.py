@@ -44,8 +44,9 @@ C: dict[str, Dispute] = {
     ),
     "C7": Dispute(
         "is a window bounded by static shapes or by valid regions?",
-        "TEXTRACT pages and hardware: static. CPU simulator: valid.",
-        "valid everywhere, static too on a2a3 and a5",
+        "TEXTRACT pages and hardware: static. CPU simulator: valid. Golden data of A5, from acc to "
+        "vec: valid.",
+        "valid everywhere, static too on a2a3 and a5; of what goes from acc to vec a warning",
         "data outside the valid region has no meaning, and hardware moves whole declared shapes",
     ),
     "C8": Dispute(

@@ -81,6 +81,12 @@ def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -
     return named("window-out-of-bounds", on(HARDWARE, rows), on(HARDWARE, cols), help=why)
 
 
+def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+    """From acc to vec A5 moves the valid region only; its pages demand the declared shape (C7)."""
+    into_vec = both(whole.loc == ACC, window.loc == VEC)
+    return on(A5, when(into_vec, warns(inside_static(row, col, window, whole))))
+
+
 def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
     """A transposing move takes whole 16x16 blocks, 32x32 for 8-bit types."""
     return tuple(

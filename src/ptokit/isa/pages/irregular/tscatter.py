@@ -3,6 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import matching
 
+WIDER = "dst is as wide as src, or wider"
 EXACT = "dst takes every selected row or column, and nothing else does"
 
 
@@ -62,7 +63,8 @@ class TScatterMask(
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
 
     The pattern's digits count from the right: P0001 fills indices 0, 4, 8, ...; bits move
-    unchanged. On A2/A3 and A5 what lies outside dst's valid region becomes 0 too.
+    unchanged. On A2/A3 and A5 what lies outside dst's valid region becomes 0 too, and by column
+    what lies behind src's columns.
     """
 
     dst = Out(Tile, doc="receives the elements, and zeros between them")
@@ -81,7 +83,8 @@ class TScatterMask(
         ),
         when(
             axis == ScatterAxis.COL,
-            named("shape", dst.valid.cols == src.valid.cols),
+            on(CPU, named("shape", dst.valid.cols == src.valid.cols)),
+            on(HARDWARE, named("shape", dst.valid.cols >= src.valid.cols, help=WIDER)),
             spread(src.valid.rows, dst.valid.rows, pattern),
         ),
     )
@@ -95,6 +98,7 @@ class TScatterMask(
         row, col = dst.iota(rows, cols)
         if axis is ScatterAxis.COL:
             filled, place = (row % step).equals(first), (row // step) * src.cols + col
+            filled = filled & (col < src.valid.cols)
         else:
             filled, place = (col % step).equals(first), row * src.cols + col // step
         x = src.take(place, where=filled)

@@ -100,7 +100,8 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     )
     rules = (
         inside(row, col, dst, src),
-        when(~both(src.loc == VEC, dst.loc == VEC), inside_static(row, col, dst, src)),
+        when(dst.loc != VEC, inside_static(row, col, dst, src)),
+        *out_of_static(row, col, dst, src),
         on(A2A3, when(src.loc == MAT, src.dtype.isin(*CUBE_A2A3))),
         on(A5, when(src.loc == MAT, src.dtype.isin(*CUBE_A5))),
         casting(dst, src, quant.given),
@@ -149,7 +150,8 @@ class TExtractFp(
     paths = window_from_acc(dst, src, mode)
     rules = (
         inside(row, col, dst, src),
-        inside_static(row, col, dst, src),
+        when(dst.loc != VEC, inside_static(row, col, dst, src)),
+        *out_of_static(row, col, dst, src),
         parameters(fp),
         named("window-out-of-bounds", col + dst.valid.cols <= fp.valid.cols, help=BY_COLUMN),
         on(HARDWARE, named("offset-misaligned", col % 16 == 0, help=GRANULES)),
