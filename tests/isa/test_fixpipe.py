@@ -145,7 +145,7 @@ def test_every_mode_is_its_formula(
     given = params[0] if form == "scalar" else params
     with pto.target(target, fixpipe=reading):
         got = quantised(values, src, dst, given, relu=relu, to="mat nz")
-    short = form == "vector" and how in ("b8", "half")
+    short = form == "vector"
     wanted = [
         reference(x, dst, how, params[i % len(params)], short=short, relu=relu, o=reading)
         for i, x in enumerate(values[0])
@@ -324,8 +324,8 @@ def test_each_option_does_its_own_thing(
     )
 
 
-def test_the_cpu_reading_keeps_19_bits_in_three_vector_modes_only() -> None:
-    """VQF322B8, VREQ8 and VDEQF16 (3.1.3): 2^-11 of the scale is lost there and kept elsewhere."""
+def test_the_cpu_reading_keeps_19_bits_in_the_vector_modes_only() -> None:
+    """VQF322B8, VREQ8, VDEQF16, and floats on A5: 2^-11 of the scale is lost; kept elsewhere."""
     scale = parameter(1 + 2.0**-11)
     big = np.array([[2**13]], np.int32)
     exact, short = quantised(big, "i32", "f16", scale), quantised(big, "i32", "f16", [scale])
@@ -344,6 +344,11 @@ def test_the_cpu_reading_keeps_19_bits_in_three_vector_modes_only() -> None:
     floats = odd.astype(np.float32)
     assert quantised(floats, "f32", "i8", low).view(np.int8)[0, 0] == 31
     assert quantised(floats, "f32", "i8", [low]).view(np.int8)[0, 0] == 30
+    with pto.target("a5"):
+        whole = quantised(big * np.float32(1), "f32", "f16", more, to="mat nz")
+        cut = quantised(big * np.float32(1), "f32", "f16", [more], to="mat nz")
+    assert whole.view(np.float16)[0, 0] == 8200
+    assert cut.view(np.float16)[0, 0] == 8192
 
 
 def test_19_bits_of_1_point_1() -> None:

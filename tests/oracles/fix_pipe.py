@@ -82,7 +82,7 @@ def scaled(
     raw = (params & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
     if np.isnan(raw).any():
         raise Undefined("a scale that is no number")
-    short = (vector and how in ("b8", "half")) or o.fp19 == "always"
+    short = vector or o.fp19 == "always"
     scale = fp19(raw) if short else raw
     scale = np.where(first & (values < 0), np.float32(0), scale)
     t = values.astype(np.float32) * scale

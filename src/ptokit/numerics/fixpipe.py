@@ -23,7 +23,7 @@ HALF_MAX = 65504.0
 class FixPipe:
     """The points on which readings of the fix-pipe differ (conflict C21).
 
-    fp19: which modes keep only 19 bits of the scale; "cpu" means VQF322B8, VREQ8 and VDEQF16.
+    fp19: which modes keep only 19 bits of the scale; "cpu" means those with a scale per column.
     signed_offset: the 9-bit offset is two's complement (else 0..511).
     s9: the scaled value is clipped to -256..255 before the offset is added.
     relu_first: relu zeroes the multiplier before the offset, and shift modes ignore it.
@@ -104,7 +104,7 @@ def narrowed(
     late = positive and not how.relu_first
     if mode is Mode.SHIFT:
         return _shift(x, params, relu=late, saturate=how.saturating_shift)
-    scale = _scale(params, how, short=by_column and mode is not Mode.FLOAT)
+    scale = _scale(params, how, short=by_column)
     if positive and how.relu_first:
         scale = (x.cast(t.f32) < 0).where(0.0, scale)
     scaled = x.cast(t.f32) * scale

@@ -289,4 +289,11 @@ E: dict[str, Dispute] = {
         "on a5, as its golden data",
         "the chip's own data decide; the last element of src1 is in neither half",
     ),
+    "E56": Dispute(
+        "how many bits has a comparison of an element of 32 bits?",
+        "Pages, CPU simulator, golden data of A5 for C++: one. Golden data of A5 for the "
+        "assembler's own templates: those of a mask register, four with a tile, two with a number.",
+        "one",
+        "a mask has one meaning, whatever it was made of; selections read it so",
+    ),
 }

@@ -47,7 +47,7 @@ def comparing(*types: Ruled) -> tuple[Ruled, ...]:
     )
 
 
-class TCmp(Compare, disputes=("E25",), recorded={"plain": {"cmp": "cmp_mode"}}):
+class TCmp(Compare, disputes=("E25", "E56"), recorded={"plain": {"cmp": "cmp_mode"}}):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
 
     w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
@@ -84,7 +84,7 @@ WITH_ONE = comparing(
 
 
 class TCmpS(
-    Compare, inner_flags=(A2A3,), form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25")
+    Compare, inner_flags=(A2A3,), form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25", "E56")
 ):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
@@ -102,7 +102,11 @@ class TCmpS(
 
 
 class TCmpSTile(
-    Compare, inner_flags=(A2A3,), name="tcmps", form="tile", disputes=("E8", "E9", "E10", "E25")
+    Compare,
+    inner_flags=(A2A3,),
+    name="tcmps",
+    form="tile",
+    disputes=("E8", "E9", "E10", "E25", "E56"),
 ):
     """As the form with a scalar, with the first element of `src1` in its place."""
 
