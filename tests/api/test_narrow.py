@@ -15,9 +15,9 @@ COPY = """
 func.func @copied(%x: !pto.ptr<DT>, %y: !pto.ptr<DT>) {
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %c64 = arith.constant 64 : index
-  %v = pto.make_tensor_view %x, shape = [%c4, %c64], strides = [%c64, %c1] : VIEW
-  %w = pto.make_tensor_view %y, shape = [%c4, %c64], strides = [%c64, %c1] : VIEW
+  %n = arith.constant COLS : index
+  %v = pto.make_tensor_view %x, shape = [%c4, %n], strides = [%n, %c1] : VIEW
+  %w = pto.make_tensor_view %y, shape = [%c4, %n], strides = [%n, %c1] : VIEW
   %t = pto.alloc_tile : !pto.tile_buf<vec, 4x64xDT>
   pto.tload ins(%v : VIEW) outs(%t : !pto.tile_buf<vec, 4x64xDT>)
   pto.tstore ins(%t : !pto.tile_buf<vec, 4x64xDT>) outs(%w : VIEW)
@@ -29,7 +29,9 @@ NARROW = [*BITS, "i4"]
 
 
 def copying(dtype: str) -> str:
-    return COPY.replace("VIEW", "!pto.tensor_view<?x?xDT>").replace("DT", dtype)
+    text = COPY.replace("COLS", "32" if dtype.endswith("x2") else "64")  # text counts pairs
+    text = text.replace("4x64", "4x32") if dtype.endswith("x2") else text
+    return text.replace("VIEW", "!pto.tensor_view<?x?xDT>").replace("DT", dtype)
 
 
 def bits(dtype: str) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:

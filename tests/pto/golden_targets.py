@@ -27,6 +27,19 @@ def narrow_floats(random: Random) -> tuple[Arrays, Arrays]:
     return {"x": x}, {"wide": wide, "y": wide.astype(e5m2), "z": wide}
 
 
+@golden(refused={"a2a3": "element-type"})
+def packed_pairs(random: Random) -> tuple[Arrays, Arrays]:
+    codes = random.integers(0, 16, (17, 128)).astype(np.uint8)
+    codes[codes == 8] = 0  # there is no -0 to lose
+    sizes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], f32)
+    window = codes[1:, 64:]
+    values = np.where(window < 8, sizes[window % 8], -sizes[window % 8])
+    e2m1 = ml_dtypes.float4_e2m1fn
+    given: Arrays = {"p": codes, "q": np.zeros((16, 64), ml_dtypes.bfloat16), "rows": 16}
+    given["r"] = np.zeros((16, 64), e2m1)
+    return given, {"q": values, "r": values}
+
+
 @golden(refused={"a2a3": "not-on-target"})
 def shuffles(random: Random) -> tuple[Arrays, Arrays]:
     a, b = random.integers(-(2**30), 2**30, (2, 4, 32)).astype(i32)

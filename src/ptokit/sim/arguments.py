@@ -322,6 +322,9 @@ class BoundJob:
         return {label: found[label] for label in order if label in found}
 
 
+ONE = 15  # the largest code of an element of four bits
+
+
 def of_rank(name: str, rank: int) -> str:
     """What the array of one rank is called."""
     return f"{name}@{rank}"
@@ -423,6 +426,9 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
         raise mismatch(
             arg, f"%{arg.name} has elements of {kind.dtype}", f"the array has {array.dtype}"
         ) from None
+    if kind.dtype.pairs and array.dtype == np.uint8 and array.max(initial=0) > ONE:
+        one = "an item of 8 bits is one element of 4 bits"
+        raise mismatch(arg, f"%{arg.name}: {one}", f"the largest item is {array.max()}")
     if shape is not None and array.shape != shape:
         wanted = "x".join(map(str, shape))
         raise mismatch(

@@ -145,10 +145,13 @@ X: dict[str, Dispute] = {
     ),
     "X41": Dispute(
         "what do the extents of a type with elements !pto.f4E2M1x2 or !pto.f4E1M2x2 count?",
-        "front ends of the newer assembler: pairs of elements, bytes, and offsets with them. C++ "
-        "templates and the manual: elements.",
-        "elements, in types and offsets alike; text of such a front end is not converted",
-        "one rule for every element type; a type alone does not tell what offsets count",
+        "Assembler and front ends: pairs, bytes, along the packed axis: columns of row-major "
+        "tiles, rows of all column-major ones, so of nz. C++, indices of instructions, queries: "
+        "elements. Strides of views: pairs where they address, elements where they are moved "
+        "(before v0.67).",
+        "text: pairs in types and in what makes tiles, views and pointers; all else, Python and "
+        "C++: elements. Packed is the axis of neighbours in memory: columns of nz",
+        "a byte holds neighbours; with packed rows of nz no product of two factors fits",
     ),
     "X42": Dispute(
         "what does an address of global memory lead to after arithmetic on it?",

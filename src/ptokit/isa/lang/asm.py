@@ -42,7 +42,8 @@ class Asm:
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
     # C++ that is no call of the intrinsic; {operand}, [left out unless all in it is given]. {type}
     # is that of the result, {unsigned} that of unsigned integers of its source's or its width;
-    # {minus} is given for a source of one bit, {lowest} for a result of one bit.
+    # {minus} is given for a source of one bit, {lowest} for a result of one bit, {pair} for a
+    # pointer to elements of four bits.
     cpp_text: str | None = None
 
     @property

@@ -32,7 +32,8 @@ class Operand(Field):
     in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
     it may have. `scalar`: the element type of a number; `whole`: it is an integer, `real`: a float.
     `exact`: and no other one. `element`: a body gets the number as an array of one element of its
-    own type. `handle`: which handle it is.
+    own type. `handle`: which handle it is. `counts`: of which axis it counts elements, where text
+    may count pairs of them: rows, cols, extents and steps, in the order of the axes, or elements.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class Operand(Field):
         element: bool = False,
         exact: bool = False,
         handle: HandleType | None = None,
+        counts: str = "",
         doc: str = "",
     ) -> None:
         super().__init__("?")
         self.name = "?"  # until its page names it
+        self.counts = counts
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals

@@ -78,6 +78,11 @@ class DType:
         return self.bits == 4
 
     @property
+    def pairs(self) -> bool:
+        """Text counts bytes of two: in types and in what makes tiles, views and pointers (X41)."""
+        return self.packed and self.is_float
+
+    @property
     def size(self) -> int:
         """Bytes of one addressable unit: `sizeof` of the C++ type (1 for packed types)."""
         return max(self.bits // 8, 1)
@@ -163,6 +168,7 @@ f4e2m1x2 = DType(
     1,
     1,
     aliases=("float4_e2m1x2", "f4E2M1FN", "f4e2m1"),
+    mlir="!pto.f4E2M1x2",
 )
 f4e1m2x2 = DType(
     "f4e1m2x2",
@@ -172,7 +178,8 @@ f4e1m2x2 = DType(
     1,
     2,
     1,
-    aliases=("float4_e1m2x2", "hifloat4x2"),
+    aliases=("float4_e1m2x2", "hifloat4x2", "f4e1m2"),
+    mlir="!pto.f4E1M2x2",
 )
 
 # No tile holds it: bodies compute in it what f32 rounds too early.

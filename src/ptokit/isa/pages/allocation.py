@@ -47,12 +47,12 @@ def placed(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
 class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """New storage, at an address that is given or that ptokit chooses."""
 
-    disputes = ("X51", "X52", "X62")
+    disputes = ("X41", "X51", "X52", "X62")
 
     result = Result(Tile)
     addr = In(Scalar, None, scalar="i64", key="addr", doc="byte offset, a multiple of 32")
-    valid_row = In(Index, None, key="valid_row", doc="rows of the valid region")
-    valid_col = In(Index, None, key="valid_col", doc="columns of the valid region")
+    valid_row = In(Index, None, key="valid_row", counts="rows", doc="rows of the valid region")
+    valid_col = In(Index, None, key="valid_col", counts="cols", doc="columns of the valid region")
     rules = (
         *stated(result, valid_row, valid_col),
         *placed(addr, result),
@@ -115,8 +115,8 @@ class PointerCast(Allocation, name="pointer_cast"):
 %a = arith.constant 64 : i64
 %t = pto.pointer_cast(%a) : {VEC_F32}"""
     addr = In(Scalar, scalar="i64", doc="byte offset, a multiple of 32")
-    valid_row = In(Index, None, doc="rows of the valid region")
-    valid_col = In(Index, None, doc="columns of the valid region")
+    valid_row = In(Index, None, counts="rows", doc="rows of the valid region")
+    valid_col = In(Index, None, counts="cols", doc="columns of the valid region")
     rules = (*stated(Allocation.result, valid_row, valid_col), at_address(addr, Allocation.result))
 
 
@@ -145,8 +145,8 @@ class BindTile(Instr, name="bind_tile", pipe=S):
     )
     result = Result(Tile)
     src = In(Tile, doc="a row-major tile")
-    valid_row = In(Index, None, doc="rows of the valid region")
-    valid_col = In(Index, None, doc="columns of the valid region")
+    valid_row = In(Index, None, counts="rows", doc="rows of the valid region")
+    valid_col = In(Index, None, counts="cols", doc="columns of the valid region")
 
     example = f"""\
 %t = pto.alloc_tile : {VEC_F32}
@@ -221,15 +221,23 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
 
     dst = Result(Tile, doc="the window; as src with a smaller valid region where not stated")
     src = In(Tile, doc="the tile to look into")
-    row = In(Index, doc="first row")
-    col = In(Index, doc="first column")
-    sizes = In(Index, many=True, key="sizes", equals=False, doc="rows and columns of the window")
+    row = In(Index, counts="rows", doc="first row")
+    col = In(Index, counts="cols", doc="first column")
+    sizes = In(
+        Index,
+        many=True,
+        key="sizes",
+        equals=False,
+        counts="extents",
+        doc="rows and columns of the window",
+    )
     valid = In(
         Index,
         (),
         many=True,
         key="valid",
         equals=False,
+        counts="extents",
         doc="of them valid; else what src has there",
     )
     asm = Asm(

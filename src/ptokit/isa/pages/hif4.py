@@ -33,7 +33,7 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
     asm = Asm(cpp_text="TQUANT<1, MxQuantAlg::Hif4>({dst}, {src}, &{exp}, &{max}, &{scaling});")
     example = {
         "src": "!pto.tile_buf<vec, 16x64xbf16>",
-        "dst": "!pto.tile_buf<vec, 16x64x!pto.f4E1M2x2>",
+        "dst": "!pto.tile_buf<vec, 16x32x!pto.f4E1M2x2>",
         "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x4>",
         "max": "!pto.tile_buf<vec, 16x32xbf16>",
         "scaling": "!pto.tile_buf<vec, 16x16xbf16>",
@@ -111,9 +111,9 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
     b_scale = In(Tile, cpp="bScale", loc=SCALE_RIGHT, doc="four for each 64 rows of a column")
     asm = Asm(cpp_text="TMATMUL_MX({c}, {a}, {a_scale}, {b}, {b_scale});")
     example = {
-        "a": L0A.replace("f16", "!pto.f4E1M2x2"),
+        "a": L0A.replace("64x64xf16", "64x32x!pto.f4E1M2x2"),
         "a_scale": "!pto.tile_buf<scaleleft, 64x4xui8, slayout=row_major, fractal=32>",
-        "b": L0B.replace("f16", "!pto.f4E1M2x2"),
+        "b": L0B.replace("64x64xf16", "32x64x!pto.f4E1M2x2"),
         "b_scale": "!pto.tile_buf<scaleright, 4x64xui8, blayout=col_major, slayout=col_major, "
         "fractal=32>",
         "c": L0C_64,

@@ -190,8 +190,12 @@ class PopById(
 
     asm = Asm(typed=()).over(cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; "))
     entry = Result(Entry)
-    valid_row = In(Index, None, doc="rows of the valid region, where the type says `?`")
-    valid_col = In(Index, None, doc="columns of the valid region, where the type says `?`")
+    valid_row = In(
+        Index, None, counts="rows", doc="rows of the valid region, where the type says `?`"
+    )
+    valid_col = In(
+        Index, None, counts="cols", doc="columns of the valid region, where the type says `?`"
+    )
     together = named(
         *("dynamic-valid", valid_row.given == valid_col.given),
         help="give valid_row and valid_col, or none of them",

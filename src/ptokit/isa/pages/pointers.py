@@ -37,10 +37,10 @@ def begun(ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
 class AddPtr(Instr, name="addptr", pipe=S):
     """The pointer `offset` elements further on."""
 
-    asm = Asm(shape="moved", cpp_text="{type} {result} = {ptr} + {offset};")
+    asm = Asm(shape="moved", cpp_text="{type} {result} = {ptr} + {offset}[ / {pair}];")
     result = Result(Ptr)
     ptr = In(Ptr)
-    offset = In(Index, doc="in elements; negative ones lead back")
+    offset = In(Index, counts="elements", doc="in elements; negative ones lead back")
     example = MOVED
     rules = (begun(ptr, offset), known_array(ptr))
 

@@ -25,8 +25,8 @@ class SetValidShape(Instr, name="set_validshape", verb="resize", traits=(RESIZES
 
     asm = Asm(typed=("tile",), cpp_text="{tile}.SetValidShape({rows}, {cols});")
     tile = In(Tile)
-    rows = In(Index)
-    cols = In(Index)
+    rows = In(Index, counts="rows")
+    cols = In(Index, counts="cols")
     example = RESIZED
     fewer = "the valid region is the upper left part of the tile"
     rules = (

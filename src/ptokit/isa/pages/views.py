@@ -4,6 +4,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.addresses import known_array
 
+SIDE_BY_SIDE = "two elements of a byte are neighbours in a row"
 STATED = "let the result's type state these extents, or ? for them"
 
 
@@ -17,14 +18,14 @@ def known_extents(
     return tuple(stated if size is None else size for size, stated in both)
 
 
-class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
+class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disputes=("X41",)):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
     asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape}}}, {{{strides}}});")
     result = Result(Global)
     ptr = In(Ptr)
-    shape = In(Index, many=True, key="shape")
-    strides = In(Index, many=True, key="strides")
+    shape = In(Index, many=True, key="shape", counts="extents")
+    strides = In(Index, many=True, key="strides", counts="steps")
     layout = Attr(GlobalLayout, None)
     example = in_view("")
     rules = (
@@ -37,6 +38,10 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
             "operand-value",
             shape.least >= 1,
             help="a view has elements, an empty array none",
+        ),
+        when(
+            result.dtype.isin(f4e2m1x2, f4e1m2x2),
+            named("layout", strides.last == 1, help=SIDE_BY_SIDE),
         ),
         named("operand-value", strides.least >= 0, help="elements count upward"),
         when(
@@ -62,14 +67,14 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S):
         return ptr.view(result)
 
 
-class PartitionView(Instr, name="partition_view", verb="part", pipe=S):
+class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=("X41",)):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
     asm = Asm(cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});")
     result = Result(Global)
     view = In(Global)
-    offsets = In(Index, many=True, key="offsets")
-    sizes = In(Index, many=True, key="sizes")
+    offsets = In(Index, many=True, key="offsets", counts="extents")
+    sizes = In(Index, many=True, key="sizes", counts="extents")
 
     example = in_view(f"""\
 %zero = arith.constant 0 : index

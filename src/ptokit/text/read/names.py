@@ -27,6 +27,7 @@ from ptokit.isa.model.types import (
     kind_of_elided,
 )
 from ptokit.text.read.cursor import UNKNOWN, Cursor
+from ptokit.text.read.elements import counting_elements
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.types.typereader import in_global_memory
 
@@ -195,6 +196,7 @@ class Names:
             if value.type == DTYPE and value not in undecided:
                 value.type = ScalarType(operand.scalar) if operand.scalar else INDEX
         func.body.ops[:0] = self.literals.values()
+        self.unnamed += counting_elements(func)
         taken = {*self.table, *self.gone}
         for op in self.literals.values():
             number = str(op.attrs[op.page.attrs[0].name])

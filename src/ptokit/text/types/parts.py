@@ -128,6 +128,12 @@ def number_list(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
     return tuple(number(part, at + text.find(part)) for part in found)
 
 
+def element_word(word: str) -> str:
+    """The name of the element type in `?x4xf16`."""
+    match = DIMS.match(word)
+    return match[2].strip() if match else ""
+
+
 def extents(word: str, at: int) -> tuple[tuple[int | None, ...], DType]:
     """`?x4xf16`: the extents and the element type."""
     match = DIMS.match(word)

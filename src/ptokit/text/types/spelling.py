@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from ptokit.isa.model.dtypes import DType, f32
@@ -9,6 +10,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
+from ptokit.text.types.pairs import PAIR, in_pairs
 
 DPS = "dps"
 TILE = "!pto.tile<...>"
@@ -17,6 +19,8 @@ TILE = "!pto.tile<...>"
 @lru_cache(maxsize=4096)
 def spell(kind: Type, form: str) -> str:
     """The spelling of a type in the form "as", "ssa" or "dps"."""
+    if isinstance(kind, TileType | GlobalType) and not isinstance(kind, MultiTileType):
+        kind = in_pairs(kind) or replace(kind, dtype=_single(kind.dtype))
     match kind:
         case MultiTileType():
             return f"!pto.multi_tile_buf<{spell(kind.slot, DPS)}, count={kind.count}>"
@@ -42,6 +46,11 @@ def spell(kind: Type, form: str) -> str:
             return "!pto.tile_buf<...>"
         case _:
             return str(kind)
+
+
+def _single(dtype: DType) -> DType:
+    """One of a pair, as the type of odd numbers of elements is called."""
+    return replace(dtype, name=dtype.name.removesuffix(PAIR), mlir="")
 
 
 def _element(dtype: DType, form: str) -> str:

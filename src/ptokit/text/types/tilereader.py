@@ -14,6 +14,7 @@ from ptokit.isa.model.dtypes import dtype_named
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import ALIASES, CustomPad, Shape, TileType
 from ptokit.isa.model.words import ACC, VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
+from ptokit.text.types.pairs import in_elements, in_pairs, pairs_named
 from ptokit.text.types.parts import (
     DIGITS,
     DIMS,
@@ -55,7 +56,7 @@ def tile_of(parts: Parts) -> TileType:
         stated, fractal = ALIASES[loc]
     elif stated is None or blayout is not None or slayout is not None:
         stated = Layout((blayout or BLayout.ROW_MAJOR, slayout or SLayout.NONE_BOX))
-    return TileType(
+    found = TileType(
         loc,
         element_named(*given.values["dtype"]),
         rows,
@@ -66,6 +67,7 @@ def tile_of(parts: Parts) -> TileType:
         given.take("pad", _pad) or PadValue.NULL,
         given.take("compact", _worded(CompactMode)) or CompactMode.NULL,
     )
+    return in_elements(found) if pairs_named(given.values["dtype"][0]) else found
 
 
 def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
@@ -74,11 +76,12 @@ def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
         raise BadType("unknown-word", f"{text!r} is no #pto.tile_buf_config<...>", 0, 0)
     body = text.partition("<")[2].removesuffix(">")
     given = {key: "" for key in ("blayout", "slayout", "s_fractal_size", "pad", "compact")}
+    kind = in_pairs(kind) or kind
     for key, value, _ in Parts(body, 0).keyed(given) if body.strip() else ():
         given[key] = value.partition(":")[0].strip().partition("<")[2].rstrip("> ") or (
             value.partition(":")[0].strip()
         )
-    return replace(
+    laid = replace(
         kind,
         valid=Shape(None, None) if dynamic else kind.valid,
         layout=Layout(
@@ -91,6 +94,7 @@ def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
         pad=_pad(given["pad"] or "0", 0),
         compact=_worded(CompactMode)(given["compact"] or "0", 0),
     )
+    return in_elements(laid)
 
 
 class _Fields:
@@ -156,7 +160,8 @@ class _Fields:
             raise BadType("syntax-error", message, at, at + len(text))
         for key, extent in zip(("rows", "cols"), shape, strict=True):
             self.put(key, "?" if extent is None else str(extent), at, again=True)
-        self.put("dtype", dtype.name, at, again=True)
+        name = match[2].strip() if dtype.pairs else dtype.name
+        self.put("dtype", name, at, again=True)
 
     def take(self, key: str, read: Callable[[str, int], Any]) -> Any:  # Any: what `read` makes
         """The field read by `read`; None when it is not given."""

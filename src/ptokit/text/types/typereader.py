@@ -27,12 +27,14 @@ from ptokit.isa.model.types import (
     Type,
 )
 from ptokit.isa.model.words import VEC, ConvLayout, GlobalLayout, Loc
+from ptokit.text.types.pairs import in_elements, pairs_named
 from ptokit.text.types.parts import (
     FOREIGN_ELEMENT,
     BadType,
     ForeignElement,
     Parts,
     element_named,
+    element_word,
     extents,
     number,
     number_list,
@@ -97,11 +99,13 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
     if match[2]:
         stride = tuple(None if s == "?" else int(s) for s in match[2].replace(" ", "").split(","))
     if match[3] == "gm":
-        return GlobalType(dtype, shape, stride, partition=True)
+        view = GlobalType(dtype, shape, stride, partition=True)
+        return in_elements(view) if pairs_named(element_word(match[1])) else view
     loc, sizes = Loc.named(match[3]), [n for n in shape if n is not None]
     if loc is None or stride is not None or len(sizes) < len(shape):
         return None
-    return tile_type(loc, dtype, prod(sizes[:-1]), sizes[-1])
+    tile = tile_type(loc, dtype, prod(sizes[:-1]), sizes[-1])
+    return in_elements(tile) if pairs_named(element_word(match[1])) else tile
 
 
 def in_global_memory(kind: Type) -> Type:
@@ -231,7 +235,8 @@ def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
             else:
                 steps = value.split("x")
                 stride = tuple(None if s == "?" else number(s, at, "a stride") for s in steps)
-        return GlobalType(dtype, shape, stride, stated, partition)
+        view = GlobalType(dtype, shape, stride, stated, partition)
+        return in_elements(view) if pairs_named(element_word(parts.fields[0][0])) else view
 
     return read
 

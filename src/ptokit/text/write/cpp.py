@@ -267,6 +267,8 @@ def _text(value: object) -> object:
 
 def _words_of(kind: Type, bit: str, meaning: str) -> dict[str, object]:
     """What a template may say of the type of an integer: its unsigned type, that it is one bit."""
+    if isinstance(kind, PtrType) and kind.dtype.packed:
+        return {"pair": "2"}  # as many elements has what a pointer points to
     if not isinstance(kind, ScalarType) or kind.is_float:
         return {}
     if kind.bits == 1:

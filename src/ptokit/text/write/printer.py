@@ -14,6 +14,7 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Elided
 from ptokit.text.read.signature import signature
 from ptokit.text.write.attributes_out import entry
+from ptokit.text.write.pairs_out import counting_pairs
 from ptokit.text.write.statements import WRITERS, is_default_literal
 from ptokit.text.write.writer import Writer
 
@@ -24,6 +25,7 @@ def print_module(module: Module, form: str = "dps", dialect: str | None = None) 
     """The program as text; DPS in a version of the dialect, or in those that it was read in."""
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
+    module = counting_pairs(module)
     w = Writer(form, WRITERS)
     ops = [op for func in module.funcs for op in func.walk()]
     spelled = (op.dialect for op in ops if isinstance(op, Op) and op.dialect)

@@ -149,6 +149,8 @@ def _element(dtype: DType) -> str:
         lines.append(f"Holds {' and '.join(holds) or 'neither infinity nor NaN'}.")
     if dtype.packed:
         lines.append("Two elements share a byte, the even one in the low bits.")
+    if dtype.pairs:
+        lines.append(f"In text {dtype.mlir} is such a byte: extents, strides and offsets count it.")
     return "\n".join(lines)
 
 

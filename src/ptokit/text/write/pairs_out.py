@@ -1,0 +1,91 @@
+"""Numbers of elements that text counts in pairs: what the printer writes in their places."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from ptokit.diagnostics.diagnostic import error
+from ptokit.ir.builder import new_op
+from ptokit.ir.module import Func, Module, Op, Value
+from ptokit.text.read.elements import blocks, is_double, number_page, rebind
+from ptokit.text.read.names import constant_page
+from ptokit.text.types.pairs import counted
+
+BASE, TWO = "pairs", 2
+WHOLE = "count whole bytes: they hold two elements each"
+
+
+def counting_pairs(module: Module) -> Module:
+    """The module as text has it: itself, where nothing counts pairs."""
+    ops = (op for func in module.funcs for op in func.walk() if isinstance(op, Op))
+    if not any(True for op in ops for _ in counted(op)):
+        return module
+    copied = deepcopy(module)
+    for func in copied.funcs:
+        _Halves(func).put()
+    return copied
+
+
+class _Halves:
+    """The numbers of pairs of a function."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        ops = [op for op in func.walk() if isinstance(op, Op)]
+        self.makers = {value: op for op in ops for value in op.results}
+        self.taken = {value.name for value in func.named()}
+        self.gone: set[Value] = set()  # numbers of elements that text had no need of
+
+    def put(self) -> None:
+        """Put halves in their places, and leave out what only doubled them."""
+        for block in blocks(self.func):
+            ops = list(block.ops)
+            block.ops.clear()
+            for op in ops:
+                if isinstance(op, Op):
+                    for name, place in counted(op):
+                        before, half = self._half(op, name, op.bound(name)[place])
+                        block.ops += before
+                        rebind(op, name, place, half)
+                block.ops.append(op)
+        self._drop()
+
+    def _half(self, op: Op, name: str, value: Value) -> tuple[list[Op], Value]:
+        """The ops that compute half of a number, and the half."""
+        maker = self.makers.get(value)
+        if maker is not None and is_double(maker):
+            self.gone.add(value)
+            return [], next(source for _, source in maker.values())
+        if maker is not None and maker.page is constant_page():
+            number = maker.attrs.get(maker.page.attrs[0].name, 0)
+            assert isinstance(number, int)
+            if number % 2:
+                message = f"{op.name}: {name} is {number}, which is no number of pairs"
+                raise error("conversion", message, op.span_of(name), help=WHOLE)
+            constant = self._constant(number // 2, value)
+            return [constant], constant.results[0]
+        two, page = self._constant(TWO, value), number_page("floordiv", value.type)
+        both = zip((o.name for o in page.ins()), ((value,), two.results), strict=True)
+        divided = new_op(page, dict(both), results=[self._named(value)])
+        return [two, divided], divided.results[0]
+
+    def _constant(self, number: int, like: Value) -> Op:
+        page = constant_page()
+        return new_op(page, {}, {page.attrs[0].name: number}, results=[self._named(like)])
+
+    def _named(self, like: Value) -> Value:
+        """A new number of the type of another."""
+        number = 0
+        while (name := f"{BASE}_{number}" if number else BASE) in self.taken:
+            number += 1
+        self.taken.add(name)
+        return Value(name, like.type)
+
+    def _drop(self) -> None:
+        """Leave out what doubled numbers that nothing uses any more."""
+        ops = list(self.func.walk())
+        used = {v for op in ops if isinstance(op, Op) for _, v in op.values()}
+        used |= {v for op in ops if not isinstance(op, Op) for v in op.uses}
+        gone = self.gone - used
+        for block in blocks(self.func):
+            block.ops = [op for op in block.ops if not gone & {*op.results}]
