@@ -123,7 +123,12 @@ class PointerCast(Allocation, name="pointer_cast"):
 class MemrefAlloc(Instr, name="alloc", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S):
     """A new tile, in text where buffers are memrefs. Its content is undefined."""
 
-    asm = Asm(dialect="memref", shape="addressed", cpp_text="{type} {result};")
+    asm = Asm(
+        dialect="memref",
+        shape="addressed",
+        spellings=("alloca",),
+        cpp_text="{type} {result};",
+    )
     example = "%t = memref.alloc() : memref<16x32xf32, #pto.address_space<vec>>"
     result = Result(Tile)
 

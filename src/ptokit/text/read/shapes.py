@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
 from ptokit.isa.model.words import Word
@@ -380,7 +381,7 @@ def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op
     given = dictionary(p) if p.texts[p.i] == "{" else []
     p.expect(":")
     kind = p.type()
-    if isinstance(kind, OpaqueType):
+    if isinstance(kind, OpaqueType | GlobalType):  # no place of global memory is made in a kernel
         raise UnknownOperandType
     if isinstance(kind, TileType):
         kind = _configured(p, kind, given, len(items) > 1)
