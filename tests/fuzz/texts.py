@@ -240,6 +240,13 @@ def same(scope: Scope, page: type[Instr]) -> Op:
     return Op(page, operands, attributes(scope, page), scope.results([kind]))
 
 
+def in_full(scope: Scope, page: type[Instr]) -> Op:
+    """Two numbers of one type: a result of that type, and one of it or of its own."""
+    op = same(scope, page)
+    op.results += scope.results([stated(o) or op.results[0].type for o in page.results()[1:]])
+    return op
+
+
 def constant(scope: Scope, page: type[Instr]) -> Op:
     if not page.attrs:
         return Op(page, results=scope.results([type_named("vector<4xi16>")]))
@@ -419,6 +426,7 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "configured": operation,
     "worded": operation,
     "same": same,
+    "in_full": in_full,
     "constant": constant,
     "compare": compare,
     "select": select,

@@ -135,11 +135,14 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "by_number": (False, (False, True)),
     },
     Kind.ARRAY: {
-        "shape": ((4,), ((4,), (1,), (8,), (2, 3))),
+        "shape": ((4,), ((4,), (1,), (8,), (2, 3), (1 << 13,))),
         "element": (I64, (I64, ScalarType("f32"))),
     },
     Kind.ENTRY: TILE_KNOBS,
-    Kind.STRUCT: {"element": (I64, (I64, ScalarType("f32")))},
+    Kind.STRUCT: {
+        "element": (I64, (I64, ScalarType("f32"))),
+        "shape": ((4,), ((4,), (1 << 13,))),
+    },
 }
 
 
@@ -393,7 +396,9 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
     Kind.ARRAY: lambda own: ArrayType(own["element"], own["shape"]),
-    Kind.STRUCT: lambda own: StructType((own["element"], StructType((own["element"],)))),
+    Kind.STRUCT: lambda own: StructType(
+        (own["element"], StructType((ArrayType(own["element"], own["shape"]),)))
+    ),
 }
 
 

@@ -5,7 +5,7 @@ What stands here can be assembled: comments say what its parameters are and what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ptokit.diagnostics.diagnostic import call_error
@@ -31,8 +31,22 @@ def code_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, name: s
     except NotNative as reason:
         return f"; the reference runs this program: {reason}\n"
     parts = [part for m in mnemonics for part in _parts(compiler, m)]
-    kernels = (k for n, k in compiler.kernels.items() if any(f"@{n}(" in p for p in parts))
-    return "\n\n".join([*parts, *(k.rstrip() for k in kernels)]) + "\n"
+    return "\n\n".join([*parts, *_called(compiler, parts)]) + "\n"
+
+
+def _called(compiler: Compiler, parts: Sequence[str]) -> list[str]:
+    """The kernels that these functions call, and those that kernels call."""
+    found: dict[str, str] = {}
+    new = [*parts]
+    while new:
+        called = {
+            n: k.rstrip()
+            for n, k in compiler.kernels.items()
+            if n not in found and any(f"@{n}(" in text for text in new)
+        }
+        found |= called
+        new = [*called.values()]
+    return [*found.values()]
 
 
 def _mnemonics(func: Func, name: str) -> list[str]:
