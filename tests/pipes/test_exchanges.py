@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import PtoError, Severity
 
 T, M = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tile_buf<mat, 16x16xf32>"
 CHIPS = ["a2a3", "a5"]
@@ -20,7 +20,7 @@ def found(text: str, chip: str, **arguments: Any) -> Found:  # Any: an array, or
         every = pto.loads(text).races(chip, **arguments)
     except PtoError as problem:
         every = problem.diagnostics
-    return {(d.slug, d.is_error) for d in every}
+    return {(d.slug, d.is_error) for d in every if d.severity is not Severity.HINT}
 
 
 def queue(pushes: str, pops: str, frees: str, slots: int = 4) -> str:

@@ -33,6 +33,7 @@ SYNCHRONISES = re.compile(r"pto\.((set|wait)_flag|(record|wait)_event|barrier|(g
 EVENT = re.compile(r"EVENT_ID(\d)|%(b|c0|c1)\]")
 PIPE = re.compile(r"PIPE_(V|MTE2|MTE3|MTE1|M|FIX)\b")
 OTHER = {"V": "MTE3", "MTE2": "V", "MTE3": "MTE2", "MTE1": "M", "M": "MTE1", "FIX": "M"}
+RACING = {"race", "ranks"}  # as they are: a mistake, and transfers that a pipe may overlap
 MOST = min(800, scaled(120))  # entries of a launch: the order that follows is worked out for all
 EVERY = [("stream", chip) for chip in CHIPS] + [(str(p), c) for p in PATHS for c in CHIPS]
 
@@ -114,7 +115,7 @@ def test_every_mutant_that_races_is_found_and_no_other(name: str, chip: str) -> 
         for issue in issues_of(mutant, chip):
             if sum(map(len, issue.cores)) <= MOST:
                 races = agree(issue, random)
-                assert not races or what != "as it is" or Path(name).stem == "race", what
+                assert not races or what != "as it is" or Path(name).stem in RACING, what
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -31,6 +31,8 @@ class QueueName(NamedTuple):
     block: int
     cell: int
     name: str
+    slots: int
+    slot_size: int
 
 
 class QueueChannel(NamedTuple):

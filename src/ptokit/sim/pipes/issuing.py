@@ -12,14 +12,16 @@ from typing import Any, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
+from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel
 from ptokit.sim.cores.signalboard import CorePlace
 from ptokit.sim.execute import Core, moves, whole_number
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
-from ptokit.sim.pipes.byteregions import ByteRegion
+from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions, Ranges
 from ptokit.sim.pipes.entries import (
     Await,
     BufferChannel,
@@ -35,8 +37,10 @@ from ptokit.sim.pipes.entries import (
 )
 from ptokit.sim.pipes.footprints import Footprints
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse, HeldBuffers
+from ptokit.sim.pipes.poppedtiles import PoppedTiles, QueueSlots
 from ptokit.sim.state import Flags
 from ptokit.sim.state import Queue as FlagEnd
+from ptokit.sim.tile import Tile
 
 Touched: TypeAlias = "tuple[ByteRegion, ...]"
 Operands: TypeAlias = "tuple[tuple[str, object], ...]"
@@ -99,8 +103,16 @@ class IssuedFlags(Flags):
 class CoreIssue:
     """The entries of one core, in the order in which they are issued."""
 
-    def __init__(self, number: int, core: Core, loops: dict[int, tuple[Value, ...]]) -> None:
+    def __init__(
+        self,
+        number: int,
+        core: Core,
+        loops: dict[int, tuple[Value, ...]],
+        slots: QueueSlots | None = None,
+    ) -> None:
         self.number, self.core = number, core
+        self.tiles = PoppedTiles(slots or QueueSlots(ByteRegions()))
+        self.pushed: list[Ticket] = []  # what the op has waited for
         self.entries: list[QueueEntry] = []
         self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
@@ -113,6 +125,7 @@ class CoreIssue:
     def begin(self, op: AnyOp, env: Env) -> None:
         """What follows comes from this op."""
         self.op = op
+        self.pushed.clear()
         self.iteration = tuple([(value.name, env[value]) for value in self.loops.get(id(op), ())])
 
     def _next(self, pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, IterationVector]:
@@ -129,8 +142,15 @@ class CoreIssue:
     def tell(self, pipe: Pipe) -> None:
         """Post what other cores wait for."""
         for ticket in self.later:
-            self.entries.append(Post(*self._next(pipe), ticket=ticket))
+            self.entries.append(Post(*self._next(self._sends_in(pipe, ticket)), ticket=ticket))
         self.later.clear()
+
+    def _sends_in(self, pipe: Pipe, ticket: Ticket) -> Pipe:
+        """The pipe of the op; what lay in a slot is given back by the pipe that popped it."""
+        channel = ticket.channel
+        if isinstance(channel, QueueChannel) and channel.what == FREED:
+            return self.tiles.release(channel.queue) or pipe
+        return pipe
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
         """Wait for the next ticket of a channel that nobody has waited for."""
@@ -180,6 +200,8 @@ class CrossCore:
         issue.tell(pipe)  # who meets others says first that it is there
         if tickets:
             issue.wait(pipe, tickets)
+        if isinstance(key, QueueChannel) and key.what == PUSHED:
+            issue.pushed += tickets
 
 
 class Issue(Observer):
@@ -188,6 +210,7 @@ class Issue(Observer):
     def __init__(self, target: Target) -> None:
         self.target = target
         self.footprints = Footprints(target)
+        self.slots = QueueSlots(self.footprints.regions)
         self.numbers: dict[int, int] = {}  # of each core, by its identity
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
@@ -226,7 +249,7 @@ class Issue(Observer):
             self.loops |= dict.fromkeys(map(id, ops), loops)
         place = getattr(core, "place", None)
         number = len(self.issues) if place is None else self.places.index(place)
-        issue = self.issues[number] = CoreIssue(number, core, self.loops)
+        issue = self.issues[number] = CoreIssue(number, core, self.loops, self.slots)
         self.numbers[id(core)] = number
         core.state.flags = IssuedFlags(issue)
 
@@ -262,16 +285,45 @@ class Issue(Observer):
         """The op does its work, in the queue of its pipe."""
         issue = self.issues[self.numbers[id(core)]]
         template = self.footprints.template(op, env)
-        if template.pipe is None or not (template.reads or template.writes):
+        popped = [*_popped(op, env)]
+        if template.pipe is None or not (template.reads or template.writes or popped):
             return
-        place = self.footprints.placed
+        place, operands = self.footprints.placed, template.operands
         reads = place(template.reads, env, core, issue.number)
-        writes = place(template.writes, env, core, issue.number)
-        issue.work(template.pipe, reads, writes, template.operands)
+        writes = place((*template.writes, *(w for _, w in popped)), env, core, issue.number)
+        operands += tuple((name, env[value].type) for name, (value, _) in popped)
+        if not self.target.releases:
+            if op.page.exchange is Exchange.POPS and issue.pushed and writes:  # nothing moves
+                reads, operands = (), ()
+                writes = issue.tiles.pop(template.pipe, writes, issue.pushed)
+            else:
+                reads, writes = self._in_slots(op, issue, template.pipe, reads, writes)
+        issue.work(template.pipe, reads, writes, operands)
+
+    def _in_slots(
+        self, op: Op, issue: CoreIssue, pipe: Pipe, reads: Touched, writes: Touched
+    ) -> tuple[Touched, Touched]:
+        """The same where a tile that was popped lies in its slot."""
+        reads, writes = issue.tiles.used(pipe, reads, writes)
+        if op.page.exchange is Exchange.PUSHES:
+            writes = (*writes, *(self.slots.slot(t) for t in issue.later if _is_push(t)))
+        return reads, writes
 
     def waits_in(self, op: Op) -> Pipe:
         """The queue that waits for other cores: the whole core, or the pipe of the op (C3.3)."""
         return self.footprints.pipe(op) if self.target.separate else Pipe.S
+
+
+def _is_push(ticket: Ticket) -> bool:
+    return isinstance(ticket.channel, QueueChannel) and ticket.channel.what == PUSHED
+
+
+def _popped(op: Op, env: Env) -> Iterator[tuple[str, tuple[Value, Ranges]]]:
+    """The tile that a pop makes, which is no operand of it: its name and all of its bytes."""
+    if op.page.exchange is Exchange.POPS:
+        for name, value in op.named_results():
+            if isinstance(tile := env.get(value), Tile):
+                yield name, (value, ((0, int(tile.type.nbytes)),))
 
 
 def _loops(

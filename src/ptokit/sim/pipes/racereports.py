@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.ir.module import Op
+from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
@@ -15,6 +17,7 @@ from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.leftovers import Leftover, LeftWhat, left_over
+from ptokit.sim.pipes.poppedtiles import SLOTS_OF
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
 SEEN_BUFFER = {
@@ -107,12 +110,23 @@ class RaceReport:
         after, before = _line(first, "the first"), _line(second, "the second")
         later = " of a later iteration" if first.op is second.op or _back(hazard) else ""
         source, target = first.queue, second.queue
+        if hazard.bytes[0].startswith(SLOTS_OF):
+            return self._free(second if _pushes(first) else first)
         if source.core != target.core:
             return f"let {self._name(target.core)} wait for a signal of {self._name(source.core)}"
         if source == target:
             return f"a barrier of {source.pipe} after {after}, before {before}{later}"
         pair = f"{source.pipe} -> {target.pipe}"
         return f"a flag {pair}: set after {after}, waited for before {before}{later}"
+
+    def _free(self, user: QueueEntry) -> str:
+        """When the slot is given back that is used here."""
+        after, pipe = _line(user, "that"), user.queue.pipe
+        tiles = self.issue.of(user.queue.core).tiles.tiles
+        popped = next((tile.pipe for tile in tiles), pipe)
+        if popped is pipe:
+            return f"free the slot after {after}"
+        return f"a flag {pipe} -> {popped}: set after {after}, waited for before the slot is freed"
 
     def _buffer_misuse(self, wrong: BufferMisuse) -> Diagnostic:
         slug, entry, first = "acquire-release", wrong.entry, wrong.first
@@ -197,6 +211,10 @@ class RaceReport:
         iteration = ", ".join(f"%{name} = {number}" for name, number in entry.iteration)
         core = f" on {self._name(entry.queue.core)}" if len(self.issue.cores) > 1 else ""
         return (f" with {iteration}" if iteration else "") + core
+
+
+def _pushes(entry: QueueEntry) -> bool:
+    return isinstance(entry.op, Op) and entry.op.page.exchange is Exchange.PUSHES
 
 
 def _line(entry: QueueEntry, otherwise: str) -> str:

@@ -51,7 +51,8 @@ class InterpretedEnd(QueueEnd):
     def _key(self, cell: int) -> QueueChannel:
         place, fifo = self.core.place, self.fifo
         what, lane = divmod(cell - fifo.cell, LANES)
-        queue = QueueName(place.rank, place.block, fifo.cell, fifo.name)
+        shape = fifo.slots, fifo.slot_size
+        queue = QueueName(place.rank, place.block, fifo.cell, fifo.name, *shape)
         return QueueChannel(queue, what * LANES, lane)
 
     def slots(self) -> Memory:

@@ -1,0 +1,94 @@
+"""Tiles that lie in slots (A5): a pop moves nothing, and who uses the tile reads the slot."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+
+T = "!pto.tile_buf<vec, 16x16xf32>"
+A = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+V = "!pto.tensor_view<16x16xf32>"
+ENDS = {"v3": "<PIPE_V>, <PIPE_MTE3>, <EVENT_ID1>", "3v": "<PIPE_MTE3>, <PIPE_V>, <EVENT_ID2>"}
+ADD = f"pto.tadd ins(%t, %t : {T}, {T}) outs(%u : {T})"
+STORE = f"pto.barrier <PIPE_MTE3>\n      pto.tstore ins(%t : {T}) outs(%v : {V})"
+FREE = "pto.tfree(%pipe : !pto.pipe) {split = 0}"
+
+
+def flag(ends: str) -> str:
+    return f"pto.set_flag[{ENDS[ends]}]\n      pto.wait_flag[{ENDS[ends]}]"
+
+
+def consumer(*lines: str, iterations: int = 5, slots: int = 2) -> str:
+    """The cube pushes entries through two slots; the vector core pops each and does this."""
+    body = "\n      ".join(lines)
+    return f"""\
+func.func @consumer(%y: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant {iterations} : index
+  %c16 = arith.constant 16 : index
+  %v = pto.make_tensor_view %y, shape = [%c16, %c16], strides = [%c16, %c1] : {V}
+  %b = pto.reserve_buffer {{name = "entries", size = {1024 * slots}, \
+location = #pto.address_space<vec>, auto = true}} -> i32
+  %pipe = pto.initialize_l2l_pipe {{dir_mask = 1, slot_size = 1024, slot_num = {slots}}} \
+(%b : i32) -> !pto.pipe
+  pto.section.cube {{
+    %acc = pto.alloc_tile : {A}
+    scf.for %i = %c0 to %n step %c1 {{
+      pto.tpush(%acc, %pipe : {A}, !pto.pipe) {{split = 0}}
+    }}
+  }}
+  pto.section.vector {{
+    %t = pto.declare_tile -> {T}
+    %u = pto.alloc_tile : {T}
+    scf.for %i = %c0 to %n step %c1 {{
+      pto.tpop(%t, %pipe : {T}, !pto.pipe) {{split = 0}}
+      {body}
+    }}
+    pto.barrier <PIPE_ALL>
+  }}
+  return
+}}"""
+
+
+def hazards(text: str) -> list[str]:
+    found = [d for d in pto.loads(text).races("a5") if d.slug == "hazard"]
+    return [f"{d.message.split(':')[0]}: {(d.rule or '').split(':')[0]}" for d in found]
+
+
+def test_the_pipe_that_pops_needs_no_flag() -> None:
+    """Whether it is V or MTE1: what follows in its queue starts when the entry is there."""
+    assert hazards(consumer(ADD, FREE)) == []
+
+
+def test_another_pipe_waits_for_the_pop() -> None:
+    assert hazards(consumer(STORE, flag("3v"), FREE, iterations=1)) == [
+        "pto.tstore: read after write, V -> MTE3"
+    ]
+    assert hazards(consumer(flag("v3"), STORE, flag("3v"), FREE)) == []
+
+
+def test_a_slot_is_given_back_when_its_last_use_is_complete() -> None:
+    """The pipe that popped gives it back: others are waited for before. Else it is filled anew."""
+    early = consumer(flag("v3"), STORE, FREE)
+    assert hazards(early) == ["pto.tpush: write after read, MTE3 -> FIX"]
+    found, *_ = pto.loads(early).races("a5")
+    assert found.help == "a flag MTE3 -> V: set after line 23, waited for before the slot is freed"
+    assert hazards(consumer(flag("v3"), STORE, FREE, iterations=2)) == []  # it is not filled anew
+
+
+def test_a_use_after_the_slot_is_given_back_is_found() -> None:
+    late = consumer(FREE, ADD)
+    assert hazards(late) == ["pto.tadd: read after write, FIX -> V"], "the cube was faster"
+    assert pto.loads(late).races("a5")[0].help == "free the slot after line 21"
+
+
+@pytest.mark.parametrize("name", ["both_kinds", "pipes_by_function"])
+def test_synchronise_puts_no_barrier_between_a_pop_and_its_use(name: str) -> None:
+    from account.files import ROOT
+    from passes.stripped import synchronised
+
+    program = synchronised(ROOT / "tests" / "pto" / f"{name}.pto", "a5")
+    assert not isinstance(program, str)
+    assert "pto.barrier" not in program.text()
