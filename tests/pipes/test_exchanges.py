@@ -148,3 +148,23 @@ def test_a_branch_that_only_one_core_takes_is_a_warning_with_its_numbers(chip: s
     (warning,) = pto.loads(text).races(chip)
     assert [n.message for n in warning.notes] == ["with %n = 1024, %m = 1024"]
     assert found(signals(IF.format(SENT), IF.format(awaits)), chip) == set()
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_signals_that_instructions_use_themselves_are_not_for_the_program(chip: str) -> None:
+    """A pipe with flag_base has that signal and the next one, and cores that meet have theirs."""
+    number = SENT, f"{AWAITED}\n{SECOND}" if chip == "a5" else AWAITED
+    for signal, clash in [(3, False), (11, True), (13, True), (15, False)]:
+        sent, awaits = (
+            words.replace(" 3", f" {signal}").replace("19", str(16 + signal)) for words in number
+        )
+        text = signals(f"{sent}\n{MEETING}", f"{awaits}\n{MEETING}")
+        expected(text, chip, {("flag-clash", False)} if clash else set())
+    for base, clash in [(3, True), (2, True), (1, False), (4, False)]:
+        text = queue("%c3", "%c3", "%c3").replace(
+            "slot_num = 4}", f"slot_num = 4, flag_base = {base}}}"
+        )
+        end = text.index("  }\n  pto.section.cube")
+        text = f"{text[:end]}    {SENT}\n{text[end:]}"
+        text = text.removesuffix("  }\n  return\n}") + f"    {AWAITED}\n  }}\n  return\n}}"
+        expected(text, chip, {("flag-clash", False)} if clash else set())

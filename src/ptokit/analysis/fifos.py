@@ -40,6 +40,7 @@ class Fifo:
     place: int
     offset: int
     extents: tuple[int, int] | None
+    flags: tuple[int, ...] = ()  # the signals that it uses, where the program says so
 
     @property
     def stride(self) -> int:
@@ -136,6 +137,8 @@ def _fifo(
 ) -> Fifo:
     slots, size = slots_of(op), fact(op, "slot_size")
     second = way == TO_CUBE and len(_ways(op)) == 2
+    base = fact(op, "flag_base")
+    flags = () if base is None else (base + 2 * second, base + 2 * second + 1)
     return Fifo(
         f"pipe {key}",
         way == TO_VECTOR,
@@ -147,6 +150,7 @@ def _fifo(
         place,
         slots * size if second else 0,
         extents,
+        flags,
     )
 
 

@@ -311,7 +311,8 @@ CATALOGUE: dict[str, Entry] = {
         "the flag is up while an instruction may use it itself",
         "Some instructions are several for the hardware, which they order by flags with id 0, "
         "between V, S, MTE2 and MTE3. A flag of the program with the same pipes and id that is up "
-        "meanwhile is taken for theirs. Which pairs each uses is not published: all may be.",
+        "meanwhile is taken for theirs. Which pairs each uses is not published: all may be. Cores "
+        "that all meet use signals 11 to 14, a pipe with flag_base that number and the next.",
     ),
     "flag-left": Entry(
         "nobody waits for the flag",

@@ -184,6 +184,12 @@ class KernelKind(Word, mlir="kernel_kind", cpp_type="KernelKind"):
 
 
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
+# the signals by which all cores of some kinds meet
+MEETING_SIGNALS: dict[tuple[KernelKind, ...], tuple[int, ...]] = {
+    (VECTOR,): (14,),
+    (CUBE,): (11,),
+    (CUBE, VECTOR): (11, 12, 13),
+}
 
 
 class ReluPreMode(Word, mlir="relu_pre_mode", cpp_type="ReluPreMode", bare=True):

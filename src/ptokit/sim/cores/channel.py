@@ -33,6 +33,7 @@ class QueueName(NamedTuple):
     name: str
     slots: int
     slot_size: int
+    flags: tuple[int, ...]  # the signals that it uses, where the program says so
 
 
 class QueueChannel(NamedTuple):

@@ -60,6 +60,13 @@ class SignalChannel(NamedTuple):
         return f"signal {self.number} of {self.core}"
 
 
+class Meeting(NamedTuple):
+    """That a core has come where all cores of some kinds wait for one another."""
+
+    kinds: tuple[KernelKind, ...]
+    core: CorePlace
+
+
 class Clocks(Protocol):
     """What each core knows of the others, where somebody looks for races."""
 
@@ -236,7 +243,7 @@ class CoreSignals:
         key = "barrier", tuple(kinds)
         arrived[key, self.here] += 1
         arrivals = arrived[key, self.here]
-        self._let([(key, self.here)])
+        self._let([Meeting(tuple(kinds), self.here)])
         if self.here not in cores:
             return
         total = self.board.total
@@ -248,7 +255,7 @@ class CoreSignals:
         needed = arrivals * len(cores)
         self.board.schedule.wait(Wait(lambda: total[key] >= needed, "all cores", held))
         for core in cores:
-            self.board.clock(self.here).acquire((key, core), arrivals)
+            self.board.clock(self.here).acquire(Meeting(tuple(kinds), core), arrivals)
 
 
 def _hold(numbers: Matrix, word: str, value: int) -> bool:

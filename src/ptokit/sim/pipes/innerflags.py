@@ -1,4 +1,4 @@
-"""Flags of a program that are up while an instruction uses the same ones itself (C3.5)."""
+"""Flags and signals of a program that instructions use themselves (C3.3, C3.5)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from functools import cache
 from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import INNER_PAIRS, Pipe
-from ptokit.sim.pipes.entries import Await, FlagChannel, PipeWork, Post, QueueEntry
+from ptokit.isa.model.words import INNER_PAIRS, MEETING_SIGNALS, Pipe
+from ptokit.sim.cores.channel import QueueChannel
+from ptokit.sim.cores.signalboard import OF_SECOND, Meeting, SignalChannel
+from ptokit.sim.pipes.entries import Await, Channel, FlagChannel, PipeWork, Post, QueueEntry
 
 INNER_EVENT = 0  # the id that instructions use
 
@@ -36,6 +38,29 @@ def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple
                     if isinstance(channel, FlagChannel) and up.get(channel):
                         up[channel].pop(0)
     return list(found.values())
+
+
+def signal_clashes(
+    cores: Sequence[Sequence[QueueEntry]],
+) -> list[tuple[QueueEntry, Post, SignalChannel]]:
+    """What uses a signal itself that the program sends, too, each number once."""
+    used, sent = dict[int, QueueEntry](), dict[int, tuple[Post, SignalChannel]]()
+    for entry in (e for entries in cores for e in entries if isinstance(e, Post)):
+        channel = entry.ticket.channel
+        if isinstance(channel, SignalChannel):
+            sent.setdefault(channel.number % OF_SECOND, (entry, channel))
+        for number in _signals_of(channel, entry.op):
+            used.setdefault(number, entry)
+    return [(used[number], *found) for number, found in sent.items() if number in used]
+
+
+def _signals_of(channel: Channel, op: AnyOp) -> tuple[int, ...]:
+    if isinstance(channel, QueueChannel):
+        return channel.queue.flags
+    by_memory = isinstance(op, Op) and any(True for _ in op.values())
+    if isinstance(channel, Meeting) and not by_memory:
+        return MEETING_SIGNALS[channel.kinds]
+    return ()
 
 
 def watched(channel: object) -> bool:

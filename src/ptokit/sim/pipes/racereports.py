@@ -14,7 +14,7 @@ from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
-from ptokit.sim.pipes.innerflags import clashes
+from ptokit.sim.pipes.innerflags import clashes, signal_clashes
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.leftovers import Leftover, LeftWhat, left_over
 from ptokit.sim.pipes.poppedtiles import SLOTS_OF
@@ -62,15 +62,9 @@ class RaceReport:
                 "wait for it before it is set again, or use another id",
             )
         for work, post in clashes(self.issue.cores, self.target):
-            yield replace(
-                self._warned(
-                    "flag-clash",
-                    post,
-                    "an instruction that uses a flag itself finds it down",
-                    "use another id for it",
-                ),
-                notes=(Note(f"{work.op.name} uses it{self._place(work)}", work.op.span),),
-            )
+            yield self._clash(work, post, f"{post.ticket.channel}")
+        for inside, post, channel in signal_clashes(self.issue.cores):
+            yield self._clash(inside, post, f"{channel}")
         for posts in _by_op(self.found.left):
             yield self._warned(
                 "flag-left",
@@ -177,6 +171,20 @@ class RaceReport:
     @staticmethod
     def _missing(head: QueueEntry) -> Ticket | None:
         return head.tickets[0] if isinstance(head, Await) else None
+
+    def _clash(self, work: QueueEntry, post: Post, name: str) -> Diagnostic:
+        slug, op = "flag-clash", work.op
+        return Diagnostic(
+            slug,
+            f"{post.op.name}: {CATALOGUE[slug].title}",
+            post.op.span,
+            severity=Severity.WARNING,
+            rule="an instruction that uses a flag or a signal itself finds it down",
+            seen=f"{name}{self._place(post)}",
+            help="use another id for it",
+            targets=(self.target.name,),
+            notes=(Note(f"{op.name} uses it{self._place(work)}", op.span),),
+        )
 
     def _left_over(self, left: Leftover) -> Diagnostic:
         slug, op = "exchange-left", left.entry.op

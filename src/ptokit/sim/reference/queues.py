@@ -51,7 +51,7 @@ class InterpretedEnd(QueueEnd):
     def _key(self, cell: int) -> QueueChannel:
         place, fifo = self.core.place, self.fifo
         what, lane = divmod(cell - fifo.cell, LANES)
-        shape = fifo.slots, fifo.slot_size
+        shape = fifo.slots, fifo.slot_size, fifo.flags
         queue = QueueName(place.rank, place.block, fifo.cell, fifo.name, *shape)
         return QueueChannel(queue, what * LANES, lane)
 
