@@ -340,7 +340,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
         f"%d = pto.trowsum %a, %t : ({T}, {T}) -> {COL}",
     ),
     "TCOLSUM(d, a);": (
-        f"%d = tcolsum %a {{isBinary = false}} : {T} -> {ROW}",
+        f"%d = tcolsum %a : {T} -> {ROW}",
         f"%d = pto.tcolsum %a : ({T}) -> {ROW}",
     ),
     "TCVT(d, a, RoundMode::CAST_RINT);": (

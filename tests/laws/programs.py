@@ -52,7 +52,10 @@ def checked(space: Space, state: State) -> list[Diagnostic]:
         if built is None:
             continue
         many = built if operand.many else (built,)
-        values = tuple(Value(f"{operand.name}{i}", typed(operand, b)) for i, b in enumerate(many))
+        stated = state.get((operand.name, "type"))
+        values = tuple(
+            Value(f"{operand.name}{i}", stated or typed(operand, b)) for i, b in enumerate(many)
+        )
         numbers |= {v: b for v, b in zip(values, many, strict=True) if isinstance(b, int)}
         if operand.role is Role.RESULT:
             op.results += values

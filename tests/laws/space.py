@@ -19,7 +19,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import RESIZES
-from ptokit.isa.model.dtypes import DTYPES, DType, f16
+from ptokit.isa.model.dtypes import DTYPES, DType, f16, i32
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
@@ -37,6 +37,9 @@ from ptokit.isa.model.words import (
 )
 
 Knob: TypeAlias = tuple[str, str]
+SCALARS = tuple(ScalarType(d.name) for d in (f16, *(d for d in DTYPES if d is not f16)))
+POINTERS = (PtrType(i32), PtrType(f16))
+
 State: TypeAlias = "dict[Knob, Any]"  # Any: the choices are of many types
 
 EXTENTS = (1, 2, 8, 16, 17, 20, 30, 32, 33, 48, 64, 96, 128, 160, 256, 512, 1024)
@@ -230,6 +233,11 @@ class Space:
             knobs["open"] = (False, (False, True))
         if operand.name in self.placed:
             knobs["address"] = (0, PLACES)
+        named = {o.name for o in self.page.types.values() if o.role in (Role.IN, Role.SCRATCH)}
+        if operand.name in named and operand.kind is Kind.SCALAR and self.tiles():
+            knobs["type"] = (SCALARS[0], SCALARS)
+        if operand.name in named and operand.kind is Kind.ANY:
+            knobs["type"] = (POINTERS[0], POINTERS)
         if operand.default is None:
             knobs["given"] = (False, (False, True))
         return {k: (v, self._widened(d)) for k, (v, d) in knobs.items()}
@@ -302,7 +310,11 @@ class Space:
             for o in self.page.operands
         }
         operands |= {n: given.get(o.name) for n, o in self.page.types.items() if _is_array(o)}
-        operands |= {n: I64 for n, o in self.page.types.items() if not _is_array(o)}
+        numbers = {n: o for n, o in self.page.types.items() if not _is_array(o)}
+        operands |= {n: state.get((o.name, "type"), I64) for n, o in numbers.items()}
+        operands |= {
+            n: UNKNOWN for n, o in numbers.items() if state.get((o.name, "given")) is False
+        }
         return environment(self.page, operands, attrs, self.target)
 
     def rebuilt(self, env: Env, name: str, state: Mapping[Knob, Any]) -> Env:
@@ -310,7 +322,10 @@ class Space:
         value, operand = self.build(name, state), self.operands.get(name)
         if operand is not None and operand.many:
             value = Many(value)
-        same = {n: value for n, o in self.page.types.items() if o.name == name and _is_array(o)}
+        about = {n: o for n, o in self.page.types.items() if o.name == name}
+        same = {n: value for n, o in about.items() if _is_array(o)}
+        typed = {n: state[name, "type"] for n in about if (name, "type") in state}
+        same |= typed if value is not None else dict.fromkeys(typed, UNKNOWN)
         return {**env, **same, name: ABSENT if value is None else value}
 
     def tiles(self) -> tuple[str, ...]:

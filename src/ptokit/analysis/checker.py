@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from ptokit.analysis.apart import sharing
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
@@ -270,7 +271,8 @@ def check_func(
     """Everything wrong with a function on one target, as far as it is known before it runs."""
     checker = Checker(target, numbers)
     checker.func(func)
-    return checker.found + list(check_addresses(Interference(func), checker.facts))
+    shared = sharing(func, checker.facts)
+    return [*checker.found, *shared, *check_addresses(Interference(func), checker.facts)]
 
 
 def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:

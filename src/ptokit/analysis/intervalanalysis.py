@@ -8,12 +8,14 @@ that only the running program knows, `left` says which.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion, Checker, check_func
+from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
-from ptokit.analysis.violation import blamed
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.analysis.violation import blamed, violation
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
@@ -21,6 +23,7 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
+BEHIND = "the type says `?`: compilers take it, the run refuses it"
 GUARDED = "a condition or a loop bound around it is known only when it runs"
 
 
@@ -79,8 +82,10 @@ class IntervalAnalysis(Checker):
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         varies = self.facts.varies(op, env)
-        if outcome is False and not varies:
+        if outcome is False and not varies and self.stated(op, rule):
             super().judge(op, rule, env, outcome)
+        elif outcome is False and not varies:
+            self.unstated(op, rule, env)
         elif self.facts.blind or rule.warning or same_value(op, rule.formula):
             return
         elif varies and not self.guards:
@@ -88,6 +93,24 @@ class IntervalAnalysis(Checker):
         else:
             why = unknowns(op, rule, env) if outcome is UNKNOWN else ""
             self.left.append(undecided_rule(op, rule, why or GUARDED))
+
+    def stated(self, op: Op, rule: Rule) -> bool:
+        """Whether a rule breaks by what types state; compilers do not look behind a `?`."""
+        chip = self.facts.target.chip
+        if rule.slug != "shape" or not chip or not unsettled(op, self.facts):
+            return True
+        types, self.facts.types = self.facts.types, {}
+        try:
+            return rule.holds(self.facts.environment(op)) is False
+        finally:
+            self.facts.types = types
+
+    def unstated(self, op: Op, rule: Rule, env: Mapping[str, Any]) -> None:
+        """A rule that breaks by numbers behind a `?`: a warning, and the run refuses it."""
+        found = violation(op.page, rule, env, blamed(op, rule))
+        self.found.append(replace(found, severity=Severity.WARNING, help=BEHIND))
+        if not self.facts.blind:
+            self.left.append(undecided_rule(op, rule, GUARDED if self.guards else BEHIND))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
@@ -126,6 +149,11 @@ class IntervalAnalysis(Checker):
         passed = [region(*numbers) for region in regions]
         self.guards -= guard
         return passed
+
+
+def unsettled(op: Op, facts: Facts) -> bool:
+    """Whether an operand's type leaves an extent open that numbers of the program settle."""
+    return any(value in facts.types for _, value in op.values())
 
 
 def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNOWN

@@ -56,9 +56,9 @@ class Facts:
                 several = tuple(self.of(operand, v) for v in values)
                 given[name] = several if operand.many else several[0]
         for name, operand in op.page.types.items():
-            value = op.results[0] if operand.role is Role.RESULT else op.bound(operand.name)[0]
-            known = not isinstance(value.type, Elided | OpaqueType)
-            given[name] = value.type if known else UNKNOWN
+            bound = op.results if operand.role is Role.RESULT else op.bound(operand.name)
+            known = bound and not isinstance(bound[0].type, Elided | OpaqueType)
+            given[name] = bound[0].type if known else UNKNOWN
         return environment(op.page, given, op.attrs, self.target)
 
     def learn(self, op: Op, env: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from ptokit.analysis.apart import sharing
 from ptokit.analysis.intervalanalysis import IntervalAnalysis, UndecidedRule
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
@@ -169,7 +170,7 @@ def judged(
         found, left = found + search.found, left + search.left
     facts = Facts(target, _numbers(intervals.facts), intervals.facts.types)
     unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
-    found, left = found + unwritten, left + waiting
+    found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
     found.sort(key=lambda d: _line(d.span))
     left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
     return found + list(check_addresses(interference, facts)), left

@@ -1773,7 +1773,7 @@ def tcolsum(
     src: Tile,
     *,
     tmp: Tile | None = ...,
-    is_binary: bool = ...,
+    is_binary: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tcolprod(

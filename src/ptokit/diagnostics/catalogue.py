@@ -143,6 +143,13 @@ CATALOGUE: dict[str, Entry] = {
         "A2/A3 and A5 accumulate into the output tile and ignore the accumulator operand, so both "
         "must name the same bytes. The CPU simulator reads the operand.",
     ),
+    "shared-storage": Entry(
+        "these operands may not share bytes",
+        "On A2/A3 and A5 the instruction writes some operands before it has read others, or keeps "
+        "intermediate results in one, so they must be tiles of their own. Windows, reshapes and "
+        "other handles on one tile share its bytes; where the page of the instruction says so, "
+        "tiles whose addresses the program gives are compared, too.",
+    ),
     "dynamic-valid": Entry(
         "valid_row and valid_col do not match the type",
         "Where a tile type says `?` for a valid extent, alloc_tile takes the extent as an operand; "

@@ -155,7 +155,8 @@ def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
     values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
     values |= {o.name: o.default for o in page.operands if not o.required}
     for name, o in page.types.items():
-        values[name] = (op.results if o.role is Role.RESULT else op.bound(o.name))[0].type
+        bound = op.results if o.role is Role.RESULT else op.bound(o.name)
+        values[name] = bound[0].type if bound else None
     return values | {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
 
 

@@ -1326,7 +1326,7 @@ def rowmin(
 def colsum(
     src: Tile,
     *,
-    is_binary: bool = ...,
+    is_binary: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def colprod(

@@ -22,6 +22,7 @@ from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.hooks import check_body, check_hooks, parameters
 from ptokit.isa.lang.operands import (
     REQUIRED,
+    Apart,
     Attr,
     In,
     InOut,
@@ -57,6 +58,8 @@ __all__ = [
     "NOT_ON_TARGET",
     "PAGES",
     "REQUIRED",
+    "SHARED_STORAGE",
+    "Apart",
     "Attr",
     "Example",
     "In",
@@ -77,6 +80,7 @@ __all__ = [
 CORES = frozenset({CHANNEL, SIGNALS})  # what waits for other cores is no tile instruction
 NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES}  # what has them is no tile instruction
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
+SHARED_STORAGE = "shared-storage"  # of operands that share bytes and may not: see `Instr.apart`
 # A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
 # by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5 or 3, and what is
 # optional is left out.
@@ -126,6 +130,7 @@ class Instr:
     exchange: ClassVar[Exchange | None] = None  # what it is to a pipe between cores
     routes: ClassVar[Routes] = ()  # the ways of control through its regions
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
+    apart: ClassVar[tuple[Apart, ...]] = ()  # operands that may not share bytes on hardware
     specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
     # the forms of its recordings, if there are any, with operands that they name otherwise

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptokit.isa.formula.formulas import Expr, Field
+from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.model.types import HandleType, Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Word
 
@@ -103,6 +104,22 @@ class Operand(Field):
     @property
     def written(self) -> bool:
         return self.role in (Role.OUT, Role.INOUT)
+
+
+class Apart(NamedTuple):
+    """Operands that may not share bytes, in pairs, on targets of these names.
+
+    `placed`: nor may tiles whose addresses the program gives; else only handles on one tile count.
+    """
+
+    operands: tuple[Operand, ...]
+    targets: tuple[str, ...] = HARDWARE
+    placed: bool = False
+
+    def __str__(self) -> str:
+        *names, last = (o.name for o in self.operands)
+        which = "tiles" if self.placed else "handles on one tile"
+        return f"{', '.join(names)} and {last} share no byte as {which} ({', '.join(self.targets)})"
 
 
 class Attr(Field):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.formulas import Expr
+from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Value
 from ptokit.isa.formula.rules import (
     A2A3,
     A5,
@@ -16,9 +16,10 @@ from ptokit.isa.formula.rules import (
     named,
     on,
 )
-from ptokit.isa.lang.operands import Operand
+from ptokit.isa.lang.operands import Operand, TypeOf
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
 from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import VEC
 
 DTypes = tuple[DType, ...]
@@ -55,6 +56,34 @@ def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
         named("shape", s.rows == dst.rows, s.cols == dst.cols, help="declare both of one shape")
         for s in sources
     )
+
+
+class Exact(Expr):
+    """A number has the element type of a tile, but for the sign, or nobody says its type."""
+
+    def __init__(self, kind: TypeOf, tile: Operand) -> None:
+        self.kind, self.dtype = kind, tile.dtype
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.kind, self.dtype)
+
+    def compile(self) -> Evaluate:
+        def fits(env: Env) -> Value:
+            kind, dtype = self.kind.eval(env), self.dtype.eval(env)
+            if not isinstance(kind, ScalarType) or not isinstance(dtype, DType):
+                return True
+            return (kind.is_float, kind.bits) == (dtype.is_float, dtype.bits)
+
+        return fits
+
+    def __str__(self) -> str:
+        return f"{self.kind.of.name} is of {self.dtype}"
+
+
+def exact(kind: TypeOf, tile: Operand) -> tuple[Ruled, ...]:
+    """The assembler converts no number: text gives it the tile's element type."""
+    help = "give the number the element type of the tile"
+    return on(HARDWARE, named("element-type", Exact(kind, tile), help=help))
 
 
 def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:

@@ -214,6 +214,7 @@ def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...
         elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
         one_type(dst, src0, src1),
         same_region(dst, src0),
+        on(HARDWARE, same_extents(dst, src0)),
         named("shape", src1.valid.rows >= 1, help="there must be a first row"),
         named("shape", src1.valid.cols >= dst.valid.cols, help="one value for each column of dst"),
         named("layout", stored, help="store all row-major"),

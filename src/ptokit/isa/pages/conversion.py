@@ -34,6 +34,15 @@ LARGER = "make tmp larger: it holds lines of 32 bytes"
 WRAPPING = ((f16, u8), (f16, i8), (f16, i16), (f32, i16), (i64, i32), (i32, i16))
 
 
+DECLARED = "declare as many rows and columns of dst as of src"
+PADDED = "C++ takes lines padded on their own, the assembler wants equal ones"
+
+
+def whole_lines(tile: Operand) -> Expr:
+    """The valid columns and what is missing in their last line of 32 bytes."""
+    return (tile.valid.cols + tile.c0 - 1) // tile.c0 * tile.c0
+
+
 def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool:
     """Whether values out of range become the nearest in range."""
     return (source, target) not in WRAPPING if mode is None else mode is SaturationMode.ON
@@ -81,8 +90,16 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
             either(tmp.nbytes >= (cols + 15) // 16 * 32 + 128, tmp.nbytes >= 256),
         ),
     )
+    one_width = dst.dtype.packed == src.dtype.packed
+    rows_alike, cols_alike = dst.rows == src.rows, dst.cols == src.cols
+    padded = both(rows_alike, dst.cols == whole_lines(dst), src.cols == whole_lines(src))
+    shapes = (
+        named("shape", either(both(rows_alike, cols_alike), padded), help=DECLARED),
+        when(padded, warns(named("shape", cols_alike, help=PADDED))),
+    )
     rules = (
         same_region(dst, src),
+        on(HARDWARE, when(one_width, shapes)),
         in_vec(dst, src),
         row_major(dst, src),
         on(A2A3, pairs(dst, src, *A2A3_PAIRS)),

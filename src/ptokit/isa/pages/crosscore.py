@@ -1,8 +1,11 @@
 """Synchronisation across cores: signals between the cores of a block and of a launch (C3.3)."""
 
 from collections.abc import Mapping
+from math import prod
 
+from ptokit.isa.formula.formulas import Env, Evaluate, Value
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.synchronisation import CoreFlags, PipeOf, known, order
 
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
@@ -249,6 +252,35 @@ KINDS_OF = {
 }
 
 
+COUNTERS = 16  # numbers that soft synchronisation counts in
+
+
+class Counters(Expr):
+    """A pointer or view leads to numbers of 32 bits in global memory, a view to 16 of them."""
+
+    def __init__(self, kind: TypeOf) -> None:
+        self.kind = kind
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.kind,)
+
+    def compile(self) -> Evaluate:
+        def suits(env: Env) -> Value:
+            kind = self.kind.eval(env)
+            if isinstance(kind, PtrType):
+                return kind.space == "gm" and kind.dtype in (i32, u32)
+            if not isinstance(kind, GlobalType):
+                return True
+            known = [n for n in kind.shape if n is not None]
+            room = len(known) == len(kind.shape) and prod(known) >= COUNTERS
+            return room and kind.dtype in (i32, u32)
+
+        return suits
+
+    def __str__(self) -> str:
+        return f"{self.kind.of.name} has {COUNTERS} numbers of 32 bits in global memory"
+
+
 class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     """Wait until all cores of the launch, or all of a kind, have come to this place.
 
@@ -264,8 +296,10 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     used = In(Scalar, None, scalar="i32", doc="how many cores take part")
     mode = Attr(SyncAllMode)
     cores = Attr(SyncCores, key="core_type")
+    kind = TypeOf(workspace)
     soft = "soft synchronisation has numbers in global memory, hard has none"
     rules = (
+        on(HARDWARE, named("shape", Counters(kind), help="give it 16 i32")),
         named("attribute", (mode == SyncAllMode.SOFT) == workspace.given, help=soft),
         when(used.given, named("attribute", workspace.given, help=soft)),
     )

@@ -25,7 +25,6 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
     extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
-        named("shape", both(a.rows == c.rows, a.cols == b.rows, b.cols == c.cols)),
         on(CPU, named("layout", a.slayout == SLayout.ROW_MAJOR, help="left tiles are nz or zz")),
         on(A2A3, a.layout == ZZ),
         on(A5, a.layout == NZ),
@@ -46,12 +45,21 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         ),
         on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
     )
-    some_rows = on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT))
-    one_row = on(
-        HARDWARE,
-        named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one"),
-        named("shape", c.valid.rows == 1, help="the product of one row is one row"),
-        named("shape", c.valid.cols == b.valid.cols, help="a sum for each column of b"),
+    inner = both(a.cols == b.rows, b.cols == c.cols)
+    some_rows = (
+        named("shape", both(a.rows == c.rows, inner)),
+        on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT)),
+    )
+    boxes = "a may be one row where c has whole boxes"
+    one_row = (
+        on(CPU, named("shape", both(a.rows == c.rows, inner))),
+        on(
+            HARDWARE,
+            named("shape", both(either(a.rows == c.rows, a.rows == 1), inner), help=boxes),
+            named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one"),
+            named("shape", c.valid.rows == 1, help="the product of one row is one row"),
+            named("shape", c.valid.cols == b.valid.cols, help="a sum for each column of b"),
+        ),
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type)}
 

@@ -30,7 +30,7 @@ class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E2
 
 
 def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
-    """The regions: none beyond dst's; hardware wants one that is dst's, whole."""
+    """The regions: none beyond dst's; A2/A3 wants one that is dst's, whole."""
     inside = (
         both(s.valid.rows <= dst.valid.rows, s.valid.cols <= dst.valid.cols) for s in (src0, src1)
     )
@@ -40,7 +40,7 @@ def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
     one = both(*(either(r, c) for r, c in zip(rows, cols, strict=True)))
     return (
         named("shape", *inside, help="no source has more valid rows or columns than dst"),
-        on(HARDWARE, named("shape", whole, help="one source has dst's valid region")),
+        on(A2A3, named("shape", whole, help="one source has dst's valid region")),
         on(A2A3, named("shape", one, help="a source is smaller in rows or in columns, not both")),
     )
 
@@ -125,7 +125,7 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
         one_type(dst_val, src0_val, src1_val),
         one_type(dst_idx, src0_idx, src1_idx),
         named("element-type", dst_idx.dtype.isin(*INDICES), help="indices are integers"),
-        on(HARDWARE, when(dst_val.size == 4, named("element-type", dst_idx.size == 4))),
+        on(HARDWARE, named("element-type", dst_idx.size == 4, help="indices of 32 bits")),
         covering(dst_val, src0_val, src1_val),
         one_shape(*tiles),
         indexed,

@@ -166,6 +166,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
         **{"dst": VEC_I8, "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x1>"},
         **{"max": NOTES, "scaling": NOTES, "format": MxFormat.FP8},
     }
+    apart = (Apart((dst, src, exp, max, scaling), placed=True),)
     disputes = ("E19", "E50", "E51")
 
 
@@ -372,6 +373,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         cpp_text="TQUANT<QuantType::{format}, VecStoreMode::{store}>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling}, &{exp_zz});",
     )
+    apart = (Apart((exp_zz, *MxQuantisation.apart[0].operands), placed=True),)
     example = {
         "src": "!pto.tile_buf<vec, 16x64xf32>",
         "dst": "!pto.tile_buf<vec, 16x64xi8>",

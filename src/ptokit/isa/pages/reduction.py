@@ -208,6 +208,9 @@ def down(word: str, start: int | None = None) -> Fold:
     return lambda x: x.fold(word, 0, start)
 
 
+WHICH_ORDER = "say with isBinary whether the scratch is used"
+
+
 class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
 
@@ -218,20 +221,21 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
 
     dst, src = ColReduce.dst, ColReduce.src
     tmp = Scratch(Tile, None, doc="of the binary order")
-    is_binary = Attr(bool, False, key="isBinary")
+    is_binary = Attr(bool, None, key="isBinary")
     asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
     room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2)
     rules = (
         by_column(VEC_A2A3, VEC_A5),
         on(HARDWARE, when(tmp.given, in_vec(tmp), when(is_binary, one_type(src, tmp), room))),
+        on(HARDWARE, when(tmp.given, named("attribute", is_binary.given, help=WHICH_ORDER))),
         when(is_binary, named_scratch(tmp, HARDWARE)),
     )
     recorded = {**ColReduce.recorded, "tmp": {}}
 
     @staticmethod
-    def run(dst: Cells, src: Cells, is_binary: bool, order: Order) -> None:
+    def run(dst: Cells, src: Cells, is_binary: bool | None, order: Order) -> None:
         x = src[src.valid].cast(dst.dtype)
-        pairs = is_binary and order in (Order.A2A3, Order.A5) and x.dtype.is_float
+        pairs = bool(is_binary) and order in (Order.A2A3, Order.A5) and x.dtype.is_float
         dst[first_row(src)] = in_pairs(x, src) if pairs else x.fold("add", 0, 0)
 
 

@@ -10,7 +10,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.lang.asm import OWN_SINCE, own_names
 from ptokit.isa.lang.example import example_program
-from ptokit.isa.lang.instr import NOT_ON_TARGET, Attr, Instr, Operand
+from ptokit.isa.lang.instr import NOT_ON_TARGET, SHARED_STORAGE, Attr, Instr, Operand
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import Word
@@ -38,6 +38,8 @@ def instruction_page(page: type[Instr]) -> str:
         lines += ["", "Targets", f"  {', '.join(page.homes()) or 'none'}"]
     if page.all_rules:
         lines += ["", "Rules (on every target where none is named)", *outline(page)]
+    if page.apart:
+        lines += ["", "Storage", *(f"  {each}" for each in page.apart)]
     raised = dict.fromkeys(slugs(page))
     lines += ["", "Diagnostics", f"  {', '.join(raised) or 'none of its own'}"]
     if page.disputes:
@@ -49,7 +51,8 @@ def instruction_page(page: type[Instr]) -> str:
 def slugs(page: type[Instr]) -> list[str]:
     """What the rules of a page report, on any target."""
     absent = [] if len(page.homes()) == len(TARGETS) else [NOT_ON_TARGET]
-    return absent + [rule.slug for rule in page.all_rules]
+    shared = [SHARED_STORAGE] if page.apart else []
+    return absent + [rule.slug for rule in page.all_rules] + shared
 
 
 def example_section(program: str) -> list[str]:

@@ -165,11 +165,13 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5",
     dst = InOut(Tile, doc="the old values, and then the results")
     src = In(Tile, doc="the values to scale and add")
     scalar = In(Scalar, doc="the factor of all; it takes src's element type")
+    kind = TypeOf(scalar)
     same = dst.dtype == src.dtype
     widening = both(dst.dtype == f32, src.dtype == f16)
     rules = (
         named("element-type", either(same, widening), help="one type, or f16 into f32"),
         on(HARDWARE, dst.dtype.isin(f16, f32)),
+        exact(kind, src),
         same_region(dst, src),
         on(HARDWARE, same_extents(dst, src)),
         in_vec(dst, src),

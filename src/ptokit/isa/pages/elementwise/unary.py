@@ -102,4 +102,5 @@ class TRecip(Unary, f=reciprocal, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=DIVID
     """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0."""
 
     precision = precision(RECIP)
+    apart = (Apart(PAIR, targets=(A2A3,)),)
     disputes = ("E40",)

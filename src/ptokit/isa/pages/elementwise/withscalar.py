@@ -6,6 +6,7 @@ from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
 POWERS = (*SMALL, *FLOATS)
+OWN_STORAGE = Apart((WithScalar.dst, WithScalar.src))  # dst holds the scalar on the way
 
 
 class TAddS(WithScalar, f=operator.add, rules=with_scalar(VEC_A2A3, VEC_A5)):
@@ -66,15 +67,7 @@ class TMinS(WithScalar, f=Array.minimum, rules=with_scalar(VEC_A2A3, VEC_A5, any
     disputes = ("E2",)
 
 
-class TRemS(
-    WithScalarTmp,
-    f=floor_remainder,
-    rules=(
-        with_scalar((f32, i32), DIVIDED, anyhow=True),
-        of_remainders(TMP, DST, HARDWARE),
-        scratch(TMP, A2A3),
-    ),
-):
+class TRemS(WithScalarTmp, f=floor_remainder):
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
     It has the sign of the scalar and is rounded only where that is added to the exact remainder of
@@ -82,18 +75,25 @@ class TRemS(
     """
 
     precision = precision(REM)
+    kind = TypeOf(WithScalar.scalar)
+    rules = (
+        with_scalar((f32, i32), DIVIDED, anyhow=True),
+        exact(kind, DST),
+        of_remainders(TMP, DST, HARDWARE),
+        scratch(TMP, A2A3),
+    )
     disputes = ("E4", "E40")
 
 
-class TFmodS(
-    WithScalar, f=Array.remainder, rules=with_scalar((f32,), (*WORDS, *F16_F32), anyhow=True)
-):
+class TFmodS(WithScalar, f=Array.remainder):
     """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
 
     It has the sign of src. By 0 it is NaN, of integers 0.
     """
 
     precision = precision(FMOD)
+    kind = TypeOf(WithScalar.scalar)
+    rules = (with_scalar((f32,), (*WORDS, *F16_F32), anyhow=True), exact(kind, DST))
     disputes = ("E40",)
 
 
@@ -107,8 +107,10 @@ class TPowS(WithScalarTmp, f=raised, disputes=("E6", "E43")):
 
     precision = precision(POW)
     high = precision == POW["HIGH"]
+    kind = TypeOf(WithScalar.scalar)
     rules = (
         with_scalar((*SMALL, f32), POWERS, cpu=POWERS),
+        exact(kind, DST),
         on(A5, either(DST.dtype != bf16, high)),
         powers_scratch(TMP, DST, precision, high),
     )
@@ -129,9 +131,13 @@ def bits(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
 class TAndS(BitsS, f=Array.__and__, rules=bits(WORDS, SMALL), disputes=("E13",)):
     """dst[i, j] = src[i, j] & scalar."""
 
+    apart = (OWN_STORAGE,)
+
 
 class TOrS(BitsS, f=Array.__or__, rules=bits(WORDS, SMALL), disputes=("E13",)):
     """dst[i, j] = src[i, j] | scalar."""
+
+    apart = (OWN_STORAGE,)
 
 
 class TXorS(
@@ -147,6 +153,8 @@ class TXorS(
     ),
 ):
     """dst[i, j] = src[i, j] ^ scalar."""
+
+    apart = (OWN_STORAGE,)
 
 
 class TShlS(BitsS, f=Array.__lshift__, rules=bits(WORDS, INTEGERS), disputes=("E3",)):
@@ -190,9 +198,11 @@ class TExpandS(Instr, verb="full", pipe=V, asm=Asm(deduced=True), specials=NAN_M
 
     dst = Out(Tile, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")
+    kind = TypeOf(scalar)
     blocks = dst.nbytes // 32
     rules = (
         elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
+        exact(kind, dst),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, when(dst.loc == VEC, dst.layout == ND)),
         on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN))),

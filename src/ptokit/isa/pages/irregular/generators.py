@@ -17,12 +17,14 @@ class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=" ")):
     dst = Out(Tile, doc="one row that receives the numbers")
     start = In(Scalar, whole=True, doc="the first number")
     descending = Attr(bool, False)
+    kind = TypeOf(start)
 
     example = """\
 %s = arith.constant 5 : i32
 NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
     rules = (
         named("element-type", dst.dtype.isin(*COUNTED), help="integers of 16 and 32 bits"),
+        exact(kind, dst),
         named("shape", dst.rows == 1, help="dst is one row"),
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst),

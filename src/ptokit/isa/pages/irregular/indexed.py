@@ -12,7 +12,8 @@ MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 GATHERED = f"""\
 %t = pto.alloc_tile : {T}
 %i = pto.alloc_tile : {IDX}
-pto.texpands ins(%rows : index) outs(%i : {IDX})
+%last = arith.constant 15 : i32
+pto.texpands ins(%last : i32) outs(%i : {IDX})
 pto.mgather ins(%view, %i : {VIEW_F32}, {IDX}) outs(%t : {T})
 """
 

@@ -23,7 +23,7 @@ def descending(x: Array) -> Array:
 
 
 class TSort32(Instr, pipe=V, disputes=("X2",)):
-    """Sort each row in blocks of 32 by value, greatest first; equal values by index, ascending.
+    """Sort each row in blocks of 32 by value, greatest first; equal values by index, unsigned.
 
     dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN
     with sign 0 comes first, one with sign 1 last, and no NaN changes its bits. Bytes of dst behind
@@ -32,13 +32,13 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
 
     dst = Out(Tile, doc="receives a record for each element of src")
     src = In(Tile, doc="the values")
-    idx = In(Tile, doc="their indices, u32; on A2/A3 and A5 one row may serve all rows")
+    idx = In(Tile, doc="their indices, of 32 bits; on A2/A3 and A5 one row may serve all rows")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5, for a last block of fewer than 32")
     example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
     rules = (
         elements(src, cpu=(*F16_F32, bf16, i16, i32), a2a3=F16_F32, a5=F16_F32),
         one_type(dst, src),
-        named("element-type", idx.dtype == u32, help="indices are u32"),
+        named("element-type", idx.dtype.isin(u32, i32), help="indices have 32 bits"),
         named("layout", both(dst.layout == ND, src.layout == ND, idx.layout == ND)),
         in_vec(dst, src, idx),
         named("shape", dst.valid.rows == src.valid.rows),
@@ -70,7 +70,8 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
     def run(dst: Cells, src: Cells, idx: Cells) -> None:
         rows, cols = src.valid
         x = src[:rows, :cols]
-        index = (idx[:1, :cols] if idx.valid.rows == 1 else idx[:rows, :cols]).cast(u64)
+        given = idx[:1, :cols] if idx.valid.rows == 1 else idx[:rows, :cols]
+        index = given.bitcast(u32).cast(u64)
         records = codes(x).cast(u64) | index << 32
         keys = descending(x).cast(u64) << 32 | index
         dst.lines(u64)[:rows, :cols] = records.sorted_by(keys, BLOCK)
@@ -209,6 +210,7 @@ class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
     rules = (
         MergeLists.rules,
         also(dst, tmp),
+        on(HARDWARE, named("shape", tmp.cols >= dst.cols, help="tmp is as wide as dst")),
         when(src2.given, named("shape", tmp.cols >= two + src2.cols)),
         when(src3.given, named("shape", tmp.cols >= two + src2.cols + src3.cols)),
         named("shape", tmp.cols >= two, help="tmp has room for all sources"),

@@ -73,6 +73,8 @@ class THistogramHalf(Histogram, form="half", name="thistogram"):
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
     is_msb = Attr(bool, key="isMSB")
     newer = Attr(int, None, key="byte", cpp=False)
+    upper, lower = both(is_msb, newer == 1), both(~is_msb, newer == 0)
+    agree = either(~newer.given, upper, lower)
 
     asm = Asm(
         cpp_text="THISTOGRAM<{is_msb} ? HistByte::BYTE_1 : HistByte::BYTE_0>({dst}, {src}, {idx});"
@@ -80,7 +82,7 @@ class THistogramHalf(Histogram, form="half", name="thistogram"):
     rules = (
         Histogram.counted,
         named("element-type", src.dtype == u16),
-        named("attribute", ~newer.given, help="byte says which, isMSB is its older spelling"),
+        named("attribute", agree, help="byte says which, isMSB is its older spelling"),
         Histogram.by_row,
     )
 

@@ -29,6 +29,7 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
     mask = Attr(MaskPattern, None, key="maskPattern", cpp=False)
     example = {"indexes": VEC_I32}
     enough = both(indexes.valid.rows <= src.valid.rows, indexes.valid.cols <= src.valid.cols)
+    room = both(dst.valid.rows >= src.valid.rows, dst.valid.cols >= src.valid.cols)
     width = either(
         both(dst.size.isin(4, 8), indexes.dtype.isin(i32, u32)),
         both(dst.size.isin(1, 2), indexes.dtype.isin(i16, u16)),
@@ -37,7 +38,9 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
         scattered(dst, src, indexes),
         on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
         on(HARDWARE, named("element-type", width, help="indices of 32 bits for 4 bytes, else 16")),
-        named("shape", enough, help="an element for each index"),
+        on(CPU, named("shape", enough, help="an element for each index")),
+        on(HARDWARE, same_region(indexes, src)),
+        on(HARDWARE, named("shape", room, help="dst has src's rows and columns")),
         named("attribute", ~mask.given, help="indices or a mask say where elements go, not both"),
     )
     recorded = {"index": {"indexes": "indices"}}

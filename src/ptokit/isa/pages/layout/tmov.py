@@ -241,6 +241,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
             named("shape", src.valid.cols % 16 == 0, help="whole boxes of 16"),
         ),
     )
+    apart = (Apart((dst, src, tmp), placed=True),)
     disputes = ("C32",)
 
     @staticmethod

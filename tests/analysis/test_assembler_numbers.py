@@ -1,0 +1,207 @@
+"""Numbers of instructions, declared shapes, storage and regions behind `?`: as the assembler."""
+
+from __future__ import annotations
+
+import pytest
+from test_assembler import HARD, of, program, tile, wrong
+
+import ptokit as pto
+
+TILE, TALL = tile("vec", "16x64xf32"), tile("vec", "32x64xf32", "valid=16x64")
+HALVES, WORDS, NARROW = (tile("vec", f"16x64x{t}") for t in ("f16", "i32", "ui16"))
+SHORT, BYTES = tile("vec", "16x64xi16"), tile("vec", "16x64xui8")
+FINE: set[str] = set()
+
+
+def wide(kind: str) -> str:
+    return tile("vec", f"16x64x{kind}")
+
+
+def indexed(name: str, values: str, indices: str) -> str:
+    given = {"a": wide(values), "b": wide(values), "i": wide(indices), "j": wide(indices)}
+    outs = {"d": wide(values), "k": wide(indices)}
+    return program(
+        given | outs,
+        f"pto.{name} ins({', '.join('%' + n for n in given)} : {', '.join(given.values())})"
+        f" outs({', '.join('%' + n for n in outs)} : {', '.join(outs.values())})",
+    )
+
+
+CASES = {
+    "a power of the type": (of("tpows", {"a": TILE, "s": "f32", "d": TILE}), FINE),
+    "a power of another type": (of("tpows", {"a": TILE, "s": "f16", "d": TILE}), {"element-type"}),
+    "a fill of the type": (of("texpands", {"s": "i32", "d": wide("ui32")}), FINE),
+    "a fill of another type": (of("texpands", {"s": "i16", "d": WORDS}), {"element-type"}),
+    "a factor of src": (of("taxpy", {"a": HALVES, "s": "f16", "d": TILE}), FINE),
+    "a factor of dst": (of("taxpy", {"a": HALVES, "s": "f32", "d": TILE}), {"element-type"}),
+    "a sum with any float": (of("tadds", {"a": TILE, "s": "f16", "d": TILE}), FINE),
+    "a conversion of one shape": (of("tcvt", {"a": TILE, "d": HALVES}), FINE),
+    "a conversion of two": (of("tcvt", {"a": TALL, "d": HALVES}), {"shape"}),
+    "an expand of one shape": (of("tcolexpandmul", {"a": TILE, "b": TALL, "d": TILE}), FINE),
+    "an expand of two": (of("tcolexpandmul", {"a": TALL, "b": TILE, "d": TILE}), {"shape"}),
+    "indices of 32 bits": (indexed("tpartargmax", "f16", "ui32"), FINE),
+    "indices of 16 bits": (indexed("tpartargmin", "f16", "i16"), {"element-type"}),
+    "sorted by signed indices": (
+        of("tsort32", {"a": TILE, "i": WORDS, "d": tile("vec", "16x128xf32")}),
+        FINE,
+    ),
+    "a sum of columns that says how": (
+        of("tcolsum", {"a": TILE, "t": TILE, "d": tile("vec", "1x64xf32")}, " {isBinary = true}"),
+        FINE,
+    ),
+    "one that does not": (
+        of("tcolsum", {"a": TILE, "t": TILE, "d": tile("vec", "1x64xf32")}),
+        {"attribute"},
+    ),
+    "as many indices as elements": (
+        of("tscatter", {"a": TILE, "i": tile("vec", "16x64xi32", "valid=8x64"), "d": TILE}),
+        {"shape"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_verdict_of_the_assembler(case: str) -> None:
+    text, slugs = CASES[case]
+    for target in HARD:
+        assert wrong(text, target) == slugs, target
+
+
+def stored(*lines: str) -> str:
+    return program({}, "%zero = arith.constant 0 : index", "%s = arith.constant 7 : i16", *lines)
+
+
+def new(name: str, kind: str, address: int | None = None) -> tuple[str, ...]:
+    """A tile, at an address of the program's own where one is given."""
+    if address is None:
+        return (f"%{name} = pto.alloc_tile : {kind}",)
+    number = f"%of_{name} = arith.constant {address} : i64"
+    return number, f"%{name} = pto.alloc_tile addr = %of_{name} : {kind}"
+
+
+def masked(src: str, dst: str) -> str:
+    return f"pto.tands ins(%{src}, %s : {SHORT}, i16) outs(%{dst} : {SHORT})"
+
+
+def window(rows: int, row: int, whole: str, part: str) -> str:
+    return f"%w = pto.subview %t[%{row}, %zero] sizes [{rows}, 64] : {whole} -> {part}"
+
+
+UPPER = tile("vec", "8x64xi16")
+SAME = f"%w = pto.treshape %t : {SHORT} -> {SHORT}"
+ZZ = tile("vec", "16x64xui8", "slayout=row_major")
+ROOM = tile("vec", "1x128xui8", "valid=1x1")
+ALONG = " {grpAxis = #pto<mx_group_axis axis0>}"
+
+
+def reordered(src: int | None, tmp: int | None, dst: int | None) -> str:
+    move = f"pto.tmov ins(%a, %t : {BYTES}, {ROOM}) outs(%d : {ZZ}){ALONG}"
+    return program({}, *new("a", BYTES, src), *new("t", ROOM, tmp), *new("d", ZZ, dst), move)
+
+
+SHARED = {"shared-storage"}
+STORAGE = {
+    "tiles of their own": (stored(*new("t", SHORT), *new("w", SHORT), masked("t", "w")), FINE),
+    "one tile": (stored(*new("t", SHORT), masked("t", "t")), SHARED),
+    "a reshape of it": (stored(*new("t", SHORT), SAME, masked("t", "w")), SHARED),
+    "a placed tile and its reshape": (stored(*new("t", SHORT, 0), SAME, masked("w", "t")), SHARED),
+    "two tiles at one address": (
+        stored(*new("t", SHORT, 0), *new("w", SHORT, 0), masked("t", "w")),
+        FINE,
+    ),
+    "halves of a tile": (
+        stored(
+            "%eight = arith.constant 8 : index",
+            *new("t", SHORT),
+            f"%u = pto.subview %t[%zero, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
+            f"%l = pto.subview %t[%eight, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
+            masked("u", "l").replace(SHORT, UPPER),
+        ),
+        FINE,
+    ),
+    "halves that overlap": (
+        stored(
+            "%seven = arith.constant 7 : index",
+            *new("t", SHORT),
+            f"%u = pto.subview %t[%zero, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
+            f"%l = pto.subview %t[%seven, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
+            masked("u", "l").replace(SHORT, UPPER),
+        ),
+        SHARED,
+    ),
+}
+PLACED = {
+    "scales without addresses": (reordered(None, None, None), FINE),
+    "scales side by side": (reordered(0, 2048, 1024), FINE),
+    "scales over one another": (reordered(0, 2048, 512), SHARED),
+    "scales over the scratch": (reordered(0, 1536, 1024), SHARED),
+}
+
+
+@pytest.mark.parametrize("case", STORAGE)
+def test_operands_that_share_storage(case: str) -> None:
+    text, slugs = STORAGE[case]
+    for target in HARD:
+        assert wrong(text, target) == slugs, target
+    assert wrong(text, "cpu") == FINE
+
+
+@pytest.mark.parametrize("case", PLACED)
+def test_scales_share_no_bytes_of_memory(case: str) -> None:
+    text, slugs = PLACED[case]
+    assert wrong(text, "a5") == slugs
+
+
+def test_a_reciprocal_in_place_is_refused_on_a2a3_alone() -> None:
+    text = program({"t": TILE}, f"pto.trecip ins(%t : {TILE}) outs(%t : {TILE})")
+    assert wrong(text, "a2a3") == SHARED
+    assert wrong(text, "a5") == FINE
+
+
+def test_a_run_refuses_shared_storage_too() -> None:
+    text = stored(*new("t", SHORT), masked("t", "t"))
+    with pytest.raises(pto.PtoError, match="share bytes"):
+        pto.loads(text).run(target="a5")
+
+
+OPEN = tile("vec", "16x64xf32", "valid=?x?")
+LARGEST = program(
+    {},
+    "%one = arith.constant 1.0 : f32",
+    "%width = arith.constant 64 : index",
+    *(f"%h{n} = arith.constant {h} : index" for n, h in enumerate((8, 2, 8))),
+    *(f"%t{n} = pto.alloc_tile valid_row = %h{n} valid_col = %width : {OPEN}" for n in range(3)),
+    *(f"pto.texpands ins(%one : f32) outs(%t{n} : {OPEN})" for n in range(2)),
+    f"pto.tmax ins(%t0, %t1 : {OPEN}, {OPEN}) outs(%t2 : {OPEN})",
+)
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_regions_behind_question_marks_are_warned_of_and_left_to_the_run(target: str) -> None:
+    (verdict,) = pto.loads(LARGEST).verdicts(target)
+    assert [(d.slug, d.is_error) for d in verdict.diagnostics] == [("shape", False)]
+    assert "left to the run" in str(verdict)
+    with pytest.raises(pto.PtoError, match="the shapes do not fit"):
+        pto.loads(LARGEST).run(target=target)
+
+
+def test_the_simulator_looks_behind_question_marks() -> None:
+    assert wrong(LARGEST, "cpu") == {"shape"}
+
+
+SOFT = "mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<aiv_only>"
+WORKSPACES = {
+    "a pointer": ("!pto.ptr<i32>", FINE),
+    "a pointer to floats": ("!pto.ptr<f32>", {"shape"}),
+    "a pointer into tiles": ("!pto.ptr<i32, ub>", {"shape"}),
+    "a view": ("!pto.partition_tensor_view<2x8xi32>", FINE),
+    "a small view": ("!pto.partition_tensor_view<15xi32>", {"shape"}),
+    "a view of open extents": ("!pto.partition_tensor_view<?xi32>", {"shape"}),
+}
+
+
+@pytest.mark.parametrize("case", WORKSPACES)
+def test_soft_synchronisation_counts_in_sixteen_numbers(case: str) -> None:
+    kind, slugs = WORKSPACES[case]
+    for target in HARD:
+        assert wrong(program({"w": kind}, f"pto.syncall(%w : {kind}) {SOFT}"), target) == slugs
