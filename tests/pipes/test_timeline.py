@@ -321,6 +321,16 @@ def test_without_flags_work_starts_as_soon_as_its_bytes_are_there() -> None:
     assert compared > 50
 
 
+def test_transfers_whose_bytes_nobody_knows_are_named() -> None:
+    """Between ranks no table has a path; the others' bytes are counted."""
+    ranks, stream = (
+        str(pto.load(next(p for p in PROGRAMS if p.stem == name)).profile(target="a5"))
+        for name in ("ranks", "stream")
+    )
+    assert "without the bytes of pto.comm.tbroadcast" in ranks
+    assert "without the bytes" not in stream
+
+
 def conflict(one: PipeWork, two: PipeWork) -> bool:
     """Whether both touch a byte that one of them writes."""
     pairs = [*product(one.writes, (*two.reads, *two.writes)), *product(one.reads, two.writes)]

@@ -33,6 +33,7 @@ from ptokit.sim.pipes.timeline import Line, LineTime, Place, Timeline
 SHOWN = 5  # waits, and lines of the critical path
 BAR = 20  # characters that stand for all cycles
 UNKNOWN_SIZE = 1 << 16  # elements
+MOVERS = {Pipe.MTE2, Pipe.MTE3}
 BY_DATA = "no flags in the program: order by data dependences"
 
 
@@ -192,12 +193,20 @@ def _waits(timeline: Timeline) -> list[str]:
 def _work(timeline: Timeline) -> list[str]:
     roof, all = roofline(timeline), sum(timeline.origins().values())
     lines = [f"{timeline.bytes} bytes moved, {roof.bytes} of global memory; {roof.flop} FLOP"]
+    lines += _uncounted(timeline)
     if roof.compute or roof.memory:
         each = "" if roof.intensity is None else f", {roof.intensity:.2f} FLOP per byte"
         lines.append(f"{roof.bound} bound{each}: {roof.share:.0%} of what the roofline allows")
     lines += sharing(timeline)
     shares = [f"{origin} {n / all:.0%}" for origin, n in timeline.origins().items() if n]
     return [*lines, f"cycles by the source of their figures: {', '.join(shares) or 'none'}"]
+
+
+def _uncounted(timeline: Timeline) -> list[str]:
+    """The transfers whose bytes are not known, as those between ranks."""
+    moves = (bar for bar in timeline.bars if bar.queue.pipe in MOVERS and not bar.cost.bytes)
+    names = sorted({bar.entry.op.name for bar in moves})
+    return [f"without the bytes of {', '.join(names)}: no table has their paths"] if names else []
 
 
 def sharing(timeline: Timeline) -> list[str]:
