@@ -98,3 +98,44 @@ outs(%s : !pto.tile_buf<vec, 16x16xf16, valid=16x1>)
             done = pto.loads(text).execute(given, target=f"{target}{reading}", engine=engine)
             found = np.asarray(done.outputs["s"])[:5, 0].astype(float)
             np.testing.assert_array_equal(found, [*first, np.nan, most, most])
+
+
+FILLED = (
+    "pto.tfillpad ins(%a : !pto.tile_buf<vec, 4x16x{0}, valid=3x5>)"
+    " outs(%c : !pto.tile_buf<vec, 4x16x{0}, pad={1}>)\n"
+)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_pads_of_floats_are_infinite_or_finite(engine: str, target: str) -> None:
+    for kind, pad in (("f32", 2), ("f32", 3), ("f16", 2), ("f16", 3), ("i16", 2)):
+        dtype = np.dtype({"f32": "f4", "f16": "f2", "i16": "i2"}[kind])
+        largest = np.iinfo(dtype).max if kind == "i16" else np.finfo(dtype).max
+        program = pto.loads(FILLED.format(kind, pad))
+        for reading in ("", ":finite-pads"):
+            a, c = np.ones((3, 5), dtype), np.zeros((4, 16), dtype)
+            found = program.run(target=target + reading, engine=engine, a=a, c=c)["c"]
+            bound = largest if reading or kind == "i16" else np.inf
+            assert (found[:3, :5] == 1).all()
+            assert (found[3:] == (bound if pad == 2 else -bound)).all()
+            assert (found[:, 5:] == (bound if pad == 2 else -bound)).all()
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_load_pads_so_too(engine: str) -> None:
+    text = """\
+func.func @f(%x: !pto.partition_tensor_view<3x5xf32>, %c: !pto.tile_buf<vec, 4x16xf32>) {
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 4x16xf32, valid=3x5, pad=3>
+  pto.tload ins(%x : !pto.partition_tensor_view<3x5xf32>)
+            outs(%t : !pto.tile_buf<vec, 4x16xf32, valid=3x5, pad=3>)
+  %all = pto.treshape %t : !pto.tile_buf<vec, 4x16xf32, valid=3x5, pad=3>\
+ -> !pto.tile_buf<vec, 4x16xf32>
+  pto.tmov ins(%all : !pto.tile_buf<vec, 4x16xf32>) outs(%c : !pto.tile_buf<vec, 4x16xf32>)
+  return
+}
+"""
+    x, c = np.ones((3, 5), np.float32), np.zeros((4, 16), np.float32)
+    for target, bound in (("a5", -np.inf), ("a5:finite-pads", np.finfo(np.float32).min)):
+        found = pto.loads(text).run(target=target, engine=engine, x=x, c=c)["c"]
+        assert (found[:, 5:] == bound).all()

@@ -129,8 +129,10 @@ def _number(arg: Value, given: Any) -> int | float:
     whole = isinstance(arg.type, ScalarType) and not arg.type.is_float
     if isinstance(number, int) or (isinstance(number, float) and not whole):
         return number
-    seen = f"given {type(given).__name__}" + (f" of shape {shape}" if shape else "")
-    raise mismatch(arg, f"%{arg.name} is a number of type {arg.type}", seen)
+    seen = f"given {number}" if isinstance(number, float) else f"given {type(given).__name__}"
+    seen += f" of shape {shape}" if shape else ""
+    help = "give a whole number" if whole else "give a number"
+    raise mismatch(arg, f"%{arg.name} is a number of type {arg.type}", seen, help)
 
 
 def _require_range(arg: Value, given: Any) -> None:
@@ -141,7 +143,8 @@ def _require_range(arg: Value, given: Any) -> None:
         return
     low = 0 if dtype is not None and not dtype.signed else -(1 << (bits - 1))
     if not low <= given < low + (1 << bits):
-        raise mismatch(arg, f"%{arg.name} is a number of type {arg.type}", f"given {given}")
+        rule, holds = f"%{arg.name} is a number of type {arg.type}", (low, low + (1 << bits) - 1)
+        raise mismatch(arg, rule, f"given {given}", f"it holds {holds[0]} to {holds[1]}")
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:

@@ -416,7 +416,7 @@ CATALOGUE: dict[str, Entry] = {
         "(a=a.npy), each once.",
     ),
     "argument-type": Entry(
-        "the array does not fit the argument",
+        "the array or number does not fit the argument",
         "The element type of an array must be the one the program declares; its shape must be the "
         "valid region of a tile.",
     ),

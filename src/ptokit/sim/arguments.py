@@ -439,7 +439,10 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
     return codes
 
 
-def mismatch(arg: Value, rule: str, seen: str) -> PtoError:
+CONVERTED = "convert the array first, for example with numpy's astype or reshape"
+
+
+def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoError:
     """What is given for an argument is not what its type asks for."""
     return call_error(
         "argument-type",
@@ -447,7 +450,7 @@ def mismatch(arg: Value, rule: str, seen: str) -> PtoError:
         arg.span,
         rule=rule,
         seen=seen,
-        help="convert the array first, for example with numpy's astype or reshape",
+        help=help,
     )
 
 

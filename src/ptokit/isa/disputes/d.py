@@ -92,6 +92,7 @@ D: dict[str, Dispute] = {
         "pages: the infinities. Golden data of A5: the largest finite numbers.",
         "the infinities",
         "a maximum over padding must not meet a finite number",
+        'target "a5:finite-pads" in Python, --reading finite-pads at the command line',
     ),
     "D16": Dispute(
         "does TPREFETCH fill its tile?",

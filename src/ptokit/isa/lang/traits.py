@@ -69,6 +69,7 @@ class Resource(Enum):
     CHIP = "chip"  # whether the target does as chips do where the CPU simulator does otherwise
     TF32 = "tf32"  # whether the target has the mode of that name
     SATURATED = "saturated_sums"  # whether trees of f16 give the largest number for what overflows
+    FINITE = "finite_pads"  # whether pads of floats are finite
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
@@ -80,5 +81,5 @@ class Resource(Enum):
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, REGISTERS = list(Resource)[:7]
-PRINTS, FLAGS, CORE, CHANNEL, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[7:]
+FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, REGISTERS = list(Resource)[:8]
+PRINTS, FLAGS, CORE, CHANNEL, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[8:]

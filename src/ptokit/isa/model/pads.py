@@ -9,10 +9,11 @@ from ptokit.isa.model.words import PadValue
 INFINITY = {f32: 0x7F800000, f16: 0x7C00, bf16: 0x7F80}
 
 
-def pad_bits(pad: PadValue | CustomPad, dtype: DType) -> int:
+def pad_bits(pad: PadValue | CustomPad, dtype: DType, finite: bool = False) -> int:
     """The code that fills a tile of `dtype`. Null and Zero are 0.
 
-    Max and Min are the infinities of f32, f16 and bf16 and the limits of integers of up to 32 bits;
+    Max and Min are the infinities of f32, f16 and bf16, or with `finite` the numbers before them,
+    and the limits of integers of up to 32 bits;
     other types have 0. A custom pad gives its low bits.
     """
     if isinstance(pad, CustomPad):
@@ -21,7 +22,7 @@ def pad_bits(pad: PadValue | CustomPad, dtype: DType) -> int:
         return 0
     sign = 1 << (dtype.bits - 1)
     if dtype in INFINITY:
-        return INFINITY[dtype] | (sign if pad is PadValue.MIN else 0)
+        return (INFINITY[dtype] - finite) | (sign if pad is PadValue.MIN else 0)
     if dtype.is_float or dtype.bits > 32:
         return 0
     largest = sign - 1 if dtype.kind is NumberKind.INT else 2 * sign - 1

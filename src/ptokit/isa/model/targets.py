@@ -51,9 +51,11 @@ SPACES: dict[Loc, str] = {
 
 # Where sources disagree and programs need either answer: what a target does that has the reading.
 LARGER_VIEWS, PEDANTIC, SATURATED_SUMS = "larger-views", "pedantic", "saturated-sums"
+FINITE_PADS = "finite-pads"
 READINGS = {
     LARGER_VIEWS: "of a view larger than a tile's valid region a load takes the upper left part",
     SATURATED_SUMS: "where a tree of f16 overflows each step gives 65504, not infinity",
+    FINITE_PADS: "the pads max and min of floats are their largest finite numbers",
     PEDANTIC: "it warns of what hardware does, but assertions of debug builds refuse",
 }
 
@@ -170,6 +172,10 @@ class Target:
     @property
     def saturated_sums(self) -> bool:
         return SATURATED_SUMS in self.readings
+
+    @property
+    def finite_pads(self) -> bool:
+        return FINITE_PADS in self.readings
 
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]

@@ -39,7 +39,7 @@ def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> 
     return both(src.layout == layout, dst.fractal == 512, along)
 
 
-class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17", "X70"), pipe=MTE2):
+class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
@@ -47,6 +47,7 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17", "X70"
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
+    disputes = ("D2", "D3", "D14", "D17", "X70")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
@@ -138,9 +139,9 @@ class TLoad(Instr, specials=NAN_MOVES, disputes=("D2", "D3", "D14", "D17", "X70"
     recorded = {form: {} for form in forms.split()}
 
     @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst: Cells, src: Cells, finite_pads: bool) -> None:
         x = src[dst.valid].bitcast(dst.dtype)
-        dst.fill(pad_bits(dst.pad, dst.dtype))
+        dst.fill(pad_bits(dst.pad, dst.dtype, finite_pads))
         dst[dst.valid] = x
 
 

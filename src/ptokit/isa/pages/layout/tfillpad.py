@@ -5,7 +5,7 @@ from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.windows import on_a2a3
 
 
-class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
+class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
     """dst = src where src is valid, dst's pad value in all the rest of dst's declared shape.
 
     The pad is part of dst's type. Valid regions do not change.
@@ -38,9 +38,10 @@ class FillPad(Instr, abstract=True, pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES
     disputes = ("C15", "C36", "C48", "D14")
 
     @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst: Cells, src: Cells, finite_pads: bool) -> None:
         rows, cols = src.valid
-        x, pad = src[:rows, :cols].bitcast(dst.dtype), dst.constant(pad_bits(dst.pad, dst.dtype))
+        x = src[:rows, :cols].bitcast(dst.dtype)
+        pad = dst.constant(pad_bits(dst.pad, dst.dtype, finite_pads))
         dst[:rows, :cols] = x
         dst[:rows, cols:] = pad
         dst[rows:, :] = pad
