@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_assembler import HARD, of, program, tile, wrong
+from test_assembler import ACC, HARD, of, program, tile, windowed, wrong
 
 import ptokit as pto
 
@@ -205,3 +205,11 @@ def test_soft_synchronisation_counts_in_sixteen_numbers(case: str) -> None:
     kind, slugs = WORKSPACES[case]
     for target in HARD:
         assert wrong(program({"w": kind}, f"pto.syncall(%w : {kind}) {SOFT}"), target) == slugs
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
+def test_an_accumulator_goes_to_rows_of_a_vector_tile_with_a_warning_on_a5(kind: str) -> None:
+    text = windowed("textract", ACC, tile("vec", f"16x32x{kind}"))
+    found = pto.loads(text).check("a5")
+    assert [(d.slug, d.is_error) for d in found] == [("layout", False)]
+    assert "location" in wrong(text, "a2a3")

@@ -135,7 +135,8 @@ def from_acc(
 
 def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
     """The same of a window."""
-    chosen = named("layout", either(dst.layout == NZ, mode.given), help="give accToVecMode")
+    why = "the assembler leaves out which vector core, C++ asks for it: give accToVecMode"
+    chosen = warns(named("layout", either(dst.layout == NZ, mode.given), help=why))
     return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
 
 
