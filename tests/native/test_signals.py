@@ -152,3 +152,13 @@ def test_who_has_not_come_is_named() -> None:
     assert (
         "it waits for all cores, and the cube core of block 0 and 2 more have not come" in said[0]
     )
+
+
+def test_cores_signal_in_groups_of_their_own() -> None:
+    """Who signals its block does not stand in for it among those that signal the cube."""
+    to_block, to_cube = (f"pto.sync.set <PIPE_MTE3>, 3 {{ffts_mode = {mode}}}" for mode in (1, 2))
+    vector = f"scf.if %first {{\n{to_block}\n}} else {{\n{to_cube}\n}}"
+    text = kernel(vector, "pto.sync.wait <PIPE_MTE2>, 3")
+    found = [outcome(text, engine, "a2a3", 1) for engine in ENGINES]
+    assert found[0] == found[1]
+    assert "the cube core of block 0 waits for ever" in found[0]

@@ -8,7 +8,7 @@ and when, and when each core read it last; an access that does not know of an ea
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
@@ -35,11 +35,17 @@ class VectorClocks:
     def __init__(self, cores: int) -> None:
         self.knows = np.eye(cores, dtype=np.int64)
         self.carried: defaultdict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)
+        self.releases: dict[Hashable, int | None] = {}  # which core does, if it is only one
 
-    def release(self, core: int, key: Hashable) -> None:
-        """The core signals: whoever waits for the key knows what it knows now."""
-        known, carried = self.knows[core].copy(), self.carried[key]
-        carried.append(np.maximum(known, carried[-1]) if carried else known)
+    def release(self, core: int, keys: Sequence[Hashable]) -> None:
+        """The core signals: whoever waits for one of the keys knows what it knows now."""
+        known = self.knows[core].copy()
+        for key in keys:
+            carried = self.carried[key]
+            if self.releases.setdefault(key, core) != core:
+                self.releases[key] = None
+            alone = self.releases[key] == core  # then it knew less before
+            carried.append(known if alone or not carried else np.maximum(known, carried[-1]))
         self.knows[core, core] += 1
 
     def acquire(self, core: int, key: Hashable, times: int | None) -> None:

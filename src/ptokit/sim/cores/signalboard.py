@@ -10,7 +10,7 @@ import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -70,8 +70,8 @@ class Meeting(NamedTuple):
 class Clocks(Protocol):
     """What each core knows of the others, where somebody looks for races."""
 
-    def release(self, core: int, key: Hashable) -> None:
-        """Once more the core lets others go on that wait for the key."""
+    def release(self, core: int, keys: Sequence[Hashable]) -> None:
+        """Once more the core lets others go on that wait for one of the keys."""
         ...
 
     def acquire(self, core: int, key: Hashable, times: int | None) -> None:
@@ -86,10 +86,10 @@ class Clock:
     clocks: Clocks | None
     number: int
 
-    def release(self, key: Hashable) -> None:
-        """The core lets others go on that wait for the key."""
+    def release(self, *keys: Hashable) -> None:
+        """The core lets others go on that wait for one of the keys."""
         if self.clocks is not None:
-            self.clocks.release(self.number, key)
+            self.clocks.release(self.number, keys)
 
     def acquire(self, key: Hashable, times: int | None = None) -> None:
         """The core goes on, since others let it so many times."""
@@ -128,9 +128,31 @@ class SignalBoard:
             self.told[barrier, arrivals] = late(absent)
         return self.told[barrier, arrivals]
 
+    @cached_property
+    def numbers(self) -> dict[CorePlace, int]:
+        """Where each core stands among those of all ranks."""
+        return {core: self.first + number for number, core in enumerate(self.cores)}
+
+    @cached_property
+    def by_kind(self) -> dict[KernelKind, list[CorePlace]]:
+        """The cores of each kind in the launch."""
+        kinds = {core.kind for core in self.cores}
+        return {kind: [core for core in self.cores if core.kind is kind] for kind in kinds}
+
     def clock(self, core: CorePlace) -> Clock:
-        number = self.cores.index(core) if self.clocks is not None else 0
-        return Clock(self.clocks, self.first + number)
+        return Clock(self.clocks, self.numbers[core] if self.clocks is not None else 0)
+
+    def complete(self, group: Hashable, core: CorePlace, senders: Sequence[CorePlace]) -> bool:
+        """A core of a group has arrived; whether all have now, each of them once more."""
+        arrived = self.arrived
+        arrived[group, core] += 1
+        self.total[group] += arrived[group, core] == 1
+        if self.total[group] < len(senders):
+            return False
+        for sender in senders:
+            arrived[group, sender] -= 1
+        self.total[group] = sum(arrived[group, sender] > 0 for sender in senders)
+        return True
 
 
 @dataclass
@@ -141,33 +163,34 @@ class CoreSignals:
     here: CorePlace
     separate: bool
 
-    def together(self, number: int, senders: Sequence[CorePlace], to: Sequence[CorePlace]) -> None:
-        """Signal a number; it goes up at the receivers when all senders have signalled."""
-        key = number, tuple(senders)
-        arrived = self.board.arrived
-        arrived[key, self.here] += 1
+    def together(
+        self, group: Hashable, number: int, senders: Sequence[CorePlace], to: Sequence[CorePlace]
+    ) -> None:
+        """Signal a number; it goes up at the receivers when all senders, a group, have signalled.
+
+        `group` tells it from the other groups in which the core signals.
+        """
         self._let([SignalChannel(core, number, self.here) for core in to])
-        if all(arrived[key, sender] for sender in senders):
-            for sender in senders:
-                arrived[key, sender] -= 1
+        if self.board.complete((group, number), self.here, senders):
             self._count(to, number, senders)
         self.board.schedule.pause()
 
     def of_kind(self, number: int) -> None:
         """All cores of this kind in the launch signal one another."""
-        same = [c for c in self.board.cores if c.kind is self.here.kind]
-        self.together(number, same, same)
+        same = self.board.by_kind[self.here.kind]
+        self.together(self.here.kind, number, same, same)
 
     def of_block(self, number: int) -> None:
         """The vector cores of the block signal one another."""
         same = self._in_block(VECTOR)
-        self.together(number, same, same)
+        self.together(("block", self.here.block), number, same, same)
 
     def across(self, number: int, *, every_lane: bool) -> None:
         """The cube signals its vector cores, or they signal it."""
         if not self.separate:
-            kind = VECTOR if self.here.kind is CUBE else CUBE
-            self.together(number, self._in_block(self.here.kind), self._in_block(kind))
+            mine, kind = self.here.kind, VECTOR if self.here.kind is CUBE else CUBE
+            group = "across", self.here.block, mine
+            self.together(group, number, self._in_block(mine), self._in_block(kind))
         elif self.here.kind is CUBE:
             self._up([c for c in self._in_block(VECTOR) if every_lane or c.lane == 0], number)
         else:
@@ -195,8 +218,7 @@ class CoreSignals:
 
     def _let(self, keys: Sequence[Hashable]) -> None:
         """Whoever waits for one of these knows what this core has done."""
-        for key in keys:
-            self.board.clock(self.here).release(key)
+        self.board.clock(self.here).release(*keys)
 
     def _in_block(self, kind: KernelKind) -> list[CorePlace]:
         return [c for c in self.board.cores if c.block == self.here.block and c.kind is kind]

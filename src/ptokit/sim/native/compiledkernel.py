@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -217,12 +217,17 @@ class _Launch:
             what = reason(core.ends[op], cell)
         return name, op.name, op.span, what
 
+    @cached_property
+    def cores(self) -> tuple[CorePlace, ...]:
+        """Those that run at once."""
+        grid = self.kernel.grid
+        return tuple(grid if grid.together else grid.of_block(0))
+
     def _awaited(self, offset: int) -> str:
         """What a core waits for that waits for a signal or a `syncall`: many for the same."""
         if offset not in self.told:
-            grid, cells = self.kernel.grid, self.signals.data.view(np.int64)
-            cores = tuple(grid) if grid.together else tuple(grid.of_block(0))
-            self.told[offset] = grid.cells.awaited(offset // 8, cells, cores)
+            cells = self.signals.data.view(np.int64)
+            self.told[offset] = self.kernel.grid.cells.awaited(offset // 8, cells, self.cores)
         return self.told[offset]
 
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:

@@ -186,9 +186,10 @@ class CrossCore:
         self.issue = issue
         self.released = Counter[Channel]()
 
-    def release(self, core: int, key: Hashable) -> None:
-        self.released[key] += 1
-        self.issue.of(core).later.append(Ticket(key, self.released[key]))
+    def release(self, core: int, keys: Sequence[Hashable]) -> None:
+        for key in keys:
+            self.released[key] += 1
+            self.issue.of(core).later.append(Ticket(key, self.released[key]))
 
     def acquire(self, core: int, key: Hashable, times: int | None) -> None:
         """Wait for the releases that the core has not waited for yet, as many as it needs."""
