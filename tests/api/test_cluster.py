@@ -312,6 +312,39 @@ def test_blocks_of_several_cores_are_dealt_out(client: Client) -> None:
     assert alone.instructions == shared.instructions
 
 
+MEETING = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{}>"
+MEET = MEETING.format("mix")
+AT_ONCE = f"""func.func @f(%g: !pto.ptr<i32>) attributes {{
+    pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  {MEETING.format("aiv_only")}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("program", "whole"), [(AT_ONCE, True), (None, False)])
+def test_the_report_tells_of_a_launch_that_one_worker_ran(
+    client: Client, tmp_path: Path, program: str | None, whole: bool
+) -> None:
+    kernel = tmp_path / "k.pto"
+    kernel.write_text(program or text(APART["they share nothing"]))
+    np.save(tmp_path / "x.npy", np.ones((ROWS, 16), np.float32 if program is None else np.int32))
+    name = "g" if program else "x"
+    how = ("--blocks", 8, "--report", "--scheduler", client.scheduler.address)
+    done = ptokit("run", kernel, f"{name}={tmp_path / 'x.npy'}", *how)
+    assert done.exit_code == 0, done.output
+    assert ("one worker ran all blocks" in done.output) == whole
+
+
+def test_what_the_launch_of_one_worker_leaves_in_queues(client: Client) -> None:
+    text = several.LEFT_OVER.replace("pto.section.cube {", f"pto.section.cube {{\n    {MEET}")
+    text = text.replace("pto.section.vector {", f"pto.section.vector {{\n    {MEET}")
+    here = pto.loads(text).execute(several.given(), blocks=2)
+    there = pto.loads(text).execute(several.given(), blocks=2, cluster=client)
+    assert there.whole
+    assert [w.seen for w in there.warnings] == [w.seen for w in here.warnings]
+
+
 def test_a_worker_that_dies_with_cores_that_wait_is_replaced(client: Client) -> None:
     """Its blocks run again elsewhere."""
     popped = "pto.tpop(%t, %pipe : !T, !pto.pipe) {split = 0}"

@@ -139,6 +139,18 @@ def test_a_long_body_stands_once_in_a_loop_over_vectors(
     assert len(set(computed)) == 1
 
 
+def test_places_of_memories_are_loaded_once_in_a_block(
+    texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    sizes = [16, 32]
+    pto.loads(program(sizes)).run(**arrays(sizes), target="cpu", engine="native")
+    [main] = re.findall(r"define internal i32 @block.*?^}", texts[-1], re.S | re.M)
+    for block in re.split(r"^\w+:$", main, flags=re.M):
+        loads = re.findall(r"= (load ptr, ptr %v\d+)$", block, re.M)
+        assert len(loads) == len(set(loads))
+
+
 ALONE = (
     "(ptr %p0) {\nentry:\n  %v1 = mul i64 %n0, 3\n  ; three\n  %v2 = add i64 %v1, 7\n  ret i32 0\n}"
 )

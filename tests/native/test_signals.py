@@ -162,3 +162,11 @@ def test_cores_signal_in_groups_of_their_own() -> None:
     found = [outcome(text, engine, "a2a3", 1) for engine in ENGINES]
     assert found[0] == found[1]
     assert "the cube core of block 0 waits for ever" in found[0]
+
+
+def test_the_cube_is_none_of_the_vector_cores_of_its_block() -> None:
+    """Its signal in mode 1 reaches nobody."""
+    text = kernel("pto.sync.wait <PIPE_MTE2>, 3", "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 1}")
+    found = [outcome(text, engine, "a2a3", 1) for engine in ENGINES]
+    assert found[0] == found[1]
+    assert "the vector core 0 of block 0 waits for ever" in found[0]

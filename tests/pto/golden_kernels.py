@@ -93,6 +93,11 @@ def gqa_decode(random: Random) -> tuple[Arrays, Arrays]:
     return given, {"y": y.reshape(28, 64)}
 
 
+@golden(blocks=4, within=5e-3)
+def gqa_decode_even(random: Random) -> tuple[Arrays, Arrays]:
+    return gqa_decode(random)
+
+
 @golden()
 def global_slots(random: Random) -> tuple[Arrays, Arrays]:
     x = random.integers(-3, 4, (7, 16, 16)).astype(f16)

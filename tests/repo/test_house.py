@@ -34,15 +34,15 @@ HOUSE = {
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_490,  # below analysis: effects come from recorded bodies
     "analysis": 3_835,  # queues between cores; bytes that are free again, by pipe; maps of memories
-    "sim/cores": 1_085,  # the schedule, queues and signals of cores and ranks that run at once
+    "sim/cores": 1_220,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_550,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
-    "sim/native": 3_800,  # sessions run again; cores as coroutines, signals; shared code; ranges
+    "sim/native": 3_840,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 3_965,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_100,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_355,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_370,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
-    "tools": 3_255,  # a file per command; reports, trace events; comparison, traces, breakpoints
+    "tools": 3_260,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use
 }

@@ -25,9 +25,10 @@ from ptokit.api.bind import named_arguments
 from ptokit.api.executable import AnyArray, Executable, Recent, Run
 from ptokit.api.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.api.workers import Attended, Client, Workers, require_workers, threads
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Value
 from ptokit.sim.arguments import Bound, BoundKernel, Outcome
+from ptokit.sim.cores.unclaimed import Unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import WRITTEN
 from ptokit.sim.observer import Observer
@@ -65,8 +66,9 @@ def launched(
         raise ValueError("nobody can look at every instruction of a cluster: leave it out")
     client = require_workers(cluster)
     bound, function = made.prepared(named_arguments(made.func, given, arrays))
-    outputs, count = Launch(client, made, bound, limits, observers).run(function)
-    return Run(outputs, dict(count), bound.dtypes)
+    launch = Launch(client, made, bound, limits, observers)
+    outputs, count = launch.run(function)
+    return Run(outputs, dict(count), bound.dtypes, launch.warnings, launch.whole)
 
 
 class Blank(NamedTuple):
@@ -116,10 +118,11 @@ class WholeRun:
     printed: str
     outputs: Mapping[str, Patch | AnyArray] | PtoError
     count: Counter[str]
+    warnings: Sequence[Diagnostic] = ()
 
 
 class Launch:
-    """One launch: `done` blocks have ended."""
+    """One launch: `done` blocks have ended; `whole`: one worker ran all of them."""
 
     def __init__(
         self,
@@ -130,7 +133,8 @@ class Launch:
         observers: Sequence[Observer],
     ) -> None:
         self.client, self.made, self.bound, self.limits = client, made, bound, limits
-        self.blocks, self.done = made.options.blocks, 0
+        self.blocks, self.done, self.whole = made.options.blocks, 0, False
+        self.warnings: Sequence[Diagnostic] = ()
         for observer in observers:
             observer.begins(lambda: self.done)
 
@@ -185,12 +189,13 @@ class Launch:
 
     def _whole(self) -> Outcome:
         """All blocks on one worker."""
-        self.done = 0
+        self.done, self.whole = 0, True
         with Workers(self.client, self._work()) as workers:
             [found] = workers.call(_run_whole, [None])
         print(found.printed, end="")
         if isinstance(found.outputs, PtoError):
             raise found.outputs from None
+        self.warnings = found.warnings
         bound: Any = self.bound  # Any: either kind, each with handles of its own
         outputs: dict[str, AnyArray] = bound.outputs(bound.shared())
         for name, made in found.outputs.items():
@@ -236,12 +241,12 @@ def _run_whole(work: Work, _: None) -> WholeRun:
     bound, function = work.ready
     with _printing, redirect_stdout(StringIO()) as printed:
         try:
-            after, count = function.run(bound, work.limits())
+            after, count = function.run(bound, work.limits(), [unclaimed := Unclaimed()])
         except PtoError as problem:
             return WholeRun(printed.getvalue(), problem, Counter())
     before = bound.outputs(bound.shared())
     changes = {name: _change(before.get(name), array) for name, array in after.items()}
-    return WholeRun(printed.getvalue(), changes, count)
+    return WholeRun(printed.getvalue(), changes, count, unclaimed.found)
 
 
 def _change(before: AnyArray | None, after: AnyArray) -> Patch | AnyArray:

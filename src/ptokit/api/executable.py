@@ -19,7 +19,7 @@ from ptokit.api.hostarrays import from_dlpack
 from ptokit.api.ranks import Names, require_ranks
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
@@ -31,6 +31,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.percore import arguments_of_all
 from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
 from ptokit.sim.cores.races import detector
+from ptokit.sim.cores.unclaimed import Unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer
 
@@ -41,11 +42,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run(Rich):
-    """What a run produced: arrays and element types by argument name, counts of instructions."""
+    """What a run produced: arrays and element types by argument name, counts of instructions.
+
+    `warnings`: what it left in the queues between its cores. `whole`: one worker of a cluster ran
+    all blocks, since they have to run in order or at once.
+    """
 
     outputs: dict[str, AnyArray]
     instructions: dict[str, int]
     dtypes: Mapping[str, DType]
+    warnings: Sequence[Diagnostic] = ()
+    whole: bool = False
 
 
 class Recent(Generic[T]):
@@ -149,9 +156,10 @@ class Executable:
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays)
         races = detector(self.options.schedule)
-        watching = observers if races is None else (*observers, races)
+        unclaimed = Unclaimed()
+        watching = (*observers, unclaimed, *filter(None, [races]))
         outputs, count = function.run(bound, limits, watching)
-        return Run(outputs, dict(count), bound.dtypes)
+        return Run(outputs, dict(count), bound.dtypes, unclaimed.found)
 
     def prepared(self, arrays: Mapping[str, Any]) -> tuple[Any, PreparedFunction]:
         """The function with these arguments, and made ready; PtoError if it is not legal.

@@ -108,7 +108,7 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
 
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
 MOST_EXACT = 10_000  # instructions
-ENDLESS = {"deadlock", "pipe"}  # errors of cores that do not fit together
+ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
 
 
 def _asked(executable: Executable) -> list[Value]:

@@ -359,6 +359,12 @@ CATALOGUE: dict[str, Entry] = {
         "nobody frees, or for a signal that nobody sends. The message names each with its line. "
         "Both ends of a pipe push and pop as often; what both need first, one must give.",
     ),
+    "signal-overflow": Entry(
+        "more signals of a number than its counter holds",
+        "On A2/A3 a core counts the signals of each number in four bits: 15 that it has not waited "
+        "for. Nothing makes the core that sends them slower, so one more may be lost, and whoever "
+        "waits for it waits for ever. Let the two cores take turns: one signals back.",
+    ),
     "event-not-set": Entry(
         "an event is awaited that is not set",
         "A wait consumes one record of the same two pipes and the same id. Without one before it, "

@@ -11,6 +11,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 
 if TYPE_CHECKING:
+    from ptokit.diagnostics.diagnostic import Diagnostic
     from ptokit.sim.cores.signalboard import Clocks, CorePlace
     from ptokit.sim.memory import Memory
     from ptokit.sim.native.executionlog import Logged
@@ -35,6 +36,9 @@ class Observer:
 
     def prepared(self, core: Core, body: Block) -> None:
         """A core is about to run these ops, and nothing was executed on it yet."""
+
+    def left(self, found: Iterable[Diagnostic]) -> None:
+        """A launch has ended; what it left in the queues between its cores."""
 
     def executed(self, log: Logged) -> None:
         """A compiled program has run: what one thread of it executed, if the observer `logs`."""

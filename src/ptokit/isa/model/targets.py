@@ -80,6 +80,7 @@ DEFAULTS: dict[str, Any] = {
     "tf32": True,
     "releases": False,
     "separate": False,
+    "most_signals": 0,
     "serial": tuple(Pipe),
 }
 
@@ -115,6 +116,7 @@ class Target:
     kinds: bool = INHERITED  # a core has the cube unit or the vector unit, not both
     releases: bool = INHERITED  # popping a tile from a pipe gives its slot back
     separate: bool = INHERITED  # each vector core has signals of its own at the cube
+    most_signals: int = INHERITED  # of one number that a core has not waited for; 0: any number
     serial: tuple[Pipe, ...] = INHERITED  # the pipes that finish an entry before the next starts
     infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
 
@@ -283,6 +285,7 @@ A2A3_TARGET = Target(
     order=Order.A2A3,
     tf32=False,
     releases=True,
+    most_signals=15,
     serial=(S, M),
 )
 A5_TARGET = Target(

@@ -48,7 +48,7 @@ class GroupedCore(Core):
     @property
     def signals(self) -> CoreSignals:
         """The signals between cores, as the reference has them."""
-        return CoreSignals(self.board, self.place, self.grid.separate)
+        return CoreSignals(self.board, self.place, self.grid.separate, self.target.most_signals)
 
     def enter(self, block: int) -> None:
         """Begin another block on this core."""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import operator
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.sim.cores.schedule import Schedule, Wait
 from ptokit.sim.evaluation import NumpyArray
+from ptokit.sim.memory import Memory
 from ptokit.sim.tile import Matrix
 
 MOST_SHOWN = 8  # of the numbers that are waited for
@@ -119,6 +122,7 @@ class SignalBoard:
     )
 
     total: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    queues: list[Mapping[str, Memory]] = field(default_factory=list[Any])  # of each block
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
     def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
@@ -162,6 +166,7 @@ class CoreSignals:
     board: SignalBoard
     here: CorePlace
     separate: bool
+    most: int = 0  # that one number may be up; 0: as often as it may
 
     def together(
         self, group: Hashable, number: int, senders: Sequence[CorePlace], to: Sequence[CorePlace]
@@ -181,9 +186,10 @@ class CoreSignals:
         self.together(self.here.kind, number, same, same)
 
     def of_block(self, number: int) -> None:
-        """The vector cores of the block signal one another."""
+        """The vector cores of the block signal one another; the cube is none of them."""
         same = self._in_block(VECTOR)
-        self.together(("block", self.here.block), number, same, same)
+        if self.here in same:
+            self.together(("block", self.here.block), number, same, same)
 
     def across(self, number: int, *, every_lane: bool) -> None:
         """The cube signals its vector cores, or they signal it."""
@@ -214,6 +220,8 @@ class CoreSignals:
     def _count(self, cores: Sequence[CorePlace], number: int, senders: Sequence[CorePlace]) -> None:
         for core in cores:
             self.board.counts[core, number] += 1
+            if self.most and self.board.counts[core, number] > self.most:
+                raise overflow(core, number, self.most)
             self.board.senders[core, number].append(senders)
 
     def _let(self, keys: Sequence[Hashable]) -> None:
@@ -301,6 +309,14 @@ def _held(numbers: Matrix) -> str:
     found = _values(numbers).reshape(-1)
     held = ", ".join(map(str, found[:MOST_SHOWN]))
     return f"it is {held}, ..." if found.size > MOST_SHOWN else f"it is {held}"
+
+
+def overflow(core: CorePlace, number: int, most: int) -> PtoError:
+    """A core is signalled more often than its counter counts."""
+    message = f"{CATALOGUE['signal-overflow'].title}: {most}"
+    seen = f"{core} has not waited for signal {number} {most} times"
+    help = "let the core that signals wait for an answer before it goes on"
+    return error("signal-overflow", message, seen=seen, help=help)
 
 
 def signal_of(number: int) -> str:

@@ -21,6 +21,7 @@ from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
+from ptokit.sim.cores.unclaimed import unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
@@ -82,6 +83,7 @@ class CompiledKernel:
             for worker in ran:
                 count.update(worker.counts())
             done.append(1)
+        launch.tell(observers)
         outputs = bound.outputs(launch.envs)
         logs = launch.logs() if logged else []
         self.idle.setdefault((logged, variant_of(limits)), []).append(launch)
@@ -151,6 +153,7 @@ class _Launch:
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
         self.signals = kernel.grid.signal_memory()
+        self.earlier = self._queues()  # what blocks left whose cores others use again, in all
         self.told: dict[int, str] = {}  # what is waited for, by the places of counters
 
     def renew(self, limits: RunLimits) -> None:
@@ -158,12 +161,16 @@ class _Launch:
         self.limits = limits
         self.board.counts.clear()
         self.board.arrived.clear()
+        self.earlier = self._queues()
+        for shared in self.shared.values():
+            shared[COUNTERS].data[:] = 0
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
         """What the cores of a block run."""
         grid = self.kernel.grid
         places, number = grid.of_block(block), block if grid.together else 0
         if number in self.workers:
+            self._keep(number)
             for memory in self.shared[number].values():
                 memory.data[:] = 0
             for worker, place in zip(self.workers[number], places, strict=True):
@@ -181,7 +188,8 @@ class _Launch:
             self.programs(block)
         workers = [worker for number in range(at_once) for worker in self.workers[number]]
         zeroed = [] if grid.together else list(self.shared[0].values())
-        left = drive(workers, [*zeroed, self.signals], rounds)
+        kept = [] if grid.together else [(self.shared[0][COUNTERS], self.earlier[COUNTERS])]
+        left = drive(workers, [*zeroed, self.signals], rounds, kept)
         for worker in workers:
             if worker.problem is not None:
                 problem, block = worker.problem
@@ -192,6 +200,20 @@ class _Launch:
             self.told.clear()
             raise deadlock([self._waiting(worker) for worker in left])
         yield workers
+
+    def _queues(self) -> dict[str, Memory]:
+        return {COUNTERS: self.kernel.grid.shared_memories()[COUNTERS]}
+
+    def _keep(self, number: int) -> None:
+        """What a block left, before its cores begin another."""
+        kept = self.earlier[COUNTERS].data.view(np.int64)
+        kept += self.shared[number][COUNTERS].data.view(np.int64)
+
+    def tell(self, observers: Iterable[Observer]) -> None:
+        """What the blocks left in queues."""
+        every = [self.earlier, *self.shared.values()]
+        for observer in observers:
+            observer.left(unclaimed(self.kernel.grid, self.kernel.how[0], every))
 
     def keeps_order(self) -> bool:
         """Whether what a block does depends on those before it."""
@@ -313,4 +335,6 @@ class CompiledJob:
             observer.begins(lambda: 0)
         for worker in launch_ranks([(one.kernel.grid, one.programs) for one in launches], schedule):
             count.update(worker.counts())
+        for launch in launches:
+            launch.tell(observers)
         return bound.outputs(envs), count

@@ -37,6 +37,7 @@ class CompiledSignals:
         self.main, self.op = main, op
         self.cells, self.here, self.lane = core.grid.cells, core.place.kind, core.place.lane
         self.separate, self.together = core.grid.separate, core.grid.together
+        self.most = core.target.most_signals
         self.blocks: Any = main.load(main.place(BLOCKS), (1, LARGEST_GRID)) if self.together else 1
         self.block: Any = main.load(main.place(BLOCK), (0, LARGEST_GRID)) if self.together else 0
 
@@ -156,7 +157,9 @@ class CompiledSignals:
         """Count up a number of several cores."""
         if not isinstance(count, int) or count:
             with self._each(first, count) as core:
-                self._add(self._cell(core, SignalPart.UP, number), 1)
+                total: Any = self._add(self._cell(core, SignalPart.UP, number), 1)
+                if self.most:  # else the reference tells of it
+                    self.main.leave_unless(total <= self.most)
 
     @contextmanager
     def _each(self, first: Num, count: Num) -> Generator[Num]:

@@ -23,11 +23,18 @@ STUCK = -1  # the result where all cores that are left wait; 1: a core failed; 0
 LOOP = CFUNCTYPE(c_int64, *[c_void_p, c_int64] * 2, c_void_p, c_int64)
 
 
-def drive(workers: Sequence[Worker], zeroed: Sequence[Memory], blocks: int) -> list[Worker]:
+def drive(
+    workers: Sequence[Worker],
+    zeroed: Sequence[Memory],
+    blocks: int,
+    kept: Sequence[tuple[Memory, Memory]] = (),
+) -> list[Worker]:
     """Run the cores, again and again for more blocks; the cores in a deadlock, or none.
 
-    Memories that are `zeroed` hold zeros when a block begins.
+    Memories that are `zeroed` hold zeros when a block begins; of a pair that is `kept`, numbers of
+    the first are added to the second before.
     """
+    sums = {id(memory): address_of(total.data) for memory, total in kept}
     table = np.zeros((len(workers), FIELDS), np.int64)
     order = np.zeros(len(workers) + 1, np.int64)
     with ExitStack() as stack:
@@ -35,7 +42,8 @@ def drive(workers: Sequence[Worker], zeroed: Sequence[Memory], blocks: int) -> l
             entry = worker.session.code.address("begin")
             row[:COROUTINE] = entry, *worker.places, stack.enter_context(worker.answering())
             row[FIRST] = worker.first
-        memories = np.array([(address_of(m.data), m.size) for m in zeroed], np.int64).reshape(-1, 2)
+        rows = [(address_of(m.data), m.size, sums.get(id(m), 0)) for m in zeroed]
+        memories = np.array(rows, np.int64).reshape(-1, 3)
         loop = LOOP(_code(codes.this_processor()).address("drive"))
         places = [n for array in (table, memories) for n in (address_of(array), len(array))]
         found = loop(*places, address_of(order), blocks)
@@ -71,15 +79,32 @@ blocks:
   %more = icmp slt i64 %block, %last
   br i1 %more, label %clearing, label %good
 clearing:
-  %m = phi i64 [ 0, %blocks ], [ %m.next, %clears ]
+  %m = phi i64 [ 0, %blocks ], [ %m.next, %zeroes ]
   %clear = icmp slt i64 %m, %to_zero
   br i1 %clear, label %clears, label %make
 clears:
-  %m.row = mul i64 %m, 2
+  %m.row = mul i64 %m, 3
   %m.at = getelementptr ptr, ptr %memories, i64 %m.row
   %m.base = load ptr, ptr %m.at
   %m.size.at = getelementptr i64, ptr %m.at, i64 1
   %m.size = load i64, ptr %m.size.at
+  %m.sum.at = getelementptr i64, ptr %m.at, i64 2
+  %m.sum = load ptr, ptr %m.sum.at
+  %m.kept = icmp ne ptr %m.sum, null
+  br i1 %m.kept, label %summing, label %zeroes
+summing:
+  %w = phi i64 [ 0, %clears ], [ %w.next, %summing ]
+  %w.from.at = getelementptr i64, ptr %m.base, i64 %w
+  %w.from = load i64, ptr %w.from.at
+  %w.to.at = getelementptr i64, ptr %m.sum, i64 %w
+  %w.to = load i64, ptr %w.to.at
+  %w.total = add i64 %w.from, %w.to
+  store i64 %w.total, ptr %w.to.at
+  %w.next = add i64 %w, 1
+  %w.end = mul i64 %w.next, 8
+  %w.more = icmp slt i64 %w.end, %m.size
+  br i1 %w.more, label %summing, label %zeroes
+zeroes:
   call void @llvm.memset.p0.i64(ptr %m.base, i8 0, i64 %m.size, i1 false)
   %m.next = add i64 %m, 1
   br label %clearing

@@ -100,11 +100,16 @@ class MainFunction:
         return space
 
     def memory(self, number: int, part: int) -> str:
-        """A field of the table of memories: data, shadow, size."""
+        """A field of the table of memories: data, shadow, size.
+
+        It is loaded once in each block: only calls back, which end blocks, change the table.
+        """
         if number == FRAME.number:
             return "%frame"
         where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
-        return self.code.let(f"load {'i64' if part == 2 else 'ptr'}, ptr {where}")
+        load = f"load {'i64' if part == 2 else 'ptr'}, ptr {where}"
+        self.code.known[load] = field = self.code.let(load)
+        return field
 
     # numbers
 

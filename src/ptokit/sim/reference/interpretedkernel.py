@@ -15,6 +15,7 @@ from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.races import memories_of
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
+from ptokit.sim.cores.unclaimed import unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -65,7 +66,13 @@ class InterpretedKernel:
             for interpreter in ran:
                 count.update(interpreter.count)
             done.append(1)
+        self.tell(board, observers)
         return count
+
+    def tell(self, board: SignalBoard, observers: Sequence[Observer]) -> None:
+        """What the launch left in queues."""
+        for observer in observers:
+            observer.left(unclaimed(self.grid, self.target, board.queues))
 
     def programs(
         self,
@@ -79,6 +86,7 @@ class InterpretedKernel:
 
         def of_block(block: int) -> Sequence[Callable[[], Interpreter]]:
             shared = self.grid.shared_memories()
+            board.queues.append(shared)
             found = list[Callable[[], Interpreter]]()
             for place in self.grid.of_block(block):
                 core = GroupedCore(self.target, self.fixpipe, place, self.grid, board)
@@ -133,11 +141,14 @@ class InterpretedJob:
         schedule, clocks = _watched(memories.values(), every, observers)
         for observer in observers:
             observer.begins(lambda: 0)
+        boards: list[SignalBoard] = []
         launches: list[tuple[Grid, Callable[[int], Sequence[Callable[[], Interpreter]]]]] = []
         for kernel, one, env, mine in zip(self.kernels, bound.ranks, envs, places, strict=True):
-            board = SignalBoard(mine, schedule, clocks, every.index(mine[0]))
-            programs = kernel.programs(one, env, board, limits, observers)
+            boards.append(SignalBoard(mine, schedule, clocks, every.index(mine[0])))
+            programs = kernel.programs(one, env, boards[-1], limits, observers)
             launches.append((kernel.grid, programs))
         for interpreter in launch_ranks(launches, schedule):
             count.update(interpreter.count)
+        for kernel, board in zip(self.kernels, boards, strict=True):
+            kernel.tell(board, observers)
         return bound.outputs(envs), count

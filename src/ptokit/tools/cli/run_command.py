@@ -162,6 +162,8 @@ class RunCall:
             result = program.execute(given, **how, **limits)
         if issue is not None:
             self._say_races(program, issue)
+        for warning in result.warnings if issue is None else ():
+            click.echo(f"{warning.render()}\n", err=True)
         self._finish(result, time.perf_counter() - start)
 
     def _issue(self, program: Program) -> RunIssue | None:
@@ -281,7 +283,7 @@ class RunCall:
         for comparison in compared:
             click.echo(str(comparison), err=aside)
         if self.report:
-            click.echo("\n".join(self._lines(result.instructions, seconds)), err=aside)
+            click.echo("\n".join(self._lines(result, seconds)), err=aside)
         if not all(compared):
             sys.exit(1)
 
@@ -295,11 +297,14 @@ class RunCall:
         except ValueError as problem:
             usage(f"--expect {problem}")
 
-    def _lines(self, instructions: dict[str, int], seconds: float) -> list[str]:
-        """How many instructions ran, how many of each, and what the launch bound."""
+    def _lines(self, result: Run, seconds: float) -> list[str]:
+        """How many instructions ran, how many of each, where, and what the launch bound."""
+        instructions = result.instructions
         total = sum(instructions.values())
         lines = [f"{total} instructions on {self.target} in {seconds * 1000:.0f} ms"]
         counts = sorted(instructions.items(), key=lambda item: -item[1])
         lines += [f"  {count:>8}  {name}" for name, count in counts]
+        if result.whole:
+            lines.append("one worker ran all blocks: they have to run in order or at once")
         bound = [f"%{arg.name} as {query.mnemonic()}" for arg, query in self.launched]
         return [*lines, f"bound by the launch: {', '.join(bound)}"] if bound else lines
