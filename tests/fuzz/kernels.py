@@ -22,6 +22,7 @@ from witness import refusals
 
 from ptokit.analysis.checker import check_func
 from ptokit.analysis.known import Facts
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand, Role
@@ -315,7 +316,7 @@ class Program:
 
 
 def kernel(seed: int, *, values: bool = False) -> Program | None:
-    """The kernel of a seed; None where the checker refuses what came out.
+    """The kernel of a seed; None where the checker refuses what came out, or text cannot say it.
 
     `values`: it loads its tiles from arrays, computes and stores, so that it has an SSA form.
     """
@@ -336,7 +337,11 @@ def kernel(seed: int, *, values: bool = False) -> Program | None:
     func = Func("f", Block(k.args, [*k.top, *k.here, Op(Return)]))
     if any(problem.is_error for problem in check_func(func, TARGETS[target])):
         return None
-    return Program(print_module(Module([func], wrapped=False)), k.arrays, case, blocks)
+    try:
+        text = print_module(Module([func], wrapped=False))
+    except PtoError:  # text counts pairs of elements of four bits, and some number is odd
+        return None
+    return Program(text, k.arrays, case, blocks)
 
 
 def differences(program: Program) -> Iterator[str]:

@@ -8,8 +8,10 @@ any target; reading and printing do not care.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from random import Random
+
+from randomtypes import SCALARS, TYPES, attribute, some_type, stated
 
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import (
@@ -25,28 +27,17 @@ from ptokit.ir.module import (
     Value,
 )
 from ptokit.isa.index import pages
-from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
+from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.traits import TERMINATOR
-from ptokit.isa.model.dtypes import DTYPES
-from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
 from ptokit.isa.model.types import (
-    ELISIONS,
-    HANDLES,
     I1,
     INDEX,
-    ArrayType,
     Kind,
-    PtrType,
     ScalarType,
-    StructType,
     Type,
 )
-from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
 from ptokit.text.types.typereader import type_named
 
-SCALARS = [ScalarType(n) for n in ("i16", "i32", "i64", "u64", "f32")]
 NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))
 NOWHERE = Span(Source("random", ""), 0, 0)
 DEEPEST = 2
@@ -108,92 +99,6 @@ class Scope:
     def inner(self) -> Scope:
         """The scope of a region."""
         return Scope(self.random, self.form, [*self.values], self.args, self.count, self.depth + 1)
-
-
-# --- types and attributes ---
-
-
-def stated(operand: Operand) -> Type | None:
-    """The type that the page itself gives an operand."""
-    return ScalarType(operand.scalar) if operand.scalar else operand.handle
-
-
-def some_type(random: Random, kind: Kind) -> Type:
-    """A type of this kind; in one of eight cases it is left out."""
-    stored = kind in (Kind.TILE, Kind.GLOBAL)
-    return ELISIONS[kind] if stored and random.random() < 0.12 else TYPES[kind](random)
-
-
-def tile(random: Random) -> TileType:
-    rows, cols = random.randint(1, 512), random.randint(1, 512)
-    pads = [*PadValue, CustomPad(random.getrandbits(32))]
-    return TileType(
-        random.choice(list(Loc)),
-        random.choice(DTYPES),
-        rows,
-        cols,
-        Shape(*(random.choice((n, n, None, random.randint(1, 64))) for n in (rows, cols))),
-        random.choice(list(Layout)),
-        random.choice((512, 512, 1024, 32)),
-        random.choice(pads),
-        random.choice(list(CompactMode)),
-    )
-
-
-def multi_tile(random: Random) -> MultiTileType:
-    one = tile(random)
-    return MultiTileType(**{f.name: getattr(one, f.name) for f in fields(one)}, count=2)
-
-
-def view(random: Random) -> GlobalType:
-    shape = tuple(random.choice((None, 1, 16, 300)) for _ in range(random.randint(1, 5)))
-    return GlobalType(random.choice(DTYPES), shape, partition=random.random() < 0.5)
-
-
-def conv(random: Random) -> ConvTileType:
-    shape = tuple(random.randint(1, 64) for _ in range(random.randint(4, 5)))
-    return ConvTileType(random.choice(DTYPES), shape, random.choice(list(ConvLayout)))
-
-
-TYPES: dict[Kind, Callable[[Random], Type]] = {
-    Kind.TILE: tile,
-    Kind.GLOBAL: view,
-    Kind.CONV: conv,
-    Kind.MULTI: lambda random: multi_tile(random),
-    Kind.PTR: lambda random: PtrType(random.choice(DTYPES)),
-    Kind.INDEX: lambda _: INDEX,
-    Kind.SCALAR: lambda random: random.choice(SCALARS),
-    Kind.ARRAY: lambda random: some_array(random),
-    Kind.STRUCT: lambda random: struct(random),
-    Kind.HANDLE: lambda random: random.choice([*HANDLES.values()]),
-    Kind.ENTRY: lambda random: view(random) if random.random() < 0.5 else tile(random),
-    Kind.ANY: lambda random: random.choice(SCALARS),
-}
-
-
-def some_array(random: Random) -> ArrayType:
-    """Numbers by one index or several, or event ids."""
-    element = random.choice((*SCALARS, INDEX))
-    rank = 1 if element == INDEX else random.choice((1, 1, 2, 3))
-    return ArrayType(element, tuple(random.randint(1, 9) for _ in range(rank)))
-
-
-def struct(random: Random, depth: int = 0) -> StructType:
-    """Some fields: numbers, arrays of them, and structs inside."""
-    choices = (*SCALARS, ArrayType(SCALARS[1], (3,)), *([struct(random, 1)] if not depth else []))
-    return StructType(tuple(random.choice(choices) for _ in range(random.randint(1, 3))))
-
-
-def attribute(random: Random, attr: Attr, bare: bool) -> object:
-    """A value of the attribute; `bare`: a string that stands without quotes."""
-    if issubclass(attr.kind, Word):
-        return random.choice(list(attr.kind))
-    if attr.kind is str:
-        letters = "TMV_2" if bare else 'ab\\"\n '
-        return "T" + "".join(random.choice(letters) for _ in range(random.randint(0, 4)))
-    if attr.kind is tuple:
-        return tuple(random.randint(0, 3) for _ in range(random.randint(1, 3)))
-    return random.choice((True, False)) if attr.kind is bool else random.randint(-9, 9)
 
 
 def attributes(scope: Scope, page: type[Instr], bare: bool = False) -> dict[str, object]:

@@ -413,8 +413,9 @@ def write_window(w: Writer, op: Op) -> None:
     text = f"{w.use(op.bound(source)[0])}[{', '.join(w.use(op.bound(n)[0]) for n in starts)}]"
     for name, slot in ins.items():
         if slot.key and op.bound(name):
-            numbers = w.constants if slot.required else {}
-            uses = (str(numbers[v]) if v in numbers else w.use(v) for v in op.bound(name))
+            numbers = w.constants if slot.required else {}  # bare ones are of type index
+            known = {v: str(n) for v, n in numbers.items() if v.type == INDEX}
+            uses = (known.get(v) or w.use(v) for v in op.bound(name))
             text += f" {slot.key} [{', '.join(uses)}]"
     types = w.type(op.bound(source)[0].type)
     if w.version(op) >= op.page.asm.since[0][0]:
