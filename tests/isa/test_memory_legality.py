@@ -155,7 +155,8 @@ STORES = [
     ),
     illegal("a2a3 a5", "element-type", "acc f16 16x32 nz", 16, 32),
     # acc: layouts
-    illegal("a2a3 a5", "layout", "acc f32 16x32 nz", 16, 32, layout="dn", stride=(1, 16)),
+    illegal("a2a3", "layout", "acc f32 16x32 nz", 16, 32, layout="dn", stride=(1, 16)),
+    legal("a5", "acc f32 16x32 nz", 16, 32, layout="dn", stride=(1, 16)),  # D20
     illegal("a2a3 a5", "layout", "acc f32 16x32 nd", 16, 32),
     # acc: sizes
     legal(ALL, "acc f32 16x4080 nz", 16, 4080),

@@ -257,8 +257,8 @@ ACC_TO_VEC = [
         no("a5", "attribute", "vec i8 32x32 nd", "acc f32 64x64 nz", mode=m, quant=ONE)
         for m in MODES[2:]
     ),
-    no("a5", "layout", "vec f16 32x32 nd", "acc f32 64x64 nz"),  # row-major needs a mode
-    no("a5", "layout", "vec i8 32x32 nd", "acc f32 64x64 nz", quant=ONE),
+    ok("a5", "vec f16 32x32 nd", "acc f32 64x64 nz"),  # C++ asks for a mode: a warning
+    ok("a5", "vec i8 32x32 nd", "acc f32 64x64 nz", quant=ONE),
     no("a5", "layout", "vec f16 32x32 dn", "acc f32 64x64 nz", mode=MODES[0]),
     ok("a5", "vec f32 32x64 nd valid 8x32", "acc f32 64x64 nz", mode=MODES[3]),
     ok("a5", "vec f16 32x64 nd valid 8x24", "acc f32 64x64 nz", mode=MODES[3]),
