@@ -34,6 +34,17 @@ def matrices(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_target_by_what_programs_call_it(tmp_path: Path) -> None:
+    kernel = tmp_path / "k.pto"
+    body = "  func.func @f(%x: !pto.ptr<f32>) {\n    return\n  }\n"
+    kernel.write_text(f'module attributes {{pto.target_arch = "a3"}} {{\n{body}}}\n')
+    assert ptokit("check", kernel).stdout == (
+        "cpu:   legal\nthe program is for a3: --target a2a3 checks that\n"
+    )
+    assert ptokit("check", kernel, "--target", "a3").stdout == "a2a3:  legal\n"
+    assert ptokit("check", kernel, "--target", "cpu").stdout == "cpu:   legal\n"
+
+
 @pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
 def test_gemm_from_npy_to_npy(matrices: Path, target: str) -> None:
     c = matrices / "c.npy"

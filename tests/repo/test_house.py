@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 805,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
-    "isa/model": 2_260,  # words by number; kinds of cores, structs; drawn types; views of boxes
+    "isa/model": 2_270,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_750,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 920,
     "isa": 125,  # the index
@@ -42,7 +42,7 @@ HOUSE = {
     "passes": 4_100,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_370,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
-    "tools": 3_260,  # a file per command; reports, trace events; comparison, traces, breakpoints
+    "tools": 3_290,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use
 }

@@ -182,6 +182,14 @@ def test_broken_strides_of_a_memref_are_no_type_of_ours(strides: str) -> None:
     assert isinstance(func.args[0].type, OpaqueType)
 
 
+@pytest.mark.parametrize("stride", ["9" * 20, "9" * 5000])
+def test_a_stride_that_no_number_holds(stride: str) -> None:
+    buffer = f"memref<8x32xf32, strided<[{stride}, 1]>, #pto.address_space<gm>>"
+    with pytest.raises(PtoError) as problem:
+        read(f"func.func @f(%x: {buffer}) {{\n  return\n}}\n")
+    assert problem.value.diagnostics[0].message == "a stride must be from 0 to 2^63 - 1"
+
+
 def test_a_broken_type_of_a_pointer_without_its_name_has_its_place() -> None:
     moved = "%y = pto.addptr %x, 1 : <!pto.ptr> -> <f32>"
     text = f"func.func @f(%x: !pto.ptr<f32>) {{\n  {moved}\n  return\n}}\n"

@@ -62,6 +62,7 @@ READINGS = {
 INHERITED: Any = object()  # stands for a value of any type until the target is made
 # the facts of a target that is like no other one, where it does not give them
 DEFAULTS: dict[str, Any] = {
+    "arch": (),
     "lacks": (),
     "capacity": dict.fromkeys(SPACES.values(), 0),
     "usable": {},
@@ -100,6 +101,7 @@ class Target:
     title: str
     like: Target | None = None
     lacks: tuple[str | DType | Loc, ...] = ()
+    arch: tuple[str, ...] = INHERITED  # what programs call it, as `pto.target_arch`
     capacity: dict[str, int] = INHERITED
     usable: dict[str, int] = INHERITED  # what front ends leave to kernels, where that is less
     left: Layout = INHERITED
@@ -279,6 +281,7 @@ RECORDED_TARGET = Target(
 A2A3_TARGET = Target(
     A2A3,
     "Ascend A2/A3",
+    arch=("a2", "a3"),
     capacity=_sizes(192, 128, 1, 2, 0),
     usable={"UB": 184 * KIB},
     left=ZZ,
@@ -291,6 +294,7 @@ A2A3_TARGET = Target(
 A5_TARGET = Target(
     A5,
     "Ascend A5",
+    arch=("a5",),
     capacity=_sizes(256, 256, 4, 4, 4),
     usable={"UB": 240 * KIB},
     wide4=True,
@@ -318,3 +322,4 @@ def _of_table(name: str) -> Target:
 
 
 TARGETS: dict[str, Target] = {t.name: t for t in (CPU_TARGET, A2A3_TARGET, A5_TARGET)}
+ARCHES = {word: target.name for target in TARGETS.values() for word in (target.name, *target.arch)}

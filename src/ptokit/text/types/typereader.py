@@ -97,7 +97,9 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
     shape, dtype = extents(match[1].strip(), match.start(1))
     stride = None
     if match[2]:
-        stride = tuple(None if s == "?" else int(s) for s in match[2].replace(" ", "").split(","))
+        given = match[2].replace(" ", "").split(",")
+        at = match.start(2)
+        stride = tuple(None if s == "?" else number(s, at, "a stride") for s in given)
     if match[3] == "gm":
         view = GlobalType(dtype, shape, stride, partition=True)
         return in_elements(view) if pairs_named(element_word(match[1])) else view

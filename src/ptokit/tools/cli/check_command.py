@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.model.targets import PEDANTIC, TARGETS
+from ptokit.isa.model.targets import ARCHES, PEDANTIC, TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.options import (
     KERNEL,
@@ -25,6 +25,8 @@ from ptokit.tools.cli.options import (
 if TYPE_CHECKING:
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.program import Program
+
+ARCH = "pto.target_arch"  # an attribute of modules
 
 
 @click.command()
@@ -83,10 +85,20 @@ def check(
         click.echo(report_json(found, maps=maps))
     else:
         click.echo("\n".join(report(program.module, found, verbose=verbose)))
+        _hint_target(program, words)
     if memory is not None:
         _show(maps, memory, style)
     if any(verdict.word is Outcome.REFUSED for verdict in found):
         sys.exit(1)
+
+
+def _hint_target(program: Program, checked: Iterable[str]) -> None:
+    """A program that says which target it is for was checked for another one by default."""
+    source = click.get_current_context().get_parameter_source("target")
+    arch = program.module.attrs.get(ARCH)
+    made_for = ARCHES.get(str(arch))
+    if source is click.core.ParameterSource.DEFAULT and made_for not in (None, *checked):
+        click.echo(f"the program is for {arch}: --target {made_for} checks that")
 
 
 def _maps(program: Program, names: Iterable[str]) -> list[MemoryMap]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
+from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, TARGETS
 
 F = TypeVar("F", bound=Callable[..., None])
 ENGINE = click.option(
@@ -24,11 +24,21 @@ SCHEDULER = click.option(
 KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
 
 
+class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no parameter
+    """One of the targets, also by what programs call it: a3 is a2a3."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:  # Any: as click has it
+        word = ARCHES.get(value, value)
+        return super().convert(word, param, ctx)  # pyright: ignore - click has no type for it
+
+
 def target_option(*more: str) -> Callable[[F], F]:
     """`--target`, one of the targets or a word of `more`."""
     return click.option(
         *("--target", "target"),
-        type=click.Choice([*TARGETS, *more]),
+        type=TargetChoice([*TARGETS, *more]),
         default=DEFAULT_TARGET.name,
         show_default=True,
         help="The machine to check and run for.",

@@ -8,7 +8,7 @@ import click
 
 from ptokit.isa.model.targets import TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import KERNEL, read_program
+from ptokit.tools.cli.options import KERNEL, TargetChoice, read_program
 from ptokit.tools.cli.values import argument, assigned, split
 
 
@@ -17,7 +17,7 @@ from ptokit.tools.cli.values import argument, assigned, split
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @click.option(
     "--target",
-    type=click.Choice([*TARGETS]),
+    type=TargetChoice([*TARGETS]),
     help="The machine, one with times.  [default: the first]",
 )
 @click.option(
