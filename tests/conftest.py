@@ -1,4 +1,8 @@
-"""What every test gets: compiled code is kept in a folder of this run, never in the user's."""
+"""What every test gets: compiled code is kept in a folder of this run, never in the user's.
+
+Examples that hypothesis makes are the same in each run of `make test`; `make fuzz` tries others.
+No example is too slow: other programs load the machine too.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("ptokit", deadline=None, derandomize="PTOKIT_FUZZ" not in os.environ)
+settings.load_profile("ptokit")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -129,7 +129,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
-@settings(max_examples=scaled(5), deadline=None)
+@settings(max_examples=scaled(5))
 @given(data=st.data())
 def test_every_mode_is_its_formula(
     target: str, form: str, pair: tuple[str, str], data: st.DataObject
@@ -183,7 +183,7 @@ def converted(values: Array, src: str, dst: str, relu: bool) -> Array:
 
 @pytest.mark.parametrize("dst", ["f32", "f16", "bf16", "f8e4m3", "f8e5m2", "hif8"])
 @pytest.mark.parametrize("relu", [False, True])
-@settings(max_examples=scaled(10), deadline=None)
+@settings(max_examples=scaled(10))
 @given(cells=st.lists(f32_values, min_size=1, max_size=24))
 def test_a_cast_rounds_half_to_even_and_does_not_clip(
     dst: str, relu: bool, cells: list[float]

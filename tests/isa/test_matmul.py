@@ -130,7 +130,7 @@ def operands(draw: st.DrawFn, kind: str) -> tuple[Array, Array, NDArray[np.float
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
-@settings(max_examples=scaled(12), deadline=None)
+@settings(max_examples=scaled(12))
 @given(data=st.data())
 def test_the_sum_is_sequential_and_fused_and_begins_with_acc(
     kind: str, data: st.DataObject
@@ -207,7 +207,7 @@ def test_infinities_and_nan() -> None:
     assert got[3] == inf
 
 
-@settings(max_examples=scaled(8), deadline=None)
+@settings(max_examples=scaled(8))
 @given(st.integers(1, 20), st.integers(1, 130), st.integers(1, 20), st.integers(0, 1 << 32))
 def test_int8_is_exact(m: int, k: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -196,7 +196,7 @@ def check_load(layout: str, dtype: str) -> None:
         assert array.tobytes() == before.tobytes()
 
 
-@settings(max_examples=scaled(37), deadline=None)
+@settings(max_examples=scaled(37))
 @given(st.sampled_from(GLOBAL), st.sampled_from([*FORMATS]), st.integers(0, 1 << 32))
 def test_a_store_writes_the_matrix_and_nothing_else(layout: str, dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -213,7 +213,7 @@ def test_a_store_writes_the_matrix_and_nothing_else(layout: str, dtype: str, see
     assert np.array_equal(src.storage(), raw)
 
 
-@settings(max_examples=scaled(15), deadline=None)
+@settings(max_examples=scaled(15))
 @given(st.sampled_from(GLOBAL), st.sampled_from([*FORMATS]), st.integers(0, 1 << 32))
 def test_what_is_stored_is_loaded(layout: str, dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -307,7 +307,7 @@ def check_pad(pad: str | CustomPad, code: int, dtype: str, layout: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("relu", [False, True])
-@settings(max_examples=scaled(8), deadline=None)
+@settings(max_examples=scaled(8))
 @given(data=st.data())
 def test_an_accumulator_narrows(dtype: str, relu: bool, data: st.DataObject) -> None:
     cells = data.draw(st.lists(st.floats(width=32), min_size=6, max_size=6))
@@ -389,7 +389,7 @@ def test_atomic_add_of_floats_rounds_after_each_add(dtype: str) -> None:
     assert np.isnan(got[3])
 
 
-@settings(max_examples=scaled(10), deadline=None)
+@settings(max_examples=scaled(10))
 @given(st.sampled_from(["f32", "f16", "bf16"]), st.integers(0, 1 << 32))
 def test_atomic_add_is_the_rounded_sum(dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -51,7 +51,7 @@ SLOW = (HealthCheck.filter_too_much, HealthCheck.too_slow)
 DTYPE = st.sampled_from(DTYPES)
 
 
-@settings(max_examples=scaled(15), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(15), suppress_health_check=SLOW)
 @given(dtype=DTYPE, small=specs(), large=specs(), seed=SEED, at=st.tuples(SEED, SEED))
 def test_extract_undoes_insert(
     dtype: str, small: Spec, large: Spec, seed: int, at: tuple[int, int]
@@ -74,7 +74,7 @@ def test_extract_undoes_insert(
     assert np.array_equal(after, before), "an insert leaves the rest alone"
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(dtype=DTYPE, spec=specs(), layout=st.sampled_from(LAYOUTS), seed=SEED)
 def test_transposing_twice_is_the_identity(dtype: str, spec: Spec, layout: str, seed: int) -> None:
     data = codes(dtype, spec.valid, seed)
@@ -87,7 +87,7 @@ def test_transposing_twice_is_the_identity(dtype: str, spec: Spec, layout: str, 
     assert np.array_equal(back.handle.codes(), data)
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(dtype=DTYPE, one=specs(), two=specs(), seed=SEED)
 def test_a_move_keeps_every_element_in_every_layout(
     dtype: str, one: Spec, two: Spec, seed: int
@@ -99,7 +99,7 @@ def test_a_move_keeps_every_element_in_every_layout(
     assert np.array_equal(moved.handle.codes(), data)
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(
     rows=st.integers(1, 6),
     period=st.sampled_from([("P0101", "P1010"), ("P0001", "P0010", "P0100", "P1000"), ("P1111",)]),
@@ -121,7 +121,7 @@ def test_the_masks_of_a_period_partition_the_columns(
     assert np.array_equal(np.stack(parts, axis=2).reshape(rows, cols), data)
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(dtype=DTYPE, left=st.integers(1, 32), right=st.integers(1, 32), seed=SEED)
 def test_extract_takes_a_concatenation_apart(dtype: str, left: int, right: int, seed: int) -> None:
     assume(dtype in ("f32", "f16", "bf16", "i8", "u16", "i32"))
@@ -135,7 +135,7 @@ def test_extract_takes_a_concatenation_apart(dtype: str, left: int, right: int, 
         assert np.array_equal(back.handle.codes(), data)
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(dtype=DTYPE, layout=st.sampled_from(LAYOUTS), seed=SEED, box=st.tuples(SEED, SEED))
 def test_what_a_view_writes_its_source_sees(
     dtype: str, layout: str, seed: int, box: tuple[int, int]
@@ -152,7 +152,7 @@ def test_what_a_view_writes_its_source_sees(
     assert np.array_equal(source.handle.codes(), data)
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(dtype=DTYPE, seed=SEED, wide=st.sampled_from([64, 128, 256]))
 def test_reshapes_go_round(dtype: str, seed: int, wide: int) -> None:
     data = codes(dtype, (32, 64), seed)
@@ -166,7 +166,7 @@ def test_reshapes_go_round(dtype: str, seed: int, wide: int) -> None:
     assert np.array_equal(back.handle.codes(), data)
 
 
-@settings(max_examples=scaled(10), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(10), suppress_health_check=SLOW)
 @given(dtype=st.sampled_from(("f32", "f16", "i8", "u16", "i32")), spec=specs(), seed=SEED)
 def test_a_fill_pads_all_the_rest(dtype: str, spec: Spec, seed: int) -> None:
     data = codes(dtype, spec.valid, seed)

@@ -46,7 +46,7 @@ def test_parameters_are_indexed_by_the_source_column() -> None:
         assert out.numpy().tolist() == [[51, 63, 76, 90, 105, 121] + [127] * 10] * 16
 
 
-@settings(max_examples=scaled(15), deadline=None)
+@settings(max_examples=scaled(15))
 @given(
     st.integers(0, 15),
     st.integers(0, 31),

@@ -88,7 +88,7 @@ def moves(draw: st.DrawFn, dtype: str) -> tuple[Side, Side, int, int]:
 
 
 @pytest.mark.parametrize("dtype", FORMATS)
-@settings(max_examples=scaled(15), deadline=None)
+@settings(max_examples=scaled(15))
 @given(data=st.data())
 def test_every_element_of_the_window_moves_bit_for_bit(dtype: str, data: st.DataObject) -> None:
     dst, src, row, col = data.draw(moves(dtype))
@@ -105,7 +105,7 @@ def test_every_element_of_the_window_moves_bit_for_bit(dtype: str, data: st.Data
     assert np.array_equal(whole.storage(), raw)
 
 
-@settings(max_examples=scaled(37), deadline=None)
+@settings(max_examples=scaled(37))
 @given(data=st.data())
 def test_a_window_that_leaves_the_valid_region_is_refused(data: st.DataObject) -> None:
     """Also where the declared shape would have room for it."""

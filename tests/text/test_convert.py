@@ -136,7 +136,7 @@ def values(draw: st.DrawFn) -> str:
 
 
 @given(values(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
-@settings(max_examples=scaled(37), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(37), suppress_health_check=SLOW)
 def test_values_share_a_tile_only_where_that_changes_nothing(
     text: str, decisions: list[int]
 ) -> None:
@@ -165,7 +165,7 @@ def run(func: Func, decisions: list[int]) -> list[object]:
 
 
 @given(sources(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
-@settings(max_examples=scaled(37), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=scaled(37), suppress_health_check=SLOW)
 def test_conversion_computes_the_same(text: str, decisions: list[int]) -> None:
     module = read(text)
     try:

@@ -85,7 +85,7 @@ def test_every_token_removed_or_doubled() -> None:
 
 
 @given(st.text(alphabet='%!#@"<>(){}[]=:,;-. \n01aft_$^\\/?*+', max_size=40))
-@settings(max_examples=scaled(75), deadline=None)
+@settings(max_examples=scaled(75))
 def test_any_characters(text: str) -> None:
     attempt(text)
     attempt("%d = pto.textract %a " + text)
