@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import ptokit as pto
@@ -92,3 +93,30 @@ def test_synchronise_puts_no_barrier_between_a_pop_and_its_use(name: str) -> Non
     program = synchronised(ROOT / "tests" / "pto" / f"{name}.pto", "a5")
     assert not isinstance(program, str)
     assert "pto.barrier" not in program.text()
+
+
+OPEN = T.replace(">", ", valid=?x?>")
+POPPED = {"tpop": "both_kinds", "tpop_from_aic": "pipes_by_function"}
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("name", POPPED.values(), ids=POPPED)
+def test_an_entry_whose_type_leaves_its_valid_region_open_is_whole(name: str, engine: str) -> None:
+    """Front ends write `?` for every tile, and a pop's numbers only where they are smaller."""
+    from account.files import ROOT
+
+    text = (ROOT / "tests" / "pto" / f"{name}.pto").read_text()
+    for old, new in (
+        ("declare_tile -> !T", f"declare_tile -> {OPEN}"),
+        ("(%t, %pipe : !T", f"(%t, %pipe : {OPEN}"),
+        ("ins(%t : !T) outs(%yv", f"ins(%t : {OPEN}) outs(%yv"),
+        ("tpop_from_aic(%c8, %c16)", "tpop_from_aic"),
+        ("outs(%upper : !P)", "outs(%yv : !V)"),
+    ):
+        text = text.replace(old, new)
+    program = pto.loads(text)
+    first, last = ("a" if name == "both_kinds" else "x"), "y"
+    one = np.eye(16, dtype=np.float16 if first == "a" else np.float32)
+    arrays = {first: one, last: np.zeros((16, 16), np.float32)}
+    done = program.execute(arrays, target="a5", engine=engine)
+    np.testing.assert_array_equal(done.outputs[last], one.astype(np.float32))

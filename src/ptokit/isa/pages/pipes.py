@@ -139,12 +139,18 @@ def pushed(channel: Channel, entry: Cells, kind: object, split: int, subblock: i
         commit(channel, split)
 
 
+def whole(kind: TileType) -> TileType:
+    """An entry whose type leaves its valid region open is valid as a whole: nothing says less."""
+    given = zip(kind.valid, (kind.rows, kind.cols), strict=True)
+    return replace(kind, valid=Shape(*(n if valid is None else valid for valid, n in given)))
+
+
 def popped(channel: Channel, machine: Tiles, kind: Any, split: int, subblock: int | None) -> Cells:
     """A new tile with the entry, or a view of its slot."""
     lane = channel.lane if subblock is None else subblock
     if not is_tile_type(kind):
         return receive(channel, kind, split, lane)
-    tile = machine.new(kind)
+    tile = machine.new(whole(kind))
     pop(channel, tile, split, lane)
     return tile
 
@@ -191,11 +197,9 @@ class PopById(
     asm = Asm(typed=()).over(cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; "))
     entry = Result(Entry)
     valid_row = In(
-        Index, None, counts="rows", doc="rows of the valid region, where the type says `?`"
+        Index, None, counts="rows", doc="rows of the valid region, where a `?` is not all of them"
     )
-    valid_col = In(
-        Index, None, counts="cols", doc="columns of the valid region, where the type says `?`"
-    )
+    valid_col = In(Index, None, counts="cols", doc="columns of it, where a `?` is not all of them")
     together = named(
         *("dynamic-valid", valid_row.given == valid_col.given),
         help="give valid_row and valid_col, or none of them",
@@ -360,7 +364,7 @@ class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), exampl
 
     @staticmethod
     def run(machine: Tiles, entry: TileType) -> Cells:
-        return machine.new(entry)
+        return machine.new(whole(entry))
 
 
 class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY):
