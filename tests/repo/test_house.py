@@ -32,7 +32,7 @@ HOUSE = {
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
-    "sim/record": 1_490,  # below analysis: effects come from recorded bodies
+    "sim/record": 1_499,  # below analysis: effects come from recorded bodies
     "analysis": 3_835,  # queues between cores; bytes that are free again, by pipe; maps of memories
     "sim/cores": 1_220,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores

@@ -24,7 +24,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Elements, Memory
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
-from ptokit.sim.record.definite import mark
+from ptokit.sim.record.definite import mark_window, over_bytes
 from ptokit.sim.record.isolated import spanned
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
@@ -169,5 +169,5 @@ def _of_window(elements: Elements, kind: TileType) -> Ranges:
     rows, cols = kind.valid.rows or 0, kind.valid.cols or 0
     here = Elements(elements.memory, 0, elements.dtype, elements.map)
     shadow = np.zeros(elements.dtype.nbytes(elements.map.span), np.uint8)
-    mark(shadow, here, range(rows), range(cols))
+    mark_window(over_bytes(shadow, here), range(rows), range(cols))
     return marked(shadow)

@@ -132,6 +132,11 @@ def over(shadow: Codes, cells: Elements) -> Elements | None:
     address: Any = cells.address
     if growing or not (isinstance(address, int) and settled(cells)):
         return None
+    return over_bytes(shadow, cells)
+
+
+def over_bytes(shadow: Codes, cells: Elements) -> Elements:
+    """The same elements in a shadow of their memory: their place is known."""
     memory = Memory.__new__(Memory)
     memory.data = memory.shadow = shadow  # to write is to mark
     return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
@@ -142,9 +147,13 @@ def mark(shadow: Codes, cells: Elements, rows: range, cols: range) -> bool:
     elements = over(shadow, cells)
     if elements is None or not _within(elements, rows, cols):
         return False
-    codes = np.zeros((1, 1), cells.dtype.storage)
-    elements.write(rows, cols, codes)
+    mark_window(elements, rows, cols)
     return True
+
+
+def mark_window(shadow: Elements, rows: range, cols: range) -> None:
+    """Mark the bits of a window in a shadow."""
+    shadow.write(rows, cols, np.zeros((1, 1), shadow.dtype.storage))
 
 
 def _within(elements: Elements, rows: range, cols: range) -> bool:

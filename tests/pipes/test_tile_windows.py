@@ -1,0 +1,54 @@
+"""Windows of tiles whose rows or boxes lie apart: hazards of their own bytes alone."""
+
+from __future__ import annotations
+
+import ptokit as pto
+
+ND = "rows=32, cols=32, v_row=32, v_col=32, blayout=row_major, slayout=none_box, fractal=512"
+NZ = "rows=32, cols=32, v_row=32, v_col=32, blayout=col_major, slayout=row_major, fractal=1024"
+OPEN = "v_row=?, v_col=?"
+V = "!pto.tensor_view<16x32xf32>"
+FLAG = "<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>"
+
+
+def kind(loc: str, text: str) -> str:
+    return f"!pto.tile_buf<loc={loc}, dtype=f32, {text}, pad=0>"
+
+
+def stored(*before: str) -> str:
+    """A product of 32 rows, of which the last 16 are stored."""
+    acc = kind("acc", NZ.replace("v_row=32, v_col=32", OPEN))
+    window = kind("acc", NZ.replace("row=32", "row=16").replace("rows=32", "rows=16"))
+    left = kind("left", NZ.replace("1024", "512").replace("col_major, s", "row_major, s"))
+    right = kind("right", ND.replace("none_box", "col_major"))
+    wait = "\n  ".join(before)
+    return f"""\
+func.func @windows(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %v = pto.make_tensor_view %y, shape = [%c16, %c32], strides = [%c32, %c1] : {V}
+  %l = pto.alloc_tile : {left}
+  %r = pto.alloc_tile : {right}
+  %a = pto.alloc_tile valid_row = %c32 valid_col = %c32 : {acc}
+  %w = pto.subview %a[%c16, %c0] sizes [16, 32] : {acc} -> {window}
+  pto.tmatmul ins(%l, %r : {left}, {right}) outs(%a : {acc})
+  {wait}
+  pto.tstore ins(%w : {window}) outs(%v : {V})
+  pto.barrier <PIPE_ALL>
+  return
+}}
+"""
+
+
+def hazards(text: str) -> list[str]:
+    return [d.message for d in pto.loads(text).races("a2a3") if d.slug == "hazard"]
+
+
+def test_a_window_whose_boxes_lie_apart_waits_for_the_product() -> None:
+    assert not hazards(stored(f"pto.set_flag[{FLAG}]", f"pto.wait_flag[{FLAG}]"))
+
+
+def test_a_window_that_does_not_wait_is_found() -> None:
+    assert len(hazards(stored())) == 1
