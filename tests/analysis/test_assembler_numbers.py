@@ -27,7 +27,11 @@ def indexed(name: str, values: str, indices: str) -> str:
     )
 
 
+ROWS_OF_L1, BOXES = tile("mat", "16x16xf16"), ("blayout=col_major", "slayout=row_major")
+L0A, L0B = tile("left", "16x16xf16", *BOXES), tile("right", "16x16xf16", "slayout=col_major")
 CASES = {
+    "rows of L1 that go to L0A": (of("tmov", {"a": ROWS_OF_L1, "d": L0A}), FINE),
+    "rows of L1 that go to L0B": (of("tmov", {"a": ROWS_OF_L1, "d": L0B}), FINE),
     "a power of the type": (of("tpows", {"a": TILE, "s": "f32", "d": TILE}), FINE),
     "a power of another type": (of("tpows", {"a": TILE, "s": "f16", "d": TILE}), {"element-type"}),
     "a fill of the type": (of("texpands", {"s": "i32", "d": wide("ui32")}), FINE),
@@ -213,3 +217,18 @@ def test_an_accumulator_goes_to_rows_of_a_vector_tile_with_a_warning_on_a5(kind:
     found = pto.loads(text).check("a5")
     assert [(d.slug, d.is_error) for d in found] == [("layout", False)]
     assert "location" in wrong(text, "a2a3")
+
+
+def scaled(kind: str) -> str:
+    """A product of which the scales have such elements."""
+    a = tile("left", "16x64xf8E4M3FN", *BOXES)
+    b = tile("right", "64x16xf8E4M3FN", "slayout=col_major")
+    of_a = tile("scaling", f"16x2x{kind}", "slayout=row_major", "fractal=32")
+    of_b = tile("scaling", f"2x16x{kind}", "blayout=col_major", "slayout=col_major", "fractal=32")
+    c = tile("acc", "16x16xf32", *BOXES, "fractal=1024")
+    return of("tmatmul.mx", {"a": a, "s": of_a, "b": b, "t": of_b, "c": c})
+
+
+@pytest.mark.parametrize("kind", ["!pto.f8E8M0", "f16"])
+def test_scales_of_a_product_have_any_type(kind: str) -> None:
+    assert wrong(scaled(kind), "a5") == FINE

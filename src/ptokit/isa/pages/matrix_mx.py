@@ -26,6 +26,7 @@ ROW_FACTORS = FACTORS | {"a": A_ROW, "a_scale": ROW_SCALE}
 EXAMPLE = FACTORS | {"c": L0C_64, "bias": BIASES}
 ROW_EXAMPLE = EXAMPLE | ROW_FACTORS | {"c": L0C_ROW}
 ENOUGH = "give a scale for each group of 32 along k"
+ANY_SCALES = "the assembler takes any type, hardware reads exponents of 8 bits: f8e8m0"
 EXACTLY = "the scales of a are M x ceil(K/32), those of b ceil(K/32) x N"
 
 
@@ -43,6 +44,7 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
     b = MatMul.b
     b_scale = In(Tile, cpp="bScale", doc="a scale for each 32 rows of a column of b")
     example = EXAMPLE
+    scales = both(a_scale.dtype == f8e8m0, b_scale.dtype == f8e8m0)
     scaled = (
         MatMul.extents,
         on(HARDWARE, named("shape", both(a.valid.rows >= 1, a.valid.cols >= 1, b.valid.cols >= 1))),
@@ -51,7 +53,9 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
             both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8)),
             both(a.dtype.isin(*FP4), b.dtype.isin(*FP4)),
         ),
-        both(c.dtype == f32, a_scale.dtype == f8e8m0, b_scale.dtype == f8e8m0),
+        c.dtype == f32,
+        on(CPU, scales),
+        on(A5, warns(named("element-type", scales, help=ANY_SCALES))),
         named("location", a_scale.loc.isin(SCALE_LEFT, SCALING)),
         named("location", b_scale.loc.isin(SCALE_RIGHT, SCALING)),
         named("layout", both(a_scale.layout == ZZ, a_scale.fractal == 32), help="zz, fractal 32"),

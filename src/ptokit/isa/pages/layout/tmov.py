@@ -7,6 +7,7 @@ from ptokit.numerics.fixpipe import FixPipe, convert, narrowed, without_negative
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
 AS_IT_IS = "the assembler takes f32 as f32, the C++ of A2/A3 only as f16 or bf16"
+BOXES_TO_L0 = "the assembler looks at no layout here, C++ unrolls boxes: make it nz or zn"
 SCALES = (u8, hif8, f8e8m0)
 
 
@@ -20,6 +21,11 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
         named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols),
         on(A2A3, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
     )
+
+
+def boxed(fits: Expr) -> tuple[Ruled, ...]:
+    """The layouts of L1 that C++ unrolls."""
+    return on(CPU, fits), on(HARDWARE, warns(named("layout", fits, help=BOXES_TO_L0)))
 
 
 class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
@@ -52,11 +58,11 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     mx = src.dtype == f8e8m0  # scales of either side, in text that has one name for both
     paths = (
         path(
-            *(MAT, LEFT, MTE1, cube, either(src.layout.isin(ZN, NZ), one_row)),
+            *(MAT, LEFT, MTE1, cube, boxed(either(src.layout.isin(ZN, NZ), one_row))),
             on(A2A3, dst.layout == ZZ),
             on(A5, dst.layout == NZ),
         ),
-        path(MAT, RIGHT, MTE1, cube, src.layout.isin(ZN, NZ), dst.layout == ZN),
+        path(MAT, RIGHT, MTE1, cube, boxed(src.layout.isin(ZN, NZ)), dst.layout == ZN),
         path(
             *(MAT, SCALE_LEFT, MTE1, both(src.layout == ZZ, dst.layout == ZZ)),
             same_type(dst, src),
