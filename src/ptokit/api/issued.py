@@ -29,6 +29,7 @@ from ptokit.sim.pipes.dryrun import (
     depending,
     depends,
     dry_runs,
+    idle,
     samples,
 )
 from ptokit.sim.pipes.issuing import Issue
@@ -88,15 +89,20 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
     asked = _asked(executable)
     ways = ((_dry, False), (_executed, True)) if executable.cores else ((_dry, False),)
     for how, whole in ways:
+        least: list[Issue] = []
         for sample in samples(asked, whole=whole):
             try:
                 found = [*how(executable, sample, target, blocks)]
             except PtoError as problem:
                 refused.append((sample, problem))
                 continue
-            if found:
+            if found and not idle(found):
                 yield from found
                 return
+            least = least or found
+        if least:
+            yield from least
+            return
     endless = [one for one in refused if _endless(executable, one[1])]
     if endless:
         yield _ended(executable, target, *endless[0], legal=False)

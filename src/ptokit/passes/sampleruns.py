@@ -21,7 +21,7 @@ from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, wit
 from ptokit.passes.syncedges import SyncEdge, WithEdges
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.dryrun import DryLaunch, dry_runs, samples
+from ptokit.sim.pipes.dryrun import DryLaunch, dry_runs, idle, samples
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.issuing import Issue
 
@@ -152,13 +152,16 @@ def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[Sampl
 
 def _on_samples(funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target) -> list[Issue]:
     """What these functions issue at once, of cores of these kinds; without kinds of one core."""
+    least: list[Issue] = []
     for sample in samples(arguments_of_all(funcs), whole=False):
         every = [_bound(func, sample) for func in funcs]
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
         with suppress(PtoError):  # it is too long
-            if issues := [*dry_runs(DryLaunch(bound, target))]:
+            issues = [*dry_runs(DryLaunch(bound, target))]
+            if issues and not idle(issues):
                 return issues
-    return []
+            least = least or issues
+    return least
 
 
 def _asking(func: Func) -> Func:

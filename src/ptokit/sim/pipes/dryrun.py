@@ -311,6 +311,11 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
         yield from launch.first_legal(ALONE, frozenset())
 
 
+def idle(issues: Sequence[Issue]) -> bool:
+    """Whether one choice alone is legal, such as that no loop iterates: other samples may do."""
+    return len(issues) == 1 and issues[0].chosen
+
+
 def depending(func: Func) -> frozenset[Value]:
     """The values that depend on arguments, or on what is in memory."""
     return depends(func, frozenset(a for a in func.args if isinstance(a.type, ScalarType)))
