@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,40 +30,61 @@ class Unclaimed(Observer):
         self.found += found
 
 
+class QueueUse(NamedTuple):
+    """What cores do with a queue; where a block counts that, for each core that takes part."""
+
+    name: str
+    pushes: Sequence[Op]
+    pops: Sequence[Op]
+    frees: Sequence[Op]
+    pushed: Sequence[int]
+    popped: Sequence[int]
+    freed: Sequence[int]
+
+
+def queue_uses(grid: Grid) -> tuple[QueueUse, ...]:
+    """The queues of a kernel."""
+    found: dict[Fifo, list[Op]] = {}
+    for ends in grid.exchanges.ends.values():
+        for op, fifo in ends.items():
+            found.setdefault(fifo, []).append(op)
+    return tuple(_use(grid, fifo, ops) for fifo, ops in found.items())
+
+
+def _use(grid: Grid, fifo: Fifo, ops: Sequence[Op]) -> QueueUse:
+    def cells(what: int, *, vector: bool) -> list[int]:
+        return [fifo.cell + what + lane for lane in _lanes(grid, fifo, ops, vector=vector)]
+
+    return QueueUse(
+        fifo.name,
+        _of(ops, Exchange.PUSHES),
+        _of(ops, Exchange.POPS),
+        _of(ops, Exchange.FREES),
+        cells(PUSHED, vector=not fifo.to_vector),
+        cells(POPPED, vector=fifo.to_vector),
+        cells(FREED, vector=fifo.to_vector),
+    )
+
+
 def unclaimed(
-    grid: Grid, target: Target, shared: Iterable[Mapping[str, Memory]]
+    queues: Iterable[QueueUse], target: Target, shared: Iterable[Mapping[str, Memory]]
 ) -> Iterator[Diagnostic]:
     """Entries that nobody popped, slots that nobody freed: one for each queue.
 
     `shared`: what the cores of each block share, when they have ended.
     """
-    counts: Any = sum(one[COUNTERS].data.view(np.int64) for one in shared)  # Any: an array
-    for fifo, ops in _queues(grid).items():
-
-        def counted(what: int, *, vector: bool, fifo: Fifo = fifo, ops: Sequence[Op] = ops) -> Any:
-            lanes = _lanes(grid, fifo, ops, vector=vector)
-            return counts[[fifo.cell + what + lane for lane in lanes]]
-
-        pushed = counted(PUSHED, vector=not fifo.to_vector)
-        popped, freed = (counted(what, vector=fifo.to_vector) for what in (POPPED, FREED))
-        pushes, pops = _of(ops, Exchange.PUSHES), _of(ops, Exchange.POPS)
-        if pushes and pushed.max() > popped.min():
-            seen = f"{fifo.name}: {pushed.max()} pushed, {popped.min()} popped"
+    arrays: Any = sum(one[COUNTERS].data.view(np.int64) for one in shared)  # Any: an array
+    counts: list[int] = arrays.tolist()
+    for name, pushes, pops, frees, *cells in queues:
+        pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
+        if pushes and max(pushed) > min(popped):
+            seen = f"{name}: {max(pushed)} pushed, {min(popped)} popped"
             yield _warning(target, seen, "pop it, or push one less", pushes, pops)
-        keeps = int((popped - freed).argmax())
-        if pops and popped[keeps] > freed[keeps]:
-            seen = f"{fifo.name}: {popped[keeps]} popped, {freed[keeps]} given back"
+        most, given = max(zip(popped, freed, strict=True), key=lambda pair: pair[0] - pair[1])
+        if pops and most > given:
+            seen = f"{name}: {most} popped, {given} given back"
             help = "free the slot after the last use of its entry"
-            yield _warning(target, seen, help, pops, _of(ops, Exchange.FREES))
-
-
-def _queues(grid: Grid) -> dict[Fifo, list[Op]]:
-    """The queues of a kernel, and what its cores do with each."""
-    found: dict[Fifo, list[Op]] = {}
-    for ends in grid.exchanges.ends.values():
-        for op, fifo in ends.items():
-            found.setdefault(fifo, []).append(op)
-    return found
+            yield _warning(target, seen, help, pops, frees)
 
 
 def _of(ops: Iterable[Op], exchange: Exchange) -> list[Op]:

@@ -21,7 +21,7 @@ from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
-from ptokit.sim.cores.unclaimed import unclaimed
+from ptokit.sim.cores.unclaimed import queue_uses, unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
@@ -50,6 +50,7 @@ class CompiledKernel:
     ) -> None:
         self.how = target, fixpipe, blocks
         self.grid = Grid.of(bound, target, blocks, rank)
+        self.queues = queue_uses(self.grid)
         self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         # cores are scheduled in compiled code; such a run may be given up for one by the reference
@@ -153,7 +154,8 @@ class _Launch:
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
         self.signals = kernel.grid.signal_memory()
-        self.earlier = self._queues()  # what blocks left whose cores others use again, in all
+        # what blocks left whose cores others use again, in all
+        self.earlier = {COUNTERS: kernel.grid.shared_memories()[COUNTERS]}
         self.told: dict[int, str] = {}  # what is waited for, by the places of counters
 
     def renew(self, limits: RunLimits) -> None:
@@ -161,8 +163,7 @@ class _Launch:
         self.limits = limits
         self.board.counts.clear()
         self.board.arrived.clear()
-        self.earlier = self._queues()
-        for shared in self.shared.values():
+        for shared in (self.earlier, *self.shared.values()):
             shared[COUNTERS].data[:] = 0
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
@@ -201,9 +202,6 @@ class _Launch:
             raise deadlock([self._waiting(worker) for worker in left])
         yield workers
 
-    def _queues(self) -> dict[str, Memory]:
-        return {COUNTERS: self.kernel.grid.shared_memories()[COUNTERS]}
-
     def _keep(self, number: int) -> None:
         """What a block left, before its cores begin another."""
         kept = self.earlier[COUNTERS].data.view(np.int64)
@@ -213,7 +211,7 @@ class _Launch:
         """What the blocks left in queues."""
         every = [self.earlier, *self.shared.values()]
         for observer in observers:
-            observer.left(unclaimed(self.kernel.grid, self.kernel.how[0], every))
+            observer.left(unclaimed(self.kernel.queues, self.kernel.how[0], every))
 
     def keeps_order(self) -> bool:
         """Whether what a block does depends on those before it."""

@@ -15,7 +15,7 @@ from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.races import memories_of
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
-from ptokit.sim.cores.unclaimed import unclaimed
+from ptokit.sim.cores.unclaimed import queue_uses, unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -72,7 +72,7 @@ class InterpretedKernel:
     def tell(self, board: SignalBoard, observers: Sequence[Observer]) -> None:
         """What the launch left in queues."""
         for observer in observers:
-            observer.left(unclaimed(self.grid, self.target, board.queues))
+            observer.left(unclaimed(queue_uses(self.grid), self.target, board.queues))
 
     def programs(
         self,
