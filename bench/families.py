@@ -149,7 +149,7 @@ def products() -> Iterator[Spec]:
         yield Spec(f"{op}.acc", f"z, {pair}", acc, "", f"{plain}_acc", shape, why=why)
         yield Spec(f"{op}.bias", f"{pair}, {bias}", acc, "", f"{plain}_bias", shape, why=why)
 
-    left, right = "f4e1m2x2 64x64 of codes in left", "f4e1m2x2 64x64 of codes in right"
+    left, right = "f4e1m2 64x64 of codes in left", "f4e1m2 64x64 of codes in right"
     scales = "u8 64x4 of scales in scaleleft", "u8 4x64 of scales in scaleright"
     factors = f"{left}, {scales[0]}, {right}, {scales[1]}"
     why = "bytes of scales are looked up for each element"
@@ -171,7 +171,7 @@ def quantisations() -> Iterator[Spec]:
         outs = f"i8 {ROWS}x{COLS}, {groups}, {notes}, {notes}"
         yield Spec(op, F, outs, attrs=MX, plain=op.replace(".", "_"))
 
-    outs = f"f4e1m2x2 {ROWS}x{COLS}, u8 {ROWS}x32 valid {ROWS}x8, bf16 {ROWS}x48, bf16 {ROWS}x32"
+    outs = f"f4e1m2 {ROWS}x{COLS}, u8 {ROWS}x32 valid {ROWS}x8, bf16 {ROWS}x48, bf16 {ROWS}x32"
     why = "lines of 2 and 4 elements leave most lanes empty"
     yield Spec("tquant_hif4", f"bf16 {ROWS}x{COLS}", outs, why=why)
 
@@ -187,7 +187,8 @@ def irregular() -> Iterator[Spec]:
     for op in ("tinterleave", "tdeinterleave"):
         yield Spec(op, f"{F}, {F}", f"{F}, {F}")
     yield Spec("tsort32", f"{ROW}, u32 1x{COLS} of numbers", f"f32 1x{2 * COLS}", shape=(1, COLS))
-    yield Spec("tmrgsort", f"{RECORDS} of runs, 256", RECORDS, shape=(1, 1024))
+    why = "the places of four heads are in memory for each record, C's are in registers"
+    yield Spec("tmrgsort", f"{RECORDS} of runs, 256", RECORDS, shape=(1, 1024), why=why)
 
 
 def families() -> Iterator[Row]:

@@ -21,7 +21,7 @@ KINDS: dict[str, Any] = {  # Any: NumPy's types
     "f32": np.float32,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
-    "f4e1m2x2": np.uint8,  # codes
+    "f4e1m2": np.uint8,  # codes; this name counts elements, not pairs
     "f8e4m3": ml_dtypes.float8_e4m3fn,
     "f8e8m0": ml_dtypes.float8_e8m0fnu,
     "i8": np.int8,
@@ -82,6 +82,7 @@ class Kernel:
             self.before.append(f"%{name} = pto.alloc_tile : {self.types[name]}")
         else:
             given = random(KINDS[dtype], v_row, v_col) if data is None else data
+            given = given & 15 if dtype == "f4e1m2" else given
             self.arrays[name] = given
 
     def whole_tiles(self) -> list[Any]:
