@@ -6,9 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from shutil import which
 
+import pytest
+
+import ptokit as pto
 from account.files import ROOT
 
 
@@ -52,3 +56,14 @@ def test_a_row_next_to_plain_c() -> None:
     assert done.returncode == 0, done.stderr
     assert "tmuls             f32 64x128 -> f32 64x128 " in done.stdout
     assert ("geometric mean of 1 row" in done.stdout) == (which("cc") is not None)
+
+
+def test_every_row_takes_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their programs are legal, and what they are given fits."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+    families, rows = import_module("families"), import_module("rows")
+    every = [*rows.rows(), *families.families()]
+    assert len(every) > 100
+    for row in every:
+        executable = pto.loads(row.kernel.text(1)).compile(target="cpu")
+        executable.bound(row.kernel.arrays)
