@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,21 @@ from ptokit.sim.cores.channel import COUNTERS, FREED, POPPED, PUSHED
 from ptokit.sim.cores.group import Grid
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
+
+
+class LeftWhat(Enum):
+    """What is left: the verbs for how often it was handed on and taken, and what to do."""
+
+    SIGNAL = "sent", "waited for", "wait for it once more, or signal once less"
+    ENTRY = "pushed", "popped", "pop it, or push one less"
+    SLOT = "popped", "given back", "free the slot after the last use of its entry"
+
+    def __init__(self, given: str, taken: str, help: str) -> None:
+        self.given, self.taken, self.help = given, taken, help
+
+    def seen(self, name: str, given: int, taken: int) -> str:
+        """The numbers, in words."""
+        return f"{name}: {given} {self.given}, {taken} {self.taken}"
 
 
 class Unclaimed(Observer):
@@ -78,13 +94,13 @@ def unclaimed(
     for name, pushes, pops, frees, *cells in queues:
         pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
         if pushes and max(pushed) > min(popped):
-            seen = f"{name}: {max(pushed)} pushed, {min(popped)} popped"
-            yield _warning(target, seen, "pop it, or push one less", pushes, pops)
+            entry = LeftWhat.ENTRY
+            seen = entry.seen(name, max(pushed), min(popped))
+            yield _warning(target, seen, entry.help, pushes, pops)
         most, given = max(zip(popped, freed, strict=True), key=lambda pair: pair[0] - pair[1])
         if pops and most > given:
-            seen = f"{name}: {most} popped, {given} given back"
-            help = "free the slot after the last use of its entry"
-            yield _warning(target, seen, help, pops, frees)
+            slot = LeftWhat.SLOT
+            yield _warning(target, slot.seen(name, most, given), slot.help, pops, frees)
 
 
 def _of(ops: Iterable[Op], exchange: Exchange) -> list[Op]:

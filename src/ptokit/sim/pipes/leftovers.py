@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel, QueueName
 from ptokit.sim.cores.signalboard import SignalChannel
+from ptokit.sim.cores.unclaimed import LeftWhat
 from ptokit.sim.pipes.entries import Await, Channel, Post, QueueEntry
 
 CoreQueue: TypeAlias = "tuple[int, QueueName]"  # a queue, and a core at one of its ends
-
-
-class LeftWhat(Enum):
-    """What is left."""
-
-    SIGNAL = "{name}: {given} sent, {taken} waited for"
-    ENTRY = "{name}: {given} pushed, {taken} popped"
-    SLOT = "{name}: {given} popped, {taken} given back"
 
 
 class Leftover(NamedTuple):
@@ -33,7 +25,7 @@ class Leftover(NamedTuple):
     taken: int
 
     def __str__(self) -> str:
-        return self.what.value.format(**self._asdict())
+        return self.what.seen(self.name, self.given, self.taken)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes, signal_clashes
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.leftovers import Leftover, LeftWhat, left_over
+from ptokit.sim.pipes.leftovers import Leftover, left_over
 from ptokit.sim.pipes.poppedtiles import SLOTS_OF
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
@@ -29,11 +29,6 @@ BUFFER_HELP = {
     BufferFault.NOT_ACQUIRED: "let the pipe acquire the buffer before, or leave this out",
     BufferFault.ACQUIRED_TWICE: "let the pipe release the buffer before, or leave this out",
     BufferFault.NEVER_RELEASED: "let the pipe release the buffer after its last use of it",
-}
-LEFT_HELP = {
-    LeftWhat.SIGNAL: "wait for it once more, or signal once less",
-    LeftWhat.ENTRY: "pop it, or push one less",
-    LeftWhat.SLOT: "free the slot after the last use of its entry",
 }
 DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
@@ -195,7 +190,7 @@ class RaceReport:
             severity=Severity.WARNING,
             rule="each signal is waited for, each entry popped, each slot given back",
             seen=f"{left}{self._place(left.entry)}",
-            help=LEFT_HELP[left.what],
+            help=left.what.help,
             targets=(self.target.name,),
         )
 
