@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from clock import random
+from instructions import Row, again
 from kernel import KINDS, Kernel
-from rows import Row, again
 
 ROWS, COLS = 64, 128
 MOST = 3  # tiles of a row that are shown

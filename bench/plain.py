@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from clock import Measure
-from rows import Row
+from instructions import Row
 
 import ptokit as pto
 from ptokit.isa.model.dtypes import dtype_named

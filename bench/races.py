@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import kernels
 import numpy as np
+import workloads
 from clock import Clock, random
 
 import ptokit as pto
@@ -56,7 +56,7 @@ def runs() -> Iterator[RacedRun]:
     arrays = {"a": random(np.float16, 512, 384), "b": random(np.float16, 384, 320)}
     arrays["c"] = random(np.float32, 512, 320)
     yield RacedRun("gemm.pto with its flags", pto.loads(text), arrays)
-    attention = kernels.attention(np.random.default_rng(7))
+    attention = workloads.attention(np.random.default_rng(7))
     program = pto.load(EXAMPLES / attention.path)
     yield RacedRun("flash_attention.pto", program, dict(attention.arrays), attention.blocks)
 

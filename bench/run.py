@@ -29,16 +29,16 @@ from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
-import kernels
 import numpy as np
 import races
-import texts
+import reading
 import whole
+import workloads
 from clock import COPIES, Clock, copies
 from families import families
+from instructions import Row, rows
 from kernel import per_instruction
 from plain import Plain, library
-from rows import Row, rows
 
 RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
 LEAST = 1.0  # nanoseconds: an alias leaves no code
@@ -166,7 +166,7 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     if calls:
         whole.add_calls(clock)
     if several:
-        for kernel in kernels.kernels():
+        for kernel in workloads.kernels():
             kernel.add(clock)
     looked_at = races.add_races(clock) if raced else []
     clock.measure_all()
@@ -181,10 +181,10 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
-    figures = kernels.print_kernels(clock) if several else {}
+    figures = workloads.print_kernels(clock) if several else {}
     repeats = 3 if chosen.quick else 9
     started = list(print_starts("from a cold start", whole.starts(repeats))) if start else []
-    started += print_starts("long programs", texts.readings(repeats)) if text else []
+    started += print_starts("long programs", reading.readings(repeats)) if text else []
     return {
         "rows": [line.to_json() for line in lines],
         "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],

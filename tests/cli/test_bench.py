@@ -61,7 +61,7 @@ def test_a_row_next_to_plain_c() -> None:
 def test_every_row_takes_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their programs are legal, and what they are given fits."""
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
-    families, rows = import_module("families"), import_module("rows")
+    families, rows = import_module("families"), import_module("instructions")
     every = [*rows.rows(), *families.families()]
     assert len(every) > 100
     for row in every:

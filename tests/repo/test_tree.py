@@ -58,6 +58,12 @@ def test_no_mnemonic_outside_isa() -> None:
             assert not found, f"{path.name}:{line} names {found}"
 
 
+def test_no_module_of_the_bench_hides_one_of_the_tests() -> None:
+    """A test imports both by bare names: the first one imported would be taken for both."""
+    tests = {path.stem for path in PYTHON if "tests" in path.parts}
+    assert not tests & {path.stem for path in (ROOT / "bench").glob("*.py")}
+
+
 def test_files_stay_small() -> None:
     for path in PYTHON:
         lines = len(path.read_text(encoding="utf-8").splitlines())
