@@ -239,7 +239,7 @@ def test_only_m_by_n_of_the_accumulator_changes(target: str, kind: str) -> None:
         left, right, c = tiles(kind, 5, 7, 3, target=target)
         out = c()
         before = np.arange(out.storage().size, dtype=np.uint64).astype(np.uint8)
-        out.handle.bytes()[:] = before
+        out.handle.bytes()[:], out.handle.shadow()[:] = before, 0xFF
         pto.tmatmul(out, left(a), right(a.T[:, :3]))
     after = out.storage().view(np.uint32).reshape(16, 16)
     wanted = before.view(np.uint32).reshape(16, 16).copy()

@@ -32,9 +32,10 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import INDEX
 from ptokit.isa.model.words import SCALING
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import WRITTEN, Memory
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Tile
 
 Given: TypeAlias = "dict[str, Any]"  # Any: types, numbers, words
 Said: TypeAlias = "list[tuple[str, str, str | None]]"

@@ -21,8 +21,9 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I64, INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.memory import Memory
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Tile
 
 Said = tuple[str | None, str | None]  # a rule and its condition, as a diagnostic gives them
 

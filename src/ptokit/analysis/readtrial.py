@@ -14,9 +14,10 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.execute import Core, ReadyOp
 from ptokit.sim.memory import Memory
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Tile
 
 LARGEST = 1 << 24  # bytes of a tile or a view; larger ones, which are reported, are not tried
 

@@ -28,10 +28,9 @@ from ptokit.api.workers import Attended, Client, Workers, require_workers, threa
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Value
 from ptokit.sim.arguments import Bound, BoundKernel, Outcome
-from ptokit.sim.cores.unclaimed import Unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import WRITTEN
-from ptokit.sim.observer import Observer
+from ptokit.sim.observer import Observer, RunWarnings
 from ptokit.sim.patches import Patch
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def launched(
     bound, function = made.prepared(named_arguments(made.func, given, arrays))
     launch = Launch(client, made, bound, limits, observers)
     outputs, count = launch.run(function)
-    return Run(outputs, dict(count), bound.dtypes, launch.warnings, launch.whole)
+    return Run(outputs, dict(count), bound.dtypes, launch.warnings.found, launch.whole)
 
 
 class Blank(NamedTuple):
@@ -134,7 +133,7 @@ class Launch:
     ) -> None:
         self.client, self.made, self.bound, self.limits = client, made, bound, limits
         self.blocks, self.done, self.whole = made.options.blocks, 0, False
-        self.warnings: Sequence[Diagnostic] = ()
+        self.warnings = RunWarnings()
         for observer in observers:
             observer.begins(lambda: self.done)
 
@@ -175,12 +174,12 @@ class Launch:
     def _counted(self, task: Task) -> None:
         self.done += len(task[0])
 
-    @staticmethod
-    def _together(bound: Any, parts: Sequence[RangeResult]) -> Outcome:  # Any: as in Launch
+    def _together(self, bound: Any, parts: Sequence[RangeResult]) -> Outcome:  # Any: as in Launch
         """The arrays, with what the blocks wrote in ascending order."""
         count, memories = Counter[str](), bound.targets(bound.inputs)
         for part in parts:
             count.update(part.count)
+            self.warnings.warned(part.warnings)
             for name, memory in memories.items():
                 if name in part.grown:
                     memory.grow(*part.grown[name])
@@ -195,7 +194,7 @@ class Launch:
         print(found.printed, end="")
         if isinstance(found.outputs, PtoError):
             raise found.outputs from None
-        self.warnings = found.warnings
+        self.warnings.warned(found.warnings)
         bound: Any = self.bound  # Any: either kind, each with handles of its own
         outputs: dict[str, AnyArray] = bound.outputs(bound.shared())
         for name, made in found.outputs.items():
@@ -241,12 +240,12 @@ def _run_whole(work: Work, _: None) -> WholeRun:
     bound, function = work.ready
     with _printing, redirect_stdout(StringIO()) as printed:
         try:
-            after, count = function.run(bound, work.limits(), [unclaimed := Unclaimed()])
+            after, count = function.run(bound, work.limits(), [warnings := RunWarnings()])
         except PtoError as problem:
             return WholeRun(printed.getvalue(), problem, Counter())
     before = bound.outputs(bound.shared())
     changes = {name: _change(before.get(name), array) for name, array in after.items()}
-    return WholeRun(printed.getvalue(), changes, count, unclaimed.found)
+    return WholeRun(printed.getvalue(), changes, count, warnings.found)
 
 
 def _change(before: AnyArray | None, after: AnyArray) -> Patch | AnyArray:

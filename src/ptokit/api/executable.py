@@ -31,9 +31,8 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.percore import arguments_of_all
 from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
 from ptokit.sim.cores.races import detector
-from ptokit.sim.cores.unclaimed import Unclaimed
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.observer import Observer
+from ptokit.sim.observer import Observer, RunWarnings
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 KEPT = 8  # of the things a program, or an executable, has made: the last ones
@@ -156,10 +155,10 @@ class Executable:
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays)
         races = detector(self.options.schedule)
-        unclaimed = Unclaimed()
-        watching = (*observers, unclaimed, *filter(None, [races]))
+        warnings = RunWarnings()
+        watching = (*observers, warnings, *filter(None, [races]))
         outputs, count = function.run(bound, limits, watching)
-        return Run(outputs, dict(count), bound.dtypes, unclaimed.found)
+        return Run(outputs, dict(count), bound.dtypes, warnings.found)
 
     def prepared(self, arrays: Mapping[str, Any]) -> tuple[Any, PreparedFunction]:
         """The function with these arguments, and made ready; PtoError if it is not legal.

@@ -21,11 +21,12 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Loc
 from ptokit.numerics.host import rounded_codes, values_of
+from ptokit.sim import convtile
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Memory
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
-Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, handles.ConvTile)
+Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
 Key: TypeAlias = Any  # whatever NumPy takes as an index
 Operand: TypeAlias = "Tile | float"
 
@@ -293,7 +294,7 @@ class Tile(Operators, _Stored[handles.Tile]):
         return _tile_of, (self.type, self.storage(), self.handle.shadow().copy())
 
 
-class ConvTile(_Stored[handles.ConvTile]):
+class ConvTile(_Stored[convtile.ConvTile]):
     """A convolution tile with bytes of its own: an array in the extents of its layout."""
 
     @property
@@ -374,7 +375,7 @@ def _tile_of(kind: TileType, data: AnyArray, shadow: AnyArray) -> Tile:
 
 
 def _conv_of(kind: ConvTileType, data: AnyArray, shadow: AnyArray) -> ConvTile:
-    return ConvTile(handles.ConvTile(kind, _memory(data, shadow), 0))
+    return ConvTile(convtile.ConvTile(kind, _memory(data, shadow), 0))
 
 
 def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:

@@ -37,6 +37,7 @@ from ptokit.isa.model.words import (
     Word,
 )
 from ptokit.numerics.host import is_of, is_raw, rounded_codes
+from ptokit.sim import convtile
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Elements, Memory
 
@@ -315,7 +316,7 @@ def conv_tile(
 def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
     """A new convolution tile of this type, as `conv_tile` makes it."""
     _require(kind)
-    made = handles.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
+    made = convtile.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
         array = host_array(data)
         if array.shape != kind.shape:

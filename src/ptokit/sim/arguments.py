@@ -23,8 +23,9 @@ from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.formats import pack, unpack
 from ptokit.numerics.host import bits_of, values_of
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.memory import Memory, copied
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array

@@ -61,6 +61,13 @@ class Core:
         self.block_idx, self.block_num = block_idx, block_num
         self.exposed: list[Memory] = []  # arrays whose addresses the program asked for
         self.spaces: dict[str, Memory] = {}  # those somebody asked for
+        self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # rules that only warn
+
+    def taken_warnings(self) -> list[Diagnostic]:
+        """What it has warned of since somebody asked last."""
+        found = [*self.warned.values()]
+        self.warned.clear()
+        return found
 
     @property
     def subblock_num(self) -> int:

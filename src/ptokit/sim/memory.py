@@ -260,6 +260,12 @@ class Elements:
         for memory, values in ((self.memory.data, codes), (self.memory.shadow, self._ones)):
             self._write(memory, part, np.where(keep, values, self._read(memory, part)))
 
+    def freeze(self, rows: range, cols: range) -> None:
+        """Elements of a window that were never written become 0, and count as written."""
+        part = self.part(rows, cols)
+        mask = self._read(self.memory.shadow, part)  # ones where something was written
+        self.write(rows, cols, self._read(self.memory.data, part) & mask)
+
     @property
     def _ones(self) -> Codes:
         return np.array(-1).astype(self.dtype.storage)

@@ -37,8 +37,8 @@ class Observer:
     def prepared(self, core: Core, body: Block) -> None:
         """A core is about to run these ops, and nothing was executed on it yet."""
 
-    def left(self, found: Iterable[Diagnostic]) -> None:
-        """A launch has ended; what it left in the queues between its cores."""
+    def warned(self, found: Iterable[Diagnostic]) -> None:
+        """Of what a run warns, when it or one of its cores has ended."""
 
     def executed(self, log: Logged) -> None:
         """A compiled program has run: what one thread of it executed, if the observer `logs`."""
@@ -58,3 +58,14 @@ class Observer:
 
     def entered(self, args: Sequence[Value], env: Env, core: Core) -> None:
         """A region begins, with values for its arguments."""
+
+
+class RunWarnings(Observer):
+    """Notes of what a run warns: of each place once."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+
+    def warned(self, found: Iterable[Diagnostic]) -> None:
+        told = {(one.slug, one.span) for one in self.found}
+        self.found += (one for one in found if (one.slug, one.span) not in told)

@@ -16,7 +16,7 @@ from ptokit.isa.lang.arrays import Array, Term, Window, Windows, windows_of
 from ptokit.isa.model.dtypes import DType, i64, u8
 from ptokit.isa.model.globaltypes import GlobalType, global_map
 from ptokit.isa.model.layouts import Axis, IndexMap
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
@@ -272,6 +272,12 @@ class Tile(Matrix):
         """What tells whether two handles name the same bytes."""
         return id(self.memory), self.address
 
+    def freeze(self, window: Windows) -> None:
+        """What was never written of a window becomes 0, and counts as written."""
+        rows, cols = self._window(window)
+        if rows and cols:
+            self.elements.freeze(rows, cols)
+
     def fill(self, bits: int) -> None:
         """Set every element of the storage to these bits; of a view, the valid region."""
         if self.elements.end is not None:
@@ -471,30 +477,3 @@ class Pointer:
             last = self.offset + sum((n - 1) * s for n, s in steps)
             self.memory.grow(self.dtype.nbytes(last + 1), shape)
         return GlobalView(kind, self.memory, self.offset)
-
-
-class ConvTile(Matrix):
-    """A convolution tile, read as the weight matrix it holds."""
-
-    def __init__(self, kind: ConvTileType, memory: Memory, address: int) -> None:
-        where: IndexMap = kind.map
-        elements = Elements(memory, address, kind.dtype, where)
-        super().__init__(kind, elements, where.rows.extent, where.cols.extent)
-        self.type: ConvTileType = kind
-
-    @property
-    def inner(self) -> Shape:
-        return self.type.inner
-
-    def codes(self) -> Codes:
-        """The element codes, in the extents of the layout."""
-        line = self.flat().elements
-        return line.read(range(1), range(self.type.numel)).reshape(self.type.shape)
-
-    def assign(self, codes: Codes) -> None:
-        """Store the codes of all elements."""
-        self.flat().elements.write(range(1), range(self.type.numel), codes.reshape(1, -1))
-
-    def written(self) -> bool:
-        """Whether every element was written."""
-        return self.flat().elements.unwritten(range(1), range(self.type.numel)) is None

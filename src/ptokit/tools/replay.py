@@ -34,9 +34,10 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.numerics.formats import decode
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.execute import Core, ReadyOp
 from ptokit.sim.memory import Memory
-from ptokit.sim.tile import ConvTile, GlobalView, Tile
+from ptokit.sim.tile import GlobalView, Tile
 
 Case = Mapping[str, Any]  # Any: JSON
 Bytes = NDArray[np.uint8]

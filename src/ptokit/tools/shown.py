@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from ptokit.api import hostarrays
 from ptokit.numerics.host import values_of
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: of any type
 

@@ -13,9 +13,10 @@ from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import BY_SCALAR
 from ptokit.sim.arguments import Env
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.execute import Core
 from ptokit.sim.observer import Observer
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.tools.shown import array_of, codes_shown, place_shown
 
 DIGEST = 4  # bytes

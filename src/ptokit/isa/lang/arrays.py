@@ -288,6 +288,10 @@ class Cells(Protocol):
         """Set every element of the whole storage to these bits; of a view, the valid region."""
         ...
 
+    def freeze(self, window: Windows) -> None:
+        """What was never written of a window is 0 from here on, as `freeze` of LLVM does."""
+        ...
+
     def constant(self, bits: int) -> Array:
         """A 1x1 array of this element type with these bits."""
         ...

@@ -6,7 +6,7 @@ others double sixteenths; lower bits belong to earlier elements.
 """
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.matrix import MatMul
+from ptokit.isa.pages.matrix import MatMul, write_boxes
 from ptokit.isa.pages.quantisation import EACH, INFINITY, one_of_two, side_by_side
 
 GROUP, PART, BIT = 64, 8, 4  # elements that share a number, and a bit of each kind
@@ -139,7 +139,8 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
         left = scales(col, lambda at: a_scale.take(row * a_scale.cols + at))
         row, across = b_scale.iota(k, n)
         right = scales(row, lambda at: b_scale.take(at * b_scale.cols + across))
-        c[:m, :n] = (a[:m, :k].cast(f32) * left).matmul(b[:k, :n].cast(f32) * right)
+        sums = (a[:m, :k].cast(f32) * left).matmul(b[:k, :n].cast(f32) * right)
+        write_boxes(c, m, n, sums)
 
 
 def scales(k: Array, byte: Callable[[Array], Array]) -> Array:

@@ -1,5 +1,7 @@
 """Matrix multiply: TMATMUL and its accumulating and biased forms (spec 4.5)."""
 
+from math import gcd
+
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.page import *
 
@@ -7,12 +9,20 @@ BIASES = "!pto.tile_buf<bias, 1x64xf32>"
 ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}
 PRODUCT_FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
+PITCH = "set compact=1 in the type of c, or give it no more boxes of rows than a has"
+COMPACT = "give c as many valid boxes of rows as a has"
 EXTENT = "hardware counts M, K and N with 12 bits"
+BOX = 16  # rows and columns of the boxes of an accumulator
 
 
 def sum_type(a: DType) -> DType:
     """The accumulator type of a product: i32 for integers, f32 for floats."""
     return i32 if a.is_int else f32
+
+
+def of_boxes(extent: Expr) -> Expr:
+    """So many rows as whole boxes."""
+    return (extent + (BOX - 1)) // BOX * BOX
 
 
 class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
@@ -35,6 +45,17 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
             named("shape", a.valid.cols <= 4095, b.valid.cols <= 4095, help=EXTENT),
         ),
     )
+    written, by_valid = of_boxes(a.valid.rows), of_boxes(c.valid.rows)
+    pitch = (
+        when(
+            c.compact == CompactMode.NULL, named("accumulator-pitch", written == c.rows, help=PITCH)
+        ),
+        when(
+            c.compact != CompactMode.NULL,
+            named("accumulator-pitch", written == by_valid, help=COMPACT),
+        ),
+    )
+    packed = on(HARDWARE, when(c.cols > BOX, warns(pitch)))
     product = (
         extents,
         either(
@@ -47,6 +68,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     )
     inner = both(a.cols == b.rows, b.cols == c.cols)
     some_rows = (
+        packed,
         named("shape", both(a.rows == c.rows, inner)),
         on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT)),
     )
@@ -69,13 +91,26 @@ def product(a: Array, b: Array, start: Array, order: Order) -> Array:
     return a.matmul(b) + start if order is Order.RECORDED else a.matmul(b, start)
 
 
+def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
+    """Writes m x n sums. What they leave of their boxes counts as written, too.
+
+    The cube unit works on boxes of 16 x 16, and kernels store more rows than their products have.
+    No source says what is in those rows; here it is what was there before, or 0.
+    """
+    down, across = gcd(c.rows, BOX), gcd(c.cols, BOX)  # the simulator takes a tile of one row
+    rows, cols = (m + down - 1) // down * down, (n + across - 1) // across * across
+    c[:m, :n] = sums
+    c.freeze((slice(0, m), slice(n, cols)))
+    c.freeze((slice(m, rows), slice(0, cols)))
+
+
 class Product(MatMul, abstract=True, recorded={"plain": {"c": "dst"}}):
     """c = a x b."""
 
     @staticmethod
     def run(c: Cells, a: Cells, b: Cells) -> None:
         (m, k), n = a.valid, b.valid.cols
-        c[:m, :n] = a[:m, :k].matmul(b[:k, :n])
+        write_boxes(c, m, n, a[:m, :k].matmul(b[:k, :n]))
 
 
 class TMatMul(Product, rules=(MatMul.product, MatMul.some_rows)):
@@ -107,7 +142,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
     @staticmethod
     def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order) -> None:
         (m, k), n = a.valid, b.valid.cols
-        c[:m, :n] = product(a[:m, :k], b[:k, :n], acc[:m, :n], order)
+        write_boxes(c, m, n, product(a[:m, :k], b[:k, :n], acc[:m, :n], order))
 
 
 def accumulating(product: str, c: str, **factors: str) -> str:
@@ -151,7 +186,7 @@ class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8",)):
     @staticmethod
     def run(c: Cells, a: Cells, b: Cells, bias: Cells, order: Order) -> None:
         (m, k), n = a.valid, b.valid.cols
-        c[:m, :n] = product(a[:m, :k], b[:k, :n], bias[0, :n], order)
+        write_boxes(c, m, n, product(a[:m, :k], b[:k, :n], bias[0, :n], order))
 
 
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):

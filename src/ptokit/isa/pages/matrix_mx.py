@@ -10,6 +10,7 @@ from ptokit.isa.pages.matrix import (
     MatMul,
     accumulating,
     product,
+    write_boxes,
 )
 from ptokit.isa.pages.quantisation import GROUP
 from ptokit.isa.pages.registers import Addressed
@@ -104,7 +105,7 @@ class ScaledProduct(Scaled, abstract=True, recorded={"plain": {"c": "dst"}}):
     @staticmethod
     def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:
         left, right = factors(a, a_scale, b, b_scale)
-        c[: a.valid.rows, : b.valid.cols] = left.matmul(right)
+        write_boxes(c, a.valid.rows, b.valid.cols, left.matmul(right))
 
 
 class TMatMulMx(ScaledProduct, name="tmatmul.mx", recorded_op="tmatmul_mx"):
@@ -142,7 +143,8 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled
         c: Cells, acc: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells, order: Order
     ) -> None:
         m, n = a.valid.rows, b.valid.cols
-        c[:m, :n] = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], order)
+        sums = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], order)
+        write_boxes(c, m, n, sums)
 
 
 class TMatMulMxAcc(ScaledAccumulation, name="tmatmul.mx.acc", recorded_op="tmatmul_mx"):
@@ -175,7 +177,8 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.dispu
         c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells, bias: Cells, order: Order
     ) -> None:
         m, n = a.valid.rows, b.valid.cols
-        c[:m, :n] = product(*factors(a, a_scale, b, b_scale), bias[0, :n], order)
+        sums = product(*factors(a, a_scale, b, b_scale), bias[0, :n], order)
+        write_boxes(c, m, n, sums)
 
 
 class TMatMulMxBias(ScaledBiased, name="tmatmul.mx.bias", recorded_op="tmatmul_mx"):

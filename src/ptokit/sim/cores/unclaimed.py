@@ -18,7 +18,6 @@ from ptokit.isa.model.targets import Target
 from ptokit.sim.cores.channel import COUNTERS, FREED, POPPED, PUSHED
 from ptokit.sim.cores.group import Grid
 from ptokit.sim.memory import Memory
-from ptokit.sim.observer import Observer
 
 
 class LeftWhat(Enum):
@@ -34,16 +33,6 @@ class LeftWhat(Enum):
     def seen(self, name: str, given: int, taken: int) -> str:
         """The numbers, in words."""
         return f"{name}: {given} {self.given}, {taken} {self.taken}"
-
-
-class Unclaimed(Observer):
-    """Notes what launches leave."""
-
-    def __init__(self) -> None:
-        self.found: list[Diagnostic] = []
-
-    def left(self, found: Iterable[Diagnostic]) -> None:
-        self.found += found
 
 
 class QueueUse(NamedTuple):

@@ -21,9 +21,10 @@ from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leav
 from ptokit.sim.kernels.overlap import MAY_ALIAS
 from ptokit.sim.kernels.scatters import Scatter
 from ptokit.sim.kernels.temporaries import Temporaries
-from ptokit.sim.kernels.walk import FAR, LINE, Access, LanePositions, Walk
+from ptokit.sim.kernels.walk import FAR, LINE, Access, LanePositions, Walk, address
 from ptokit.sim.record.code import NotNative, Undecided, text
 from ptokit.sim.record.expressions import (
+    FreezeStore,
     Known,
     Recording,
     Scalar,
@@ -69,6 +70,9 @@ class Function(Emitter):
 
     def store(self, store: WindowStore) -> None:
         """One store as loops."""
+        if isinstance(store, FreezeStore):
+            self._freeze(store)
+            return
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target]
         if self.tracked(store.cells):
@@ -85,6 +89,26 @@ class Function(Emitter):
         run = Assign(self, store, targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
         Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.transpose).run()
+
+    def _freeze(self, store: FreezeStore) -> None:
+        """The shadow holds ones where something was written: it is the mask of what stays."""
+        if not self.tracked(store.cells):  # all of it was written
+            return
+        size = store.cells.dtype.size
+        window = store.cells, store.rows, store.cols
+        targets = self.access(*window), self.access(*window, shadow=True)
+
+        def act(point: LanePositions) -> None:
+            lanes, kind = Lanes(self.code, point.lanes), f"i{size * 8}"
+            places = [address(self.code, a, self.loads.position(a, point, lanes)) for a in targets]
+            vector, align = lanes.type(kind), f"align {size}"
+            codes, shadow = (self.code.let(f"load {vector}, ptr {p}, {align}") for p in places)
+            kept = lanes.op("and", kind, codes, shadow)
+            for value, place in zip((kept, lanes.splat(kind, "-1")), places, strict=True):
+                self.code.do(f"store {vector} {value}, ptr {place}, {align}")
+
+        lanes = self.host.width // size
+        Walk(self.code, lanes, *self.counts(store), [*targets], act, "what was never written").run()
 
     # what must be done before
 

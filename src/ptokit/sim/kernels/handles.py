@@ -19,11 +19,12 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Coded, Int, Num
 from ptokit.sim.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
-from ptokit.sim.tile import ConvTile, GlobalView, KnownRegion, Pointer, Tile
+from ptokit.sim.tile import GlobalView, KnownRegion, Pointer, Tile
 
 Mapping_ = Callable[[Num], Num]
 Memories = Callable[[Any], Any]  # Any: a Space or a Memory

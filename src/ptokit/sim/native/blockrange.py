@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.native.compile import CompiledFunction, prints
 from ptokit.sim.native.compiledkernel import CompiledKernel
+from ptokit.sim.native.session import taken_warnings
+from ptokit.sim.observer import RunWarnings
 from ptokit.sim.patches import Patch
 from ptokit.sim.record.code import NotNative
 
@@ -20,11 +23,15 @@ Sizes: TypeAlias = "Mapping[str, tuple[int, tuple[int, ...]]]"  # bytes and exte
 
 @dataclass(frozen=True)
 class RangeResult:
-    """What some blocks did: `grown` are the outputs without an array that they made larger."""
+    """What some blocks did: `grown` are the outputs without an array that they made larger.
+
+    `warnings`: of their cores, and of what these blocks left in queues.
+    """
 
     written: Mapping[str, Patch]
     grown: Sizes
     count: Counter[str]
+    warnings: Sequence[Diagnostic]
 
 
 def divisible(
@@ -71,7 +78,7 @@ def run_range(
     outputs = {arg.name: arrays[arg.name] for arg in bound.written}
     written = _patches(outputs)
     grown = {name: (m.size, m.shape) for name, m in outputs.items() if m.shape is not None}
-    return RangeResult(written, grown, count)
+    return RangeResult(written, grown, count, taken_warnings(session.crew))
 
 
 def _of_kernel(
@@ -81,7 +88,8 @@ def _of_kernel(
     launch, count = kernel.apart(bound, limits, span), Counter[str]()
     for worker in (worker for cores in launch.switched() for worker in cores):
         count.update(worker.counts())
-    return RangeResult(_patches(bound.targets(launch.envs)), {}, count)
+    launch.tell([warnings := RunWarnings()])
+    return RangeResult(_patches(bound.targets(launch.envs)), {}, count, warnings.found)
 
 
 def _patches(memories: Mapping[str, Memory]) -> dict[str, Patch]:

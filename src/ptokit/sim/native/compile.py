@@ -29,7 +29,7 @@ from ptokit.sim.native.cachekey import described
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.plan import Plan
-from ptokit.sim.native.session import Grown, Session, Worker
+from ptokit.sim.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
@@ -123,7 +123,9 @@ class CompiledFunction(CompiledBody):
         for observer in observers:
             observer.begins(session.done)
         env, count = session.run(self.blocks, one_thread=one_thread)
-        outputs = bound.outputs(env)
+        outputs, found = bound.outputs(env), taken_warnings(session.crew)
+        for observer in observers:
+            observer.warned(found)
         for name, memory in session.arrays.items() if self.repeats else ():
             if memory.shape is not None:
                 self.grown[name] = memory.size, memory.shape

@@ -28,7 +28,7 @@ from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import BLOCK, CELL, WAITING, keeps_order
-from ptokit.sim.native.session import Worker
+from ptokit.sim.native.session import Worker, taken_warnings
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference.interpretedkernel import InterpretedJob, InterpretedKernel
@@ -208,10 +208,12 @@ class _Launch:
         kept += self.shared[number][COUNTERS].data.view(np.int64)
 
     def tell(self, observers: Iterable[Observer]) -> None:
-        """What the blocks left in queues."""
+        """Of what the cores warn, and what the blocks left in queues."""
         every = [self.earlier, *self.shared.values()]
+        found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
         for observer in observers:
-            observer.left(unclaimed(self.kernel.queues, self.kernel.how[0], every))
+            observer.warned(found)
+            observer.warned(unclaimed(self.kernel.queues, self.kernel.how[0], every))
 
     def keeps_order(self) -> bool:
         """Whether what a block does depends on those before it."""

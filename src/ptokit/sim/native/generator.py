@@ -164,13 +164,13 @@ class Compiler(MainFunction):
             raise NotNative(op.page.unexecuted)
         static = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
-        pending = [rule for rule, _ in doubtful(rules, static) if not rule.warning]
+        pending = [rule for rule, _ in doubtful(rules, static)]
         self.facts.learn(op, static)
         self.recording, self.code.unproven = Recording(), {}
         if not op.results and not op.regions and op.page.executes:
             self._data(op, env, pending)
             return
-        self._handles(op, env, pending)
+        self._handles(op, env, [rule for rule in pending if not rule.warning])
 
     def _regions(self, op: Op, env: Env) -> tuple[CompiledRegion, ...]:
         return tuple(CompiledRegion(self, r, env, self.compile_block) for r in op.regions)
@@ -205,10 +205,10 @@ class Compiler(MainFunction):
 
     def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
         """Whether the rules hold that nobody could decide before."""
-        met = [rule.holds(seen) for rule in pending]
-        if any(result is UNKNOWN for result in met):
+        met = [(rule, rule.holds(seen)) for rule in pending]
+        if any(result is UNKNOWN and not rule.warning for rule, result in met):
             raise NotNative("a rule that nobody decides before its instruction")
-        return every(met)
+        return every(result for _, result in met if result is not UNKNOWN)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """An instruction that makes handles, views or numbers, or has regions."""

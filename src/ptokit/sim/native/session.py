@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ import numpy as np
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.sim import execute
@@ -162,6 +162,11 @@ class Session:
         ]
         ranges = zip(cores, pairwise(edges), strict=True)
         return [Worker(self, core, *edge, blocks) for core, edge in ranges]
+
+
+def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
+    """What their cores have warned of since somebody asked last."""
+    return [found for worker in workers for found in worker.core.taken_warnings()]
 
 
 @cache

@@ -16,7 +16,7 @@ from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.sim.memory import Codes, Elements, Memory
-from ptokit.sim.record.expressions import AxisWindow, Recording
+from ptokit.sim.record.expressions import AxisWindow, FreezeStore, Recording
 from ptokit.sim.record.trace import Recorded
 
 Shadows = dict[str, Codes]
@@ -46,8 +46,11 @@ class Initial:
             self.read(read.cells, read.row_span, read.col_span)
         for store in recording.stores:
             rows, cols = exactly(store.rows), exactly(store.cols)
+            frozen = isinstance(store, FreezeStore)
+            if frozen:  # a memory without a shadow cannot tell what was never written
+                self.read(store.cells, store.rows, store.cols)
             shadow = self._shadow(self.name_of(store.cells))
-            if shadow is not None and rows and cols and store.definite:
+            if shadow is not None and rows and cols and (store.definite or frozen):
                 mark(shadow, store.cells, rows, cols)
 
     def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> None:

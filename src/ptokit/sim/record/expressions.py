@@ -254,6 +254,15 @@ class WindowStore:
 
 
 @dataclass(eq=False)
+class FreezeStore(WindowStore):
+    """Write zeros where nothing was ever written; the other elements of the window stay."""
+
+    @property
+    def definite(self) -> bool:
+        return False
+
+
+@dataclass(eq=False)
 class ScatterStore(WindowStore):
     """Write elements of a window, all of a static shape, at row-major indices, one after the other.
 

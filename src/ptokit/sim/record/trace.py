@@ -18,11 +18,13 @@ from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import Axis, known
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.words import GatherOOB, GlobalLayout
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, Num, Truth
 from ptokit.sim.record.expressions import (
     AxisWindow,
+    FreezeStore,
     Known,
     Positions,
     Recording,
@@ -33,7 +35,7 @@ from ptokit.sim.record.expressions import (
     WindowStore,
     as_expression,
 )
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
 MOST_LISTED = 1 << 20  # numbers of rows or columns that are written out
 
@@ -78,6 +80,13 @@ class Recorded(Matrix):
     def __setitem__(self, window: Windows, value: Term) -> None:
         rows, cols = self._spans(window)
         self.recording.stores.append(WindowStore(self.elements, rows, cols, self._value(value)))
+
+    def freeze(self, window: Windows) -> None:
+        rows, cols = self._spans(window)
+        if known(rows.count, 0) or known(cols.count, 0):
+            return
+        store = FreezeStore(self.elements, rows, cols, as_expression(self.constant(0), self.dtype))
+        self.recording.stores.append(store)
 
     def put(self, window: Windows, value: Array, where: Array) -> None:
         rows, cols = self._spans(window)

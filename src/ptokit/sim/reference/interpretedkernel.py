@@ -72,7 +72,7 @@ class InterpretedKernel:
     def tell(self, board: SignalBoard, observers: Sequence[Observer]) -> None:
         """What the launch left in queues."""
         for observer in observers:
-            observer.left(unclaimed(queue_uses(self.grid), self.target, board.queues))
+            observer.warned(unclaimed(queue_uses(self.grid), self.target, board.queues))
 
     def programs(
         self,
@@ -112,6 +112,9 @@ class InterpretedKernel:
         facts = Facts(core.target, dict(one.numbers))
         run = self.interpreter(core, facts, self.planned[core.kind], limits, observers)
         run.block(one.func.body)(dict(envs[core.kind]))
+        found = core.taken_warnings()
+        for observer in observers:
+            observer.warned(found)
         return run
 
 

@@ -29,6 +29,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.sim.arguments import Env
+from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, whole_number
@@ -36,7 +37,7 @@ from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.queues import InterpretedEnd
-from ptokit.sim.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
 Step: TypeAlias = "Callable[[Env], None]"
 RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
@@ -213,7 +214,7 @@ class _Execution:
         self.op, self.page, self.run = op, op.page, run
         static = run.facts.environment(op)
         rules = op.page.rules_on(run.facts.target)
-        pending = [rule for rule, _ in doubtful(rules, static) if not rule.warning and run.checks]
+        pending = [rule for rule, _ in doubtful(rules, static) if run.checks]
         self.ready = ReadyOp(op, pending)
         run.facts.learn(op, static)
         self.refine = op.page.type_of
@@ -271,8 +272,10 @@ class _Execution:
         if self.result is not None:
             seen[self.result] = target.resolve_any(self.op.results[0].type)
         for rule in self.ready.broken(seen):
-            where = blamed(self.op, rule)
-            raise PtoError(violation(self.page, rule, seen, where))
+            problem = violation(self.page, rule, seen, blamed(self.op, rule))
+            if not rule.warning:
+                raise PtoError(problem)
+            self.run.core.warned.setdefault((self.op, rule), problem)
         if self.refine is None or self.result is None:
             return {}
         return {self.result: refined(self.refine, seen, target)}

@@ -52,6 +52,9 @@ class InterpretedFunction:
             except PtoError as problem:
                 raised = problem if self.blocks == 1 else problem.noted(f"in block {index}")
                 raise raised from None
+            found = core.taken_warnings()
+            for observer in observers:
+                observer.warned(found)
         return bound.outputs(env if self.blocks == 1 else shared), count
 
     def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:
