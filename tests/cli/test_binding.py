@@ -334,6 +334,12 @@ func.func @g(%m: index) {
 """
 
 
+def test_a_private_function_that_nobody_calls_is_no_entry(folder: Path) -> None:
+    Path("k.pto").write_text(TWO.replace("ATTRIBUTES", "").replace("@g", "private @g"))
+    assert ptokit("run", "k.pto", "n=1").exit_code == 0
+    assert ptokit("run", "k.pto", "m=1", "--entry", "g").exit_code == 0
+
+
 def test_an_attribute_chooses_the_entry(folder: Path) -> None:
     Path("k.pto").write_text(TWO.replace("ATTRIBUTES", "attributes {pto.entry}"))
     assert ptokit("run", "k.pto", "n=1").exit_code == 0

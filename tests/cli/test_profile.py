@@ -9,6 +9,7 @@ from pathlib import Path
 from pipes.stream import DRAIN, PRIME, RIGHT, stream
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -109,6 +110,51 @@ def test_queues_that_wait_for_ever_are_named() -> None:
     assert result.exit_code == 1
     for flag in ("V -> MTE2, id 0", "MTE2 -> V, id 0", "V -> MTE3, id 0"):
         assert flag in result.output
+
+
+AWAITED = """\
+func.func @awaited(%n: !pto.ptr<i32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %two = arith.constant 2 : i32
+  %v = pto.make_tensor_view %n, shape = [%c1, %c1], strides = [%c1, %c1] : !pto.tensor_view<1x1xi32>
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1]
+       : !pto.tensor_view<1x1xi32> -> !pto.partition_tensor_view<1x1xi32>
+  pto.comm.twait(%p, %two : !pto.partition_tensor_view<1x1xi32>, i32) {cmp = #pto<wait_cmp ge>}
+  return
+}
+"""
+
+
+def test_a_signal_that_nobody_gave_is_named() -> None:
+    Path("awaited.pto").write_text(AWAITED)
+    result = profile("awaited.pto", "--target", "a5")
+    assert (result.exit_code, "note: not given, and zeros here: %n" in result.output) == (1, True)
+    np.save("arrived.npy", np.full(1, 2, np.int32))
+    assert profile("awaited.pto", "n=arrived.npy", "--target", "a5").exit_code == 0
+
+
+def test_arrays_that_nobody_gave_are_as_large_as_their_views() -> None:
+    """The matrix of a large layer: 320 MB, of which the program loads a few lines."""
+    Path("large.pto").write_text("""\
+func.func @large(%w: !pto.ptr<f16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %far = arith.constant 39999 : index
+  %cols = arith.constant 4096 : index
+  %rows = arith.constant 40000 : index
+  %v = pto.make_tensor_view %w, shape = [%rows, %cols], strides = [%cols, %c1]
+       : !pto.tensor_view<?x?xf16>
+  %p = pto.partition_view %v, offsets = [%far, %c0], sizes = [%c1, %cols]
+       : !pto.tensor_view<?x?xf16> -> !pto.partition_tensor_view<1x4096xf16>
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 1x4096xf16>
+  pto.tload ins(%p : !pto.partition_tensor_view<1x4096xf16>)
+       outs(%t : !pto.tile_buf<vec, 1x4096xf16>)
+  return
+}
+""")
+    result = profile("large.pto", "--target", "a5")
+    assert result.output.startswith("@large on a5: ")
 
 
 def test_what_the_program_prints_is_no_part_of_its_profile() -> None:

@@ -426,3 +426,18 @@ def test_a_row_reduction_of_no_columns_changes_nothing(target: str) -> None:
         for function in (pto.trowsum, pto.trowprod, pto.trowmax, pto.trowmin):
             function(dst, src)
         assert dst.storage().tolist() == before
+
+
+@pytest.mark.parametrize("name", ["trowexpandmul", "trowexpandsub", "trowexpanddiv"])
+def test_level_3_may_leave_out_the_scratch_of_a_column_that_is_expanded(name: str) -> None:
+    """The library has a buffer for it above what programs may use: no warning, as of A5."""
+    text = f"""\
+%a = arith.constant 0 : i64
+%b = arith.constant 8192 : i64
+%m = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 16x64xf32>
+%c = pto.alloc_tile addr = %b : !pto.tile_buf<vec, 16x1xf32, blayout=col_major>
+pto.{name} ins(%m, %c : !pto.tile_buf<vec, 16x64xf32>,
+    !pto.tile_buf<vec, 16x1xf32, blayout=col_major>) outs(%m : !pto.tile_buf<vec, 16x64xf32>)
+"""
+    for target in ("a2a3", "a5"):
+        assert "level" not in {d.slug for d in pto.loads(text).check(target)}

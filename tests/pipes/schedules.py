@@ -14,7 +14,7 @@ from random import Random
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.cores.races import adds
+from ptokit.sim.cores.races import commute
 from ptokit.sim.pipes.byteregions import ByteRegion
 from ptokit.sim.pipes.entries import (
     Await,
@@ -206,7 +206,7 @@ def conflicts(launch: Launch) -> set[tuple[int, int]]:
         if not (writes & later_reads or writes & later_writes or reads & later_writes):
             continue
         one, other = launch.entries[a], launch.entries[b]
-        if _both_add(one, other):
+        if commute(one.op, other.op):
             continue
         ordered = after[2 * a + 1] >> (2 * b) & 1
         if one.queue.core != other.queue.core:
@@ -214,11 +214,6 @@ def conflicts(launch: Launch) -> set[tuple[int, int]]:
         if not ordered:
             found.add((a, b))
     return found
-
-
-def _both_add(one: QueueEntry, other: QueueEntry) -> bool:
-    """Whether both add to what they write: in global memory the order makes no matter."""
-    return adds(one.op) and adds(other.op)
 
 
 def _reachable(launch: Launch) -> list[int]:

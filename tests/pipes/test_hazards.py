@@ -299,6 +299,28 @@ def test_blocks_add_in_any_order_and_count_at_elements_of_their_own() -> None:
     assert of_two_blocks("%c0", add) == counted
 
 
+@pytest.mark.parametrize("how", ["atomic_add", "set"])
+def test_blocks_that_change_one_signal_race_with_nobody(how: str) -> None:
+    """Each change is one access: a rank that waits counts those who have arrived."""
+    text = f"""
+func.func @arrive(%n: !pto.ptr<i32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i32
+  %v = pto.make_tensor_view %n, shape = [%c1, %c1], strides = [%c1, %c1] : !pto.tensor_view<1x1xi32>
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1]
+       : !pto.tensor_view<1x1xi32> -> !pto.partition_tensor_view<1x1xi32>
+  pto.comm.tnotify(%p, %one : !pto.partition_tensor_view<1x1xi32>, i32)
+       {{notifyOp = #pto<notify_op {how}>}}
+  return
+}}
+"""
+    program = pto.loads(text)
+    for target in ("a2a3", "a5"):
+        found = program.races(target, blocks=3, n=np.zeros(1, np.int32))
+        assert "hazard" not in {d.slug for d in found}
+
+
 def test_blocks_race_in_a_program_that_leaves_its_pipes_to_a_compiler() -> None:
     """Both blocks store all of the output: no flag of a core would order them."""
     text = stream([], [LOAD[1], ADD[2], STORE[1]], [], "%c4")

@@ -34,7 +34,7 @@ HOUSE = {
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_520,  # below analysis: effects come from recorded bodies
     "analysis": 3_835,  # queues between cores; bytes that are free again, by pipe; maps of memories
-    "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
+    "sim/cores": 1_266,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_572,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_854,  # sessions run again; cores as coroutines, signals; shared code; ranges

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ptokit.api.files import read_bytes
 from ptokit.diagnostics.diagnostic import PtoError, call_error
@@ -24,6 +25,7 @@ from ptokit.sim.arguments import array_extents
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
+AT_ONCE = 1 << 20  # elements that are made in one piece
 
 
 @dataclass(frozen=True)
@@ -55,22 +57,34 @@ class Fill(Completed):
             raise _open(arg, self)
         if prod(shape) > MOST:
             raise _too_large(arg, prod(shape))
-        values = self._values(arg.name, shape, dtype.is_float)
-        return _array(rounded_codes(np.asarray(values), dtype), dtype)
+        return _array(self._codes(arg.name, prod(shape), dtype).reshape(shape), dtype)
 
     def endless(self, arg: Value) -> bool:
         """Whether neither the text nor the argument's type gives extents."""
         return self.shape is None and isinstance(arg.type, PtrType)
 
     def _number(self, kind: ScalarType, name: str) -> int | float:
-        value = self._values(name, (), kind.is_float)
+        (value,) = next(self._values(name, 1, kind.is_float))
         return float(value) if kind.is_float else int(value)
 
-    def _values(self, name: str, shape: tuple[int, ...], real: bool) -> Any:  # Any: an array
-        if self.content == "zeros":
-            return np.zeros(shape)
+    def _codes(self, name: str, count: int, dtype: DType) -> NDArray[Any]:  # Any: unsigned
+        """Part by part: of large arrays there is no second copy, and of zeros no memory is used."""
+        if self.content == "zeros" and not rounded_codes(np.zeros(1), dtype).any():
+            return np.zeros(count, dtype.storage)
+        codes, at = np.empty(count, dtype.storage), 0
+        for values in self._values(name, count, dtype.is_float):
+            codes[at : at + values.size] = rounded_codes(values, dtype)
+            at += values.size
+        return codes
+
+    def _values(self, name: str, count: int, real: bool) -> Iterator[NDArray[Any]]:  # Any: numbers
         source = np.random.default_rng([self.seed, crc32(name.encode())])
-        return source.standard_normal(shape) if real else source.integers(0, SMALL, shape)
+        for first in range(0, count, AT_ONCE):
+            size = min(AT_ONCE, count - first)
+            if self.content == "zeros":
+                yield np.zeros(size)
+            else:
+                yield source.standard_normal(size) if real else source.integers(0, SMALL, size)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -12,7 +12,7 @@ from ptokit.api.bind import launch_arguments
 from ptokit.api.fills import Fill
 from ptokit.api.issued import OfFunctions, issued
 from ptokit.api.settings import current_target, target_named
-from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import TARGETS, Target
@@ -33,6 +33,7 @@ from ptokit.sim.pipes.timeline import Line, LineTime, Place, Timeline
 SHOWN = 5  # waits, and lines of the critical path
 BAR = 20  # characters that stand for all cycles
 UNKNOWN_SIZE = 1 << 16  # elements
+BY_VALUES = {"deadlock", "division-by-zero", "global-out-of-bounds"}  # what data can end a run in
 MOVERS = {Pipe.MTE2, Pipe.MTE3}
 BY_DATA = "no flags in the program: order by data dependences"
 
@@ -100,7 +101,10 @@ def profile(
     named = {arg.name for arg, _ in launch_arguments(whole, arrays)}
     open = [a for a in whole.args if a.name not in arrays and a.name not in named]
     zeros = {a.name: SampleArray() for a in open if not isinstance(a.type, ScalarType)}
-    (issue,) = issued(program, chosen, func, {**zeros, **arrays}, blocks)
+    try:
+        (issue,) = issued(program, chosen, func, {**zeros, **arrays}, blocks)
+    except PtoError as problem:
+        raise _on_zeros(problem, list(zeros)) from None
     cores = issue.cores
     if issue.cut:
         raise error("instruction-limit", f"@{entry.name}: {TOO_LONG}", help=SHORTER)
@@ -111,6 +115,14 @@ def profile(
     if stuck:
         raise PtoError([*RaceReport(issue, chosen, Findings(stuck=stuck)).diagnostics()])
     return Profile(entry.name, timeline, issue)
+
+
+def _on_zeros(problem: PtoError, names: Sequence[str]) -> PtoError:
+    """The same, with a word about the arrays that nobody gave where their values decide it."""
+    if not names or BY_VALUES.isdisjoint(d.slug for d in problem.diagnostics):
+        return problem
+    note = Note(f"not given, and zeros here: {', '.join(f'%{name}' for name in names)}")
+    return PtoError([replace(d, notes=(*d.notes, note)) for d in problem.diagnostics])
 
 
 def _no_room(name: str, wait: QueueEntry, timeline: Timeline) -> PtoError:

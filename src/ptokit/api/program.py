@@ -175,7 +175,8 @@ class Program(Rich):
     def func(self, name: str | None = None) -> Func:
         """The function of that name, the only entry, or the only one that no other calls.
 
-        Calls are replaced by what they call. An entry has the attribute `pto.entry`.
+        Private ones are left out where others are. Calls are replaced by what they call. An entry
+        has the attribute `pto.entry`.
         """
         from ptokit.passes.percore import whole_kernel
 
@@ -191,7 +192,8 @@ class Program(Rich):
             chosen = [f for f in every if f.name == name]
         else:
             marked = [f for f in every if f.attrs.get(ENTRY, False) is not False]
-            chosen = marked or [f for f in entries(self.module) if not f.declared]
+            open = [f for f in entries(self.module) if not f.declared]
+            chosen = marked or [f for f in open if f.visibility != "private"] or open
         pair = len(chosen) == 2 and peer_of(self.module, chosen[0]) is chosen[1]
         if len(chosen) == 1 or pair:  # both ends of a kernel's pipes
             return chosen[0]

@@ -17,7 +17,7 @@ from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
 NO_MEMORY = "no memory"  # behind a view without a place
-LARGEST_OUTPUT = 1 << 28  # bytes an output may grow to when no array is given
+LARGEST_OUTPUT = 1 << 31  # bytes that views let an array without a size grow to
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 Index: TypeAlias = "NDArray[np.int64]"

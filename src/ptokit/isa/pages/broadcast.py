@@ -73,7 +73,6 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
         in_vec(dst, src0, src1),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
         on(A2A3, when(tmp.given, column, one_type(dst, tmp))),
-        when(narrow_dn, warns(named_scratch(tmp, (A2A3,)))),
         on(A2A3, named("shape", *room, help="256 bytes for each 8 rows, at most 7680")),
     )
 

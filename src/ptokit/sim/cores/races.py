@@ -82,6 +82,20 @@ def adds(op: AnyOp) -> bool:
     return isinstance(op, Op) and AtomicType.ADD in op.attrs.values()
 
 
+def orders(op: AnyOp) -> bool:
+    """Whether the op changes or tests signals in memory, by single accesses of the scalar unit.
+
+    Several cores do so at once, and that is what orders them. Transfers between ranks use signals
+    too, on another pipe: the bytes that they move are data.
+    """
+    return isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
+
+
+def commute(one: AnyOp, other: AnyOp) -> bool:
+    """Whether it makes no difference which of two accesses to global memory is the first."""
+    return (adds(one) and adds(other)) or (orders(one) and orders(other))
+
+
 class RaceDetector(Observer):
     """Runs the cores in a random order and raises at the first race; atomic additions are none."""
 
@@ -107,11 +121,7 @@ class RaceDetector(Observer):
         if id(op) not in self.numbers:
             self.numbers[id(op)] = len(self.ops)
             self.ops.append(op)
-        # Signals in memory are changed and tested by several cores at once, in single accesses by
-        # the scalar unit: that is what orders the cores, so it races with nothing. Transfers
-        # between ranks use SIGNALS too, on another pipe: the bytes that they move are data.
-        orders = isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
-        atomic = orders or adds(op)
+        atomic = orders(op) or adds(op)
         self.at = None if atomic else (self.places.index(core.place), self.numbers[id(op)])
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from ptokit.ir.garbage import gc_disabled
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.cores.races import adds
+from ptokit.sim.cores.races import commute
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
 from ptokit.sim.pipes.entries import (
     Await,
@@ -185,7 +185,7 @@ class HazardDetector:
             for region in some
             if region.written or region.near
             for conflict in self._conflicts(entry, region, lane, clock, writes)
-            if not _both_add(conflict, entry)
+            if not _commute(conflict, entry)
         ]
         if not self.known[lane]:
             self.known[lane] = clock.copy()
@@ -257,9 +257,9 @@ class HazardDetector:
             self.found[key] = Hazard(kind, first, second, where, inverted)
 
 
-def _both_add(one: _Conflict, later: PipeWork) -> bool:
-    """Whether both add to global memory, each in one access: in which order makes no matter."""
-    return one.here.space.core is None and adds(one.work.op) and adds(later.op)
+def _commute(one: _Conflict, later: PipeWork) -> bool:
+    """Whether both add to global memory, or are signals in it: the order makes no difference."""
+    return one.here.space.core is None and commute(one.work.op, later.op)
 
 
 def lane_of(queue: PipeQueue) -> int:
