@@ -157,7 +157,7 @@ def _on_samples(funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Targ
         every = [_bound(func, sample) for func in funcs]
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
         with suppress(PtoError):  # it is too long
-            issues = [*dry_runs(DryLaunch(bound, target))]
+            issues = [*dry_runs(DryLaunch(bound, target, mixed=True))]
             if issues and not idle(issues):
                 return issues
             least = least or issues

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
-from ptokit.isa.lang.traits import CHANNEL, FLAGS
+from ptokit.isa.lang.traits import CHANNEL, FLAGS, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
@@ -28,7 +28,9 @@ Pairs: TypeAlias = "frozenset[frozenset[int]]"  # of ops, by their identities
 
 
 def synchronise(module: Module, target: Target) -> Module:
-    """The module with flags and barriers; a kernel that has any, or needs none, as it is.
+    """The module with flags and barriers; a kernel that has flags, or needs none, as it is.
+
+    Barriers that a kernel has are kept: front ends write some next to transfers between ranks.
 
     The two functions of a pair are synchronised together. Hazards between cores that no signal
     orders stay as they are. PtoError where an op is not known, or no run on samples is legal.
@@ -48,7 +50,7 @@ def synchronise(module: Module, target: Target) -> Module:
 def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
     """Whether there is nothing to do; PtoError where the pipes of an op are not known."""
     ops = [op for func in kernel.funcs for op in func.body.walk()]
-    flags = any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
+    flags = any(isinstance(op, Op) and _signals(op) for op in ops)
     if target.in_order or flags or any(func.declared for func in kernel.funcs):
         return True
     for op in ops:
@@ -58,6 +60,11 @@ def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
             message = f"{op.name}: no function and no section is at the other end of its pipe"
             raise refuse(message, op.span, "give the program both ends, or flags of its own")
     return False
+
+
+def _signals(op: Op) -> bool:
+    """Whether it is one of two that order pipes; barriers are complete and may need more."""
+    return FLAGS in op.page.uses and STOPS not in op.page.traits
 
 
 class _Synchronising:

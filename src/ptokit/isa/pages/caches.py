@@ -25,7 +25,7 @@ class AddressSpace(Word, mlir="address_space", cpp_type="AddressSpace"):
     BIAS, SCALING, ZERO = ("bias", "BIAS"), ("scaling", "SCALING"), ("zero", "ZERO")
 
 
-class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), pipe=S):
+class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), traits=(STOPS,), pipe=S):
     """Let nothing go on before what was written to these memories is visible to all cores."""
 
     asm = Asm(shape="angled", cpp_text="dsb({scope});")

@@ -230,6 +230,7 @@ UNSURE = "sources disagree whether A5 has barriers for M and FIX (X12): ALL is s
 class Barrier(
     Instr,
     uses=(FLAGS,),
+    traits=(STOPS,),
     pipe=S,
     disputes=("X12",),
     asm=Asm(shape="angled", cpp_text="pipe_barrier({of});"),
@@ -249,7 +250,12 @@ class Barrier(
 
 
 class OfOperation(
-    Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(cpp_text="TSYNC<Op::{op}>();")
+    Instr,
+    abstract=True,
+    uses=(FLAGS,),
+    traits=(STOPS,),
+    pipe=S,
+    asm=Asm(cpp_text="TSYNC<Op::{op}>();"),
 ):
     """A wait for the pipe of an operation."""
 

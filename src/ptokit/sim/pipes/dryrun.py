@@ -8,7 +8,7 @@ middle of its long loops is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -33,7 +33,7 @@ from ptokit.sim.arguments import Bound, BoundKernel, Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issuing import Issue, Turn, Way
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
     InterpretedFlow,
@@ -54,6 +54,9 @@ MOST_ISSUED = 50_000  # instructions of one dry run
 MOST_SHORTENED = 10_000  # and of one with shortened loops
 FEW_ISSUED = 2_000  # beyond which compiled code, once it is made, is faster
 MIXED = 20  # further samples, of several numbers
+HALF = 0.5
+MOST_MIXED = 24  # runs whose branches go any way
+STALE = 4  # such runs without a turn that no run before has: they are enough
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
@@ -64,13 +67,15 @@ class PathChoice:
     """What happens where a number is not known: the trip count of a loop, the way of a branch.
 
     `found` is what memory holds where a number comes from there. With a `period` loops keep their
-    first and last iterations, so many to twice as many; what is left out is a multiple of it.
+    first and last iterations, so many to twice as many; what is left out is a multiple of it. With
+    a `seed` each branch goes any way each time that its condition is computed.
     """
 
     iterations: int = 1
     way: bool = True
     found: int = 0
     period: int | None = None
+    seed: int | None = None
 
 
 ALONE = PathChoice()
@@ -81,6 +86,7 @@ class _ChosenFlow(InterpretedFlow):
     """Loops and branches whose numbers are not known."""
 
     choice: PathChoice
+    way: Callable[[], bool]
 
     def loop(
         self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
@@ -97,7 +103,7 @@ class _ChosenFlow(InterpretedFlow):
         return tuple(before(*carried)[1:])
 
     def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
-        return super().branch(self.choice.way, regions)
+        return super().branch(self.way(), regions)
 
 
 @dataclass
@@ -135,14 +141,40 @@ class DryRun(Interpreter):
         super().__init__(*how)
         self.issue, self.choice, self.unknown = issue, choice, unknown
         self.checks = checks
+        self.random = None if choice.seed is None else Random(choice.seed)
+        self.ways: dict[Value, bool] = {}  # of conditions, until they are computed again
+        self.last: Way | None = None
 
     def flow(self, op: Op) -> InterpretedFlow:
-        if not self.unknown.isdisjoint(_deciding(op)):
-            return _ChosenFlow(self.choice)
+        deciding = [value for value in _deciding(op) if value in self.unknown]
+        if deciding:
+            return _ChosenFlow(self.choice, partial(self._way, deciding[0]))
         period = self.choice.period
         return InterpretedFlow() if period is None else _ShortenedFlow(period)
 
+    def _way(self, condition: Value) -> bool:
+        if self.random is None:
+            way = self.choice.way
+        else:
+            way = self.ways.setdefault(condition, self.random.random() < HALF)
+        before, self.last = self.last, (id(condition), way)
+        self.issue.turns.add((before, self.last))
+        return way
+
     def _step(self, op: AnyOp) -> Step:
+        step = self._kept(op)
+        if self.random is None or self.unknown.isdisjoint(op.results):
+            return step
+
+        def computed(env: Env) -> None:
+            for value in op.results:
+                self.ways.pop(value, None)
+            step(env)
+
+        return computed
+
+    def _kept(self, op: AnyOp) -> Step:
+        """What is left of an op."""
         if not isinstance(op, Op):
             return execution(op, self)
         if isinstance(self.core, GroupedCore) and not CORES.isdisjoint(op.page.uses):
@@ -211,6 +243,7 @@ class DryLaunch:
     target: Target
     blocks: int = 1
     most: int | None = None  # instructions; None: MOST_ISSUED
+    mixed: bool = False  # branches go also different ways in one run, as if data decided each
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
     refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
 
@@ -302,13 +335,31 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     run that breaks a rule is left out; if none is left with several iterations, samples decide.
     """
     unknown = frozenset(value for func in launch.funcs for value in depending(func))
-    several = False
+    several, turns = False, set[Turn]()
     for choice in _choices(launch.funcs, unknown):
         for issue in launch.first_legal(choice, unknown):
             several |= choice.iterations > 1
+            turns |= issue.turns
             yield issue
     if not several:
         yield from launch.first_legal(ALONE, frozenset())
+    if launch.mixed and turns:
+        yield from _mixed(launch, unknown, turns)
+
+
+def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> Iterator[Issue]:
+    """Runs whose branches follow one another as in none before, until there seem to be no more."""
+    stale = 0
+    for seed in range(MOST_MIXED):
+        before = len(turns)
+        choice = PathChoice(TRIP_COUNTS[seed % 2], seed=seed)
+        for issue in launch.first_legal(choice, unknown):
+            turns |= issue.turns
+            if len(turns) > before:
+                yield issue
+        stale = 0 if len(turns) > before else stale + 1
+        if stale == STALE:
+            return
 
 
 def idle(issues: Sequence[Issue]) -> bool:

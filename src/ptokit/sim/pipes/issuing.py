@@ -44,6 +44,8 @@ from ptokit.sim.tile import Tile
 
 Touched: TypeAlias = "tuple[ByteRegion, ...]"
 Operands: TypeAlias = "tuple[tuple[str, object], ...]"
+Way: TypeAlias = "tuple[int, bool]"  # a condition, by its identity, and what it is
+Turn: TypeAlias = "tuple[Way | None, Way]"  # one way after another
 
 
 class FlagEvents(Protocol):
@@ -217,6 +219,7 @@ class Issue(Observer):
         self.loops: dict[int, tuple[Value, ...]] = {}
         self.places: list[CorePlace] = []
         self.cut = False  # what was executed last is missing
+        self.turns = set[Turn]()  # of the branches that were chosen
         self.chosen = False  # its iterations and branches were chosen: those of cores may not fit
         self.ended: Sequence[Diagnostic] = ()  # why cores did not come to their ends
 

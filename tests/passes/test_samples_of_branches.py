@@ -1,0 +1,86 @@
+"""Branches that data decides: one run may take each of them, one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import ptokit as pto
+from ptokit.api.program import Program
+from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
+
+T, V, P = (
+    "!pto.tile_buf<vec, 1x64xf32>",
+    "!pto.tensor_view<?x?xf32>",
+    ("!pto.partition_tensor_view<1x64xf32>"),
+)
+HEAD = f"""\
+func.func @pick(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %which: !pto.ptr<i32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i32
+  %half = arith.constant 0.5 : f32
+  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+  %w = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+  %t = pto.alloc_tile : {T}
+"""
+# lines below 0 are filled, line 0 is doubled, others are copied: through one tile
+TEXT = f"""{HEAD}\
+  scf.for %i = %c0 to %c8 step %c1 {{
+    %p = pto.partition_view %v, offsets = [%i, %c0], sizes = [%c1, %c64] : {V} -> {P}
+    %q = pto.partition_view %w, offsets = [%i, %c0], sizes = [%c1, %c64] : {V} -> {P}
+    %n = pto.load_scalar %which[%i] : !pto.ptr<i32> -> i32
+    %below = arith.cmpi slt, %n, %zero : i32
+    scf.if %below {{
+      pto.texpands ins(%half : f32) outs(%t : {T})
+    }} else {{
+      pto.tload ins(%p : {P}) outs(%t : {T})
+      %first = arith.cmpi eq, %n, %zero : i32
+      scf.if %first {{
+        pto.tadd ins(%t, %t : {T}, {T}) outs(%t : {T})
+      }}
+    }}
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+  }}
+  return
+}}
+"""
+WAYS = [[-1, 1, 0, -1, 0, 1, -1, 1], [1, 1, -1, -1, 0, 0, 1, 0], [0, -1, 1, 0, 1, -1, -1, 0]]
+# a barrier of the program's own, of several that it needs
+BARRED = f"""{HEAD}\
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.tload ins(%p : {P}) outs(%t : {T})
+  pto.tadd ins(%t, %t : {T}, {T}) outs(%t : {T})
+  pto.barrier <PIPE_ALL>
+  pto.tstore ins(%t : {T}) outs(%q : {P})
+  return
+}}
+"""
+
+
+def made(text: str, chip: str) -> Program:
+    return Program(run_passes(pto.loads(text).module, ["synchronise"], TARGETS[chip]))
+
+
+def found(program: Program, chip: str, which: list[int]) -> list[str]:
+    x, y = np.ones((8, 64), np.float32), np.zeros((8, 64), np.float32)
+    words = np.array(which, np.int32)
+    return [d.slug for d in program.races(chip, x=x, y=y, which=words)]
+
+
+def test_whatever_data_decides_is_in_order() -> None:
+    for chip in ("a2a3", "a5"):
+        program = made(TEXT, chip)
+        assert [found(program, chip, which) for which in WAYS] == [[]] * len(WAYS)
+
+
+def test_a_barrier_alone_is_no_synchronisation_of_a_whole_program() -> None:
+    for chip in ("a2a3", "a5"):
+        assert "hazard" in found(pto.loads(BARRED), chip, [0] * 8)
+        program = made(BARRED, chip)
+        assert found(program, chip, [0] * 8) == []
+        assert program.text().count("<PIPE_ALL>") == 1
+        assert made(program.text(), chip).text() == program.text()
