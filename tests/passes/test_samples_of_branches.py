@@ -84,3 +84,50 @@ def test_a_barrier_alone_is_no_synchronisation_of_a_whole_program() -> None:
         assert found(program, chip, [0] * 8) == []
         assert program.text().count("<PIPE_ALL>") == 1
         assert made(program.text(), chip).text() == program.text()
+
+
+# a line is copied page by page: a length says how far, a table where each page lies
+PAGED = f"""\
+func.func @paged(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %length: !pto.ptr<i32>, \
+%table: !pto.ptr<i32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c63 = arith.constant 63 : index
+  %c4096 = arith.constant 4096 : index
+  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+  %w = pto.make_tensor_view %y, shape = [%c4096, %c64], strides = [%c64, %c1] : {V}
+  %n = pto.load_scalar %length[%c0] : !pto.ptr<i32> -> i32
+  %most = arith.index_cast %n : i32 to index
+  %more = arith.addi %most, %c63 : index
+  %pages = arith.divsi %more, %c64 : index
+  scf.for %i = %c0 to %pages step %c1 {{
+    %from = arith.muli %i, %c64 : index
+    %left = arith.subi %most, %from : index
+    %cols = arith.minsi %left, %c64 : index
+    %k = pto.load_scalar %table[%i] : !pto.ptr<i32> -> i32
+    %page = arith.index_cast %k : i32 to index
+    %t = pto.alloc_tile valid_col = %cols : !pto.tile_buf<vec, 1x64xf32, valid=1x?>
+    %p = pto.partition_view %v, offsets = [%page, %c0], sizes = [%c1, %cols] : {V} -> \
+!pto.partition_tensor_view<1x?xf32>
+    %q = pto.partition_view %w, offsets = [%i, %c0], sizes = [%c1, %cols] : {V} -> \
+!pto.partition_tensor_view<1x?xf32>
+    pto.tload ins(%p : !pto.partition_tensor_view<1x?xf32>)
+         outs(%t : !pto.tile_buf<vec, 1x64xf32, valid=1x?>)
+    pto.tstore ins(%t : !pto.tile_buf<vec, 1x64xf32, valid=1x?>)
+         outs(%q : !pto.partition_tensor_view<1x?xf32>)
+  }}
+  return
+}}
+"""
+
+
+def test_a_length_in_memory_is_longer_than_a_table_is_wide() -> None:
+    """With one number for both no run takes two pages: it leaves the array, or its tile."""
+    for chip in ("a2a3", "a5"):
+        program = made(PAGED, chip)
+        x, y = np.ones((8, 64), np.float32), np.zeros((4096, 64), np.float32)
+        length, table = np.array([200], np.int32), np.array([3, 0, 7, 1], np.int32)
+        found = program.races(chip, x=x, y=y, length=length, table=table)
+        assert [d.slug for d in found] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ptokit.analysis.aliases import written_args
 from ptokit.analysis.cores import kind_of
@@ -21,7 +21,7 @@ from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, wit
 from ptokit.passes.syncedges import SyncEdge, WithEdges
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.dryrun import DryLaunch, dry_runs, idle, samples
+from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs, idle, samples
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.issuing import Issue
 
@@ -36,6 +36,7 @@ class SyncKernel:
     funcs: Sequence[Func]
     kinds: Sequence[KernelKind]
     sections: Mapping[KernelKind, type[Instr]]
+    held: HeldNumbers = field(default_factory=HeldNumbers)  # in the arrays of legal runs
 
     @classmethod
     def of(cls, module: Module, func: Func) -> SyncKernel:
@@ -141,23 +142,28 @@ def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[Sampl
     funcs = [_asking(func) for func in of.funcs]
     cores = kernel.cores(funcs)
     if not cores:
-        return [SampleRun.of(issue, [None], of.edges) for issue in _on_samples(funcs, (), target)]
-    if together := _on_samples([*cores.values()], [*cores], target):
+        return [
+            SampleRun.of(issue, [None], of.edges)
+            for issue in _on_samples(funcs, (), target, kernel.held)
+        ]
+    if together := _on_samples([*cores.values()], [*cores], target, kernel.held):
         kinds = [place.kind for place in together[0].places]
         return [SampleRun.of(issue, kinds, of.edges) for issue in together]
-    alone = {kind: _on_samples([func], (), target) for kind, func in cores.items()}
+    alone = {kind: _on_samples([func], (), target, kernel.held) for kind, func in cores.items()}
     every = [(kind, issue) for kind, issues in alone.items() for issue in issues]
     return [SampleRun.of(issue, [k], of.edges) for k, issue in every] if all(alone.values()) else []
 
 
-def _on_samples(funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target) -> list[Issue]:
+def _on_samples(
+    funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target, held: HeldNumbers
+) -> list[Issue]:
     """What these functions issue at once, of cores of these kinds; without kinds of one core."""
     least: list[Issue] = []
     for sample in samples(arguments_of_all(funcs), whole=False):
         every = [_bound(func, sample) for func in funcs]
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
         with suppress(PtoError):  # it is too long
-            issues = [*dry_runs(DryLaunch(bound, target, mixed=True))]
+            issues = [*dry_runs(DryLaunch(bound, target, mixed=True, held=held))]
             if issues and not idle(issues):
                 return issues
             least = least or issues

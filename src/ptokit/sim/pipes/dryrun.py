@@ -34,6 +34,7 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issuing import Issue, Turn, Way
+from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
     InterpretedFlow,
@@ -58,27 +59,7 @@ HALF = 0.5
 MOST_MIXED = 24  # runs whose branches go any way
 STALE = 4  # such runs without a turn that no run before has: they are enough
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
-HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
-
-
-@dataclass(frozen=True)
-class PathChoice:
-    """What happens where a number is not known: the trip count of a loop, the way of a branch.
-
-    `found` is what memory holds where a number comes from there. With a `period` loops keep their
-    first and last iterations, so many to twice as many; what is left out is a multiple of it. With
-    a `seed` each branch goes any way each time that its condition is computed.
-    """
-
-    iterations: int = 1
-    way: bool = True
-    found: int = 0
-    period: int | None = None
-    seed: int | None = None
-
-
-ALONE = PathChoice()
 
 
 @dataclass
@@ -209,7 +190,9 @@ class DryRun(Interpreter):
         return exchanged
 
     def _issued(self, op: Op) -> Step:
-        samples = {value: _sample(value, self.choice.found) for value in op.results}
+        choice = self.choice
+        found = choice.index if _source(op) in choice.indices else choice.found
+        samples = {value: _sample(value, found) for value in op.results}
 
         def issued(env: Env) -> None:
             self.limits.before(op)
@@ -244,6 +227,7 @@ class DryLaunch:
     blocks: int = 1
     most: int | None = None  # instructions; None: MOST_ISSUED
     mixed: bool = False  # branches go also different ways in one run, as if data decided each
+    held: HeldNumbers | None = None  # where arrays may hold different numbers
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
     refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
 
@@ -296,14 +280,20 @@ class DryLaunch:
 
         PtoError if it is too long even with shortened loops: what it would show nobody knows.
         """
-        ops = (op for func in self.funcs for op in func.body.walk() if isinstance(op, Op))
-        for found in HELD if any(map(_from_memory, ops)) else HELD[:1]:
+        every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
+        sources = [*dict.fromkeys(_source(op) for op in every if _from_memory(op))]
+        plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
+        split = self.held.choices(choice, sources) if self.held is not None else ()
+        known = self.held is not None and self.held.known is not None
+        for one in chain(split, plain) if known else chain(plain, split):
             try:
-                issue = self._short_enough(replace(choice, found=found), unknown)
+                issue = self._short_enough(one, unknown)
             except _Illegal as end:
                 if self.periods[0] is None:  # else cores may be shortened unlike
                     self.refused.append(end.problem)
                 continue
+            if self.held is not None and one.indices:
+                self.held.known = one
             yield issue
             return
 
@@ -459,6 +449,11 @@ def _depends(block: Block, found: set[Value]) -> None:
                 found.update((*region.args, *op.results))
         if not found.isdisjoint(inputs):
             found.update(op.results)
+
+
+def _source(op: Op) -> str:
+    """The name of what an op reads first."""
+    return next((value.name for _, value in op.values()), "")
 
 
 def _from_memory(op: Op) -> bool:

@@ -1,0 +1,55 @@
+"""What a dry run takes where no number is known: trip counts, ways, and what memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, product
+
+HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
+LENGTHS = (1 << 16, 3000)  # the second: no multiple of what loops take at once
+INDICES = (16, 0)
+MOST_TRIED = 120  # runs in which arrays hold different numbers
+
+
+@dataclass(frozen=True)
+class PathChoice:
+    """What happens where a number is not known: the trip count of a loop, the way of a branch.
+
+    `found` is what memory holds where a number comes from there; arrays of these names hold
+    `index` instead, as those do that lead to parts of others. With a `period` loops keep their
+    first and last iterations, so many to twice as many; what is left out is a multiple of it. With
+    a `seed` each branch goes any way each time that its condition is computed.
+    """
+
+    iterations: int = 1
+    way: bool = True
+    found: int = 0
+    indices: tuple[str, ...] = ()
+    index: int = 0
+    period: int | None = None
+    seed: int | None = None
+
+
+ALONE = PathChoice()
+
+
+@dataclass
+class HeldNumbers:
+    """What arrays hold with which a run was legal, so that it is not looked for again."""
+
+    known: PathChoice | None = None
+    left: int = MOST_TRIED
+
+    def choices(self, choice: PathChoice, sources: Sequence[str]) -> Iterator[PathChoice]:
+        """Some arrays hold lengths, others indices, as those did with which a run was legal."""
+        if self.known is not None:
+            kept = replace(choice, indices=self.known.indices, index=self.known.index)
+            yield from (replace(kept, found=found) for found in LENGTHS)
+            return
+        some = chain.from_iterable(combinations(sources, n) for n in range(1, len(sources)))
+        for indices, found, index in product(some, LENGTHS, INDICES):
+            if self.left == 0 or not choice.iterations:
+                return
+            self.left -= 1
+            yield replace(choice, found=found, indices=indices, index=index)
