@@ -220,3 +220,34 @@ def test_ends_that_agree() -> None:
     )
     program = pto.loads(f"{kernel(*one(0))}\n{cube}")
     assert [d.message for d in program.check("all") if d.slug == "pipe"] == []
+
+
+def sibling(*parts: str) -> str:
+    return "\n".join(f"module {{\n{part}\n}}" for part in parts)
+
+
+USER = kernel(f"%a = {imported()}", kind=CUBE, name="c")
+OWNER = kernel(*one(0))
+HIDDEN = OWNER.replace("func.func @", "func.func private @")
+FOUND = {
+    "beside it": sibling(f"{USER}\n{OWNER}"),
+    "beside it, private": sibling(f"{USER}\n{HIDDEN}"),
+    "in another module": sibling(USER, OWNER),
+    "beside it, another elsewhere": sibling(f"{USER}\n{OWNER}", OWNER),
+    "declared beside it": sibling(f"{USER}\nfunc.func private @v()", OWNER),
+}
+NOT_FOUND = {
+    "several modules have a function @v": sibling(USER, OWNER, OWNER),
+    "there is no function @v": sibling(USER, HIDDEN),
+}
+
+
+@pytest.mark.parametrize("where", FOUND)
+def test_a_peer_is_the_function_that_the_name_means(where: str) -> None:
+    assert "pipe" not in {d.slug for d in pto.loads(FOUND[where]).check("a5")}
+
+
+@pytest.mark.parametrize("message", NOT_FOUND)
+def test_a_peer_that_nobody_can_tell_is_refused(message: str) -> None:
+    found = pto.loads(NOT_FOUND[message]).check("a5")
+    assert any(message in d.message for d in found)

@@ -3,7 +3,7 @@
 A tile lives from the line that makes it to the last line that names it or a view of it, and to the
 end of each loop around that line that does not hold the first. Arguments live all the time. A tile
 whose handle becomes a view of something else lives on the line that makes it: what is said to live
-does.
+does. What is only scratch, of instructions that do without it on the chip, does not live.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def lives(func: Func, target: Target, addresses: Mapping[Value, int]) -> list[Li
     found: list[Life] = []
     for value in (*func.args, *made):
         kind: Any = target.resolve_any(value.type)  # Any: a tile
-        if not hasattr(kind, "loc"):
+        if not hasattr(kind, "loc") or (uses.get(value) and idle(value, uses[value], target)):
             continue
         life, ends = (-1, len(lines.number)), (None, None)
         if value in made:
@@ -110,6 +110,12 @@ def lives(func: Func, target: Target, addresses: Mapping[Value, int]) -> list[Li
         own = value in made and allocates(made[value]) and not computed(made[value], addresses)
         found.append(Life(*where, *life, ends, own))
     return found
+
+
+def idle(value: Value, uses: list[Op], target: Target) -> bool:
+    """Whether a tile is only scratch that its instructions do without."""
+    chips = (op.page.operand(n).idle for op in uses for n, v in op.values() if v is value)
+    return all(target.follows(each) for each in chips)
 
 
 def computed(op: AnyOp, addresses: Mapping[Value, int]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -50,6 +51,8 @@ class Checker:
         self.threads = OF_THREADS in func.attrs
         for arg in func.args:
             self.value(arg)
+        if self.facts.target.kinds and not func.flat:
+            self.found[:] = map(_of_a_caller, self.found)
         self.block(func.body)
 
     def block(self, block: Block) -> None:
@@ -198,6 +201,15 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 
 
 LINES = "tile-alignment"  # of the tile that a window is a part of
+GIVEN = "the assembler asks that of tiles that a function makes; this one a caller makes"
+
+
+def _of_a_caller(found: Diagnostic) -> Diagnostic:
+    """What is wrong with an argument: what nobody asks of one is a warning."""
+    free = found.slug == LINES
+    return replace(found, severity=Severity.WARNING, help=GIVEN) if free else found
+
+
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 

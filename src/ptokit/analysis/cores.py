@@ -22,6 +22,8 @@ from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VEC, VECTOR, Ker
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
 KIND = "pto.kernel_kind"
 MIXED = "put what each kind of core runs into a section of its own kind"
+NO_KIND = "neither its function nor a section around it says which kind of core sets up this end"
+SAID = "put it into a section, or say it of the function: pto.kernel_kind"
 
 
 def level_of(module: Module) -> int | None:
@@ -66,6 +68,18 @@ def misplaced(module: Module) -> Iterator[Diagnostic]:
         else:
             for op in func.body.ops:
                 yield from _unsorted(op)
+            for op in () if func.flat else _ends(func.body):
+                yield _refusal(op, NO_KIND, SAID)
+
+
+def _ends(block: Block) -> Iterator[Op]:
+    """What sets up an end of a pipe outside of sections."""
+    for op in block.ops:
+        of_kind = isinstance(op, Op) and op.page.core is not None
+        if isinstance(op, Op) and of_kind and op.page.exchange is Exchange.OPENS:
+            yield op
+        for region in () if of_kind else op.regions:
+            yield from _ends(region)
 
 
 def kind_of(module: Module, func: Func) -> KernelKind | None:

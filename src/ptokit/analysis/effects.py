@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptokit.analysis.known import DATA_KINDS, Facts
+from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
@@ -98,7 +99,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
         {values[n]: some for n, some in reads},
         {values[n]: some for n, some in writes},
         {values[n]: some for n, some in fills},
-        tuple(v for o in op.page.operands if o.role is Role.SCRATCH for v in op.bound(o.name)),
+        tuple(v for name in scratch_of(op, facts.target) for v in op.bound(name)),
         op.page.pipe_of(env),
         _needed(op, env),
         registers,

@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
-from ptokit.isa.model.targets import SPACES
+from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
@@ -122,12 +123,33 @@ class Interference(PointsTo):
                 derived = op is not None and DERIVES in op.page.traits
                 explicit = bool(address) or derived
                 found[value] = Storage(value, kind, known, explicit=explicit)
+        busy = found.keys() - _idle(self.func, facts.target)
         for value, tile in found.items():
-            tile.beside = self.beside[value] & found.keys()
+            tile.beside = self.beside[value] & busy if value in busy else set()
             tile.interferes |= tile.beside
             for other in tile.beside:
                 found[other].interferes.add(value)
         return found
+
+
+def scratch_of(op: Op, target: Target) -> list[str]:
+    """The operands that hardware of a target computes in."""
+    scratch = (o for o in op.page.operands if o.role is Role.SCRATCH)
+    return [o.name for o in scratch if not target.follows(o.idle)]
+
+
+def _idle(func: Func, target: Target) -> set[Value]:
+    """What is only scratch, of instructions that do without it on the target."""
+    idle, busy = set[Value](), {*func.args}
+    for op in func.body.walk():
+        if isinstance(op, OpaqueOp):
+            busy.update(op.uses)
+            continue
+        spare = {o.name for o in op.page.operands if o.role is Role.SCRATCH}
+        spare.difference_update(scratch_of(op, target))
+        for name, value in op.values():
+            (idle if name in spare else busy).add(value)
+    return idle - busy
 
 
 class LiveRanges(Interference):

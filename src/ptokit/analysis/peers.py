@@ -34,11 +34,11 @@ AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 def check_pipes(module: Module) -> Iterator[Diagnostic]:
     """Everything wrong with the pipes of a module, on any target."""
-    ends = {func.name: _End(func) for func in module.funcs}
+    ends = {func: _End(func) for func in module.funcs}
     for end in ends.values():
         if end.every:
             yield from end.check()
-            yield from _peers(end, ends)
+            yield from _peers(end, ends, module)
 
 
 class _End:
@@ -144,18 +144,28 @@ def _through_memory(opened: Op, way: int) -> bool:
     return bool(given & slots) and bool(given & {*copies, *handle})
 
 
-def _peers(end: _End, ends: dict[str, _End]) -> Iterator[Diagnostic]:
+def _meant(module: Module, func: Func, name: str) -> list[Func]:
+    """Who may be the peer of this name: a function beside it, else the visible ones of others."""
+    there = [other for other in module.funcs if other.name == name and not other.declared]
+    own = [other for other in there if module.owner(other) is module.owner(func)]
+    return own or [other for other in there if other.visibility != "private"]
+
+
+def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagnostic]:
     """Each buffer that the function imports is reserved by its peer, for the same pipe."""
     seen: set[tuple[str, str]] = set()
     for op in end.of(Exchange.IMPORTS):
         label, name = str(fact(op, "label")), str(fact(op, "peer")).strip('@"')
-        peer = ends.get(name)
+        meant = _meant(module, end.func, name)
         if (label, name) in seen:
             yield wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")
         seen.add((label, name))
-        if peer is None:
-            yield wrong(op, f"there is no function @{name}", "name the function that reserves it")
+        if len(meant) != 1:
+            several = f"several modules have a function @{name}"
+            message = several if meant else f"there is no function @{name}"
+            yield wrong(op, message, "name the function that reserves it")
             continue
+        peer = ends[meant[0]]
         reserved = [r for r in peer.of(Exchange.RESERVES) if fact(r, "label") == label]
         if not reserved:
             help = "reserve it there under this name"

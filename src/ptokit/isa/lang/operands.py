@@ -35,6 +35,7 @@ class Operand(Field):
     `exact`: and no other one. `element`: a body gets the number as an array of one element of its
     own type. `handle`: which handle it is. `counts`: of which axis it counts elements, where text
     may count pairs of them: rows, cols, extents and steps, in the order of the axes, or elements.
+    `idle`: the targets that do without this scratch.
     """
 
     def __init__(
@@ -55,11 +56,12 @@ class Operand(Field):
         exact: bool = False,
         handle: HandleType | None = None,
         counts: str = "",
+        idle: tuple[str, ...] = (),
         doc: str = "",
     ) -> None:
         super().__init__("?")
         self.name = "?"  # until its page names it
-        self.counts = counts
+        self.counts, self.idle = counts, idle
         self.role, self.kind, self.default = role, kind, default
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals

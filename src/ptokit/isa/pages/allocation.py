@@ -8,6 +8,8 @@ from ptokit.isa.pages.windows import inside, on_a2a3
 ALL = "say in the type what is valid of the window, or give valid [..]"
 KEPT = "a window has the pad and the compact mode of its source"
 SAID = "the type says what is valid, or ? for it"
+OF_A5 = (hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2)
+ONLY_A5 = "floats of 8 and 4 bits are of A5"
 
 
 def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled, ...]:
@@ -83,6 +85,8 @@ class AllocTile(Allocation, name="alloc_tile"):
 
     asm = Asm(cpp_text=AT_ADDRESS)
     example = f"%t = pto.alloc_tile : {VEC_F32}"
+    wide = named("element-type", ~Allocation.result.dtype.isin(*OF_A5), help=ONLY_A5)
+    rules = (*Allocation.rules, on(A2A3, wide))
 
 
 class AllocConv(

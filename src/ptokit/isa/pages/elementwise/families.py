@@ -84,7 +84,7 @@ TILES = (Binary.dst, Binary.src0, Binary.src1)
 class BinaryTmp(Binary, abstract=True):
     """dst = f(src0, src1) with scratch."""
 
-    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
 
 
 class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
@@ -149,7 +149,7 @@ class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPU
 class WithScalarTmp(WithScalar, abstract=True):
     """dst = f(src, scalar) with scratch."""
 
-    tmp = Scratch(Tile, None, doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
 
 
 class WithInteger(WithScalar, abstract=True):

@@ -1,0 +1,75 @@
+"""What the public assembler asks of functions: arguments, kinds of cores, types of new tiles."""
+
+from __future__ import annotations
+
+import pytest
+from test_assembler import program, tile, wrong
+
+import ptokit as pto
+
+HARD = ("a2a3", "a5")
+COLUMN, WIDE = tile("vec", "8x1xi32"), tile("vec", "8x16xf32")
+COUNTED = {"a": WIDE, "b": WIDE, "i": COLUMN, "j": COLUMN, "d": WIDE}
+JOINED = program(
+    COUNTED,
+    f"pto.tconcatidx ins(%a, %b, %i, %j : {WIDE}, {WIDE}, {COLUMN}, {COLUMN}) outs(%d : {WIDE})",
+)
+MEMREF = program({"m": "memref<3xf32, #pto.address_space<vec>>"})
+OPENED = (
+    "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %n : i32)"
+)
+
+
+@pytest.mark.parametrize("target", HARD)
+@pytest.mark.parametrize("text", [JOINED, MEMREF])
+def test_lines_of_what_a_caller_makes_are_a_warning(text: str, target: str) -> None:
+    found = pto.loads(text).check(target)
+    assert "tile-alignment" in {d.slug for d in found if not d.is_error}
+    assert "tile-alignment" not in {d.slug for d in found if d.is_error}
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_lines_of_what_the_function_makes_are_whole(target: str) -> None:
+    assert "tile-alignment" in wrong(program({}, f"%t = pto.alloc_tile : {COLUMN}"), target)
+
+
+def in_section(kind: str) -> str:
+    return program({"n": "i32"}, f"pto.section.{kind} {{", OPENED, "}")
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_an_end_of_a_pipe_is_set_up_where_the_kind_of_core_is_said(target: str) -> None:
+    branch = program({"n": "i32", "b": "i1"}, "scf.if %b {", OPENED, "}")
+    for text in (program({"n": "i32"}, OPENED), branch, in_section("cube")):
+        assert "core" in wrong(text, target)
+    assert "core" not in wrong(in_section("vector"), target)
+
+
+@pytest.mark.parametrize("dtype", ["!pto.hif8", "f8E4M3FN", "f8E5M2", "!pto.f4E2M1x2"])
+def test_narrow_floats_are_of_a5(dtype: str) -> None:
+    text = program({}, f"%t = pto.alloc_tile : {tile('vec', f'16x64x{dtype}')}")
+    assert wrong(text, "a2a3") == {"element-type"}
+    assert not wrong(text, "a5")
+
+
+PART = "!pto.partition_tensor_view<64x304xi32>"
+
+
+def with_scratch(words: str) -> str:
+    kind = tile("vec", "64x304xi32")
+    names = ("a", "b", "t", "d")
+    return program(
+        {"p": PART},
+        *(f"%{name} = pto.alloc_tile : {kind}" for name in names),
+        *(f"pto.tload ins(%p : {PART}) outs(%{n} : {kind})" for n in "ab"),
+        f"pto.txor ins(%a, %b, %t : {kind}, {kind}, {kind}) outs(%d : {kind})",
+        words.format(kind=kind),
+    )
+
+
+def test_scratch_that_a5_does_without_takes_no_memory() -> None:
+    """Three of these tiles fit, four do not."""
+    unused, used = with_scratch(""), with_scratch("pto.tneg ins(%d : {kind}) outs(%t : {kind})")
+    assert not wrong(unused, "a5")
+    assert wrong(used, "a5") == {"out-of-memory"}
+    assert wrong(unused, "a2a3") == {"out-of-memory"}
