@@ -19,6 +19,7 @@ ROW = tile("vec", "16x1xf32", "blayout=col_major")
 PADDED, GROWN = tile("vec", "16x64xf32", "pad=1"), tile("vec", "32x64xf32", "pad=1")
 BOX = tile("mat", "16x16xf16", *BOXED)
 WIDE = tile("mat", "64x32xf16", *BOXED)
+ZEROED = tile("mat", "16x16xf16", *BOXED, "pad=1")
 MEMORY = "!pto.partition_tensor_view<1x1x1x16x32xf32>"
 
 
@@ -185,6 +186,8 @@ CASES = {
     "an accumulator as it is": (of("tmov", {"a": ACC, "d": MAT_F32}), HARD, FINE),
     "a fill that grows": (of("tfillpad", {"a": VEC, "d": GROWN}), HARD, FINE),
     "a fill that shrinks": (of("tfillpad", {"a": GROWN, "d": PADDED}), HARD, {"shape"}),
+    "a fill of a mat tile": (of("tfillpad", {"a": ZEROED, "d": ZEROED}), HARD, FINE),
+    "a fill of another pad": (of("tfillpad", {"a": BOX, "d": ZEROED}), HARD, {"attribute"}),
     "a window inside a box": (
         SUBVIEW.replace("STEP", "8").replace("ROW", "%i").replace("COL", "%zero"),
         HARD,

@@ -16,13 +16,15 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
     example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
     of_zeros = named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero")
     alike = both(src.layout == dst.layout, src.rows == dst.rows, src.cols == dst.cols)
-    in_place = named("shape", both(src.loc == MAT, alike), help="in mat the types differ in pad")
+    one_type = "C++ fills mat tiles of one type only, pad too"
+    in_place = named("shape", both(src.loc == MAT, alike), help=one_type)
+    same_pad = named("attribute", src.pad == dst.pad, help=one_type)
     filled = (
         named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
         named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
         on_a2a3(src, dst),
         on(HARDWARE, dst.loc.isin(VEC, MAT), when(dst.loc == MAT, of_zeros, dst.layout == NZ)),
-        on(HARDWARE, when(dst.loc == MAT, in_place)),
+        on(HARDWARE, when(dst.loc == MAT, in_place, same_pad)),
     )
     equal = (filled, both(dst.rows == src.rows, dst.cols == src.cols))
     grown = "C++ has TFILLPAD_EXPAND for a larger dst, and only in vec"
