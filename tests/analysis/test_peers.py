@@ -114,8 +114,10 @@ OF_ENTRIES = {
     ),
     "i32 is pushed and f32 popped": converted("no_convert", dtype="i32"),
     "qf322b8_pre_scalar needs its parameters, a scalar": converted("qf322b8_pre_scalar"),
-    "req8_vec needs its parameters, a vector": converted("req8_vec", SET, dtype="i32"),
-    "with id = 0": converted("qf322b8_pre_scalar", SCALED),
+    "req8_vec needs its parameters, a vector": converted("req8_vec", dtype="i32"),
+    "with id = 0": converted("req8_scalar", dtype="i32"),
+    "the function has no pipe with id 1": converted("qf322b8_pre_scalar", SET, SCALED),
+    "the conversion of the pipe multiplies by no scalar": converted("f32f16", SET),
 }
 ODD, TALLER = ACC.replace(">", ", valid=15x16>"), "!pto.tile_buf<vec, 8x16xf32, valid=?x?>"
 LOCAL = "(c2v_consumer_buf = %b : i32)"

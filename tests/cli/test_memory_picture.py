@@ -56,7 +56,7 @@ def test_the_picture_has_a_rectangle_for_each_tile(text: str, beyond: int, tmp_p
     tiles = [r for r in picture.iter(f"{SVG}rect") if r.get("class") == "tile"]
     assert len(tiles) == 4
     red = [r for r in tiles if float(r.get("y", 0)) < capacity_of(picture)]
-    assert len(red) == beyond == output.count("error[out-of-memory]")
+    assert len(red) == beyond == output.count("[out-of-memory]")
     assert {r.get("fill") for r in red} <= {"#e15759"}
     words = [t.text for t in picture.iter(f"{SVG}text")]
     assert {"%x", "%a", "%b", "%c", "UB of @f on a2a3", "196,608"} <= {*words}

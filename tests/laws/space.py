@@ -234,7 +234,7 @@ class Space:
         if operand.name in self.placed:
             knobs["address"] = (0, PLACES)
         named = {o.name for o in self.page.types.values() if o.role in (Role.IN, Role.SCRATCH)}
-        if operand.name in named and operand.kind is Kind.SCALAR and self.tiles():
+        if operand.name in named and operand.kind is Kind.SCALAR:
             knobs["type"] = (SCALARS[0], SCALARS)
         if operand.name in named and operand.kind is Kind.ANY:
             knobs["type"] = (POINTERS[0], POINTERS)

@@ -74,7 +74,7 @@ def waits(random: Random) -> tuple[Arrays, Arrays]:
     return {"x": x, "base": np.zeros(8, np.int64)}, {"x": 2 * x}
 
 
-@golden(refused={"a2a3": "not-on-target"})
+@golden()
 def shared_buffers(random: Random) -> tuple[Arrays, Arrays]:
     x = numbers(random, 1, 64)
     return {"x": x, "id": 3}, {"x": -x}

@@ -20,11 +20,11 @@ HOUSE = {
     "diagnostics": 814,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
     "isa/model": 2_270,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_760,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_771,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 920,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
-    "isa/pages": 11_702,  # all tile instructions of the manual; other cores, ranks; whole products
+    "isa/pages": 11_822,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 680,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 905,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
@@ -33,7 +33,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_520,  # below analysis: effects come from recorded bodies
-    "analysis": 3_905,  # queues between cores; bytes free again, by pipe; maps; spare scratch
+    "analysis": 3_972,  # queues between cores; bytes free again, by pipe; maps; spare scratch
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_572,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared

@@ -23,6 +23,7 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
+LATE = "compilers take it, the run refuses it"
 BEHIND = "the type says `?`: compilers take it, the run refuses it"
 GUARDED = "a condition or a loop bound around it is known only when it runs"
 
@@ -82,10 +83,12 @@ class IntervalAnalysis(Checker):
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         varies = self.facts.varies(op, env)
-        if outcome is False and not varies and self.stated(op, rule):
+        if outcome is False and not varies and rule.late:
+            self.postponed(op, rule, env, LATE)
+        elif outcome is False and not varies and self.stated(op, rule):
             super().judge(op, rule, env, outcome)
         elif outcome is False and not varies:
-            self.unstated(op, rule, env)
+            self.postponed(op, rule, env, BEHIND)
         elif self.facts.blind or rule.warning or same_value(op, rule.formula):
             return
         elif varies and not self.guards:
@@ -105,12 +108,13 @@ class IntervalAnalysis(Checker):
         finally:
             self.facts.types = types
 
-    def unstated(self, op: Op, rule: Rule, env: Mapping[str, Any]) -> None:
-        """A rule that breaks by numbers behind a `?`: a warning, and the run refuses it."""
+    def postponed(self, op: Op, rule: Rule, env: Mapping[str, Any], why: str) -> None:
+        """A rule that breaks where compilers do not look: a warning, and the run refuses it."""
         found = violation(op.page, rule, env, blamed(op, rule))
-        self.found.append(replace(found, severity=Severity.WARNING, help=BEHIND))
+        help = f"{rule.help}; {why}" if rule.late and rule.help else why
+        self.found.append(replace(found, severity=Severity.WARNING, help=help))
         if not self.facts.blind:
-            self.left.append(undecided_rule(op, rule, GUARDED if self.guards else BEHIND))
+            self.left.append(undecided_rule(op, rule, GUARDED if self.guards else why))
 
     def loop(
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion

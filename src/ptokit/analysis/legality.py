@@ -18,8 +18,9 @@ from ptokit.analysis.uninitialised import Trial, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Module, Op, Value
+from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -146,7 +147,8 @@ def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tupl
     unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS | OPAQUE and not d.rule]
     elided = [d.message for d in found if d.slug == "type-elided"]
     unwritten = [d.message for d in found if d.slug == "uninitialised-read"]
-    reasons = [*unknown[:1], *elided[:1], *unwritten[:1]]
+    crowded = [d.message for d in found if d.slug == "out-of-memory"]  # by a caller's tiles
+    reasons = [*unknown[:1], *elided[:1], *unwritten[:1], *crowded[:1]]
     if left:
         reasons.append(f"{_count(len(left), 'rule')} left to the run, {left[0].why}")
     return (Outcome.UNDECIDED if reasons else Outcome.LEGAL), "; ".join(reasons)
@@ -173,7 +175,26 @@ def judged(
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
     found.sort(key=lambda d: _line(d.span))
     left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
-    return found + list(check_addresses(interference, facts)), left
+    found += _resized_arguments(func, target)
+    given = [] if func.flat else func.args
+    return found + list(check_addresses(interference, facts, given)), left
+
+
+def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
+    """Tiles that a caller gave: on hardware their valid regions are the caller's."""
+    changes = (op for op in func.walk() if isinstance(op, Op) and RESIZES in op.page.traits)
+    for op in changes if target.kinds and not func.flat else ():
+        (tile,) = op.bound(op.page.operands[0].name)
+        if tile in func.args:
+            slug = "dynamic-valid"
+            yield Diagnostic(
+                slug,
+                f"{op.name}: the valid region of %{tile.name} is the caller's",
+                op.span,
+                rule="only tiles that the function makes change their valid region",
+                help="allocate a tile of this type in the function and resize that",
+                targets=(target.name,),
+            )
 
 
 def _perhaps_overlapping(

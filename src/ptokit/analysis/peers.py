@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptokit.analysis.pipe_entries import (
+    SETS,
     USES,
     check_conversion,
+    check_meant,
     check_parameters,
     check_places,
     check_slots,
@@ -79,6 +81,9 @@ class _End:
             message = f"the pipes of the function take {flags} flags, a core has {MOST_FLAGS}"
             yield wrong(last, message, "each direction of a pipe takes two flags")
         yield from self._labels()
+        pipes = self.of(Exchange.OPENS)
+        for op in self.of(*SETS) if pipes else ():
+            yield from check_meant(op, pipes)
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):
                 help = "set it up in this function, with the same id"

@@ -161,6 +161,20 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
                 yield wrong(op, message, "the epilogue of the pipe converts nothing", other)
 
 
+def check_meant(setting: Op, pipes: Sequence[Op]) -> Iterator[Diagnostic]:
+    """What sets parameters names one of the function's pipes, which multiplies by such."""
+    number, role = fact(setting, "number"), setting.page.exchange
+    kind = SETS[role] if role is not None else ""
+    meant = [op for op in pipes if fact(op, "id") in (number, None)]
+    modes = [CONVERSIONS.get(mode_of(op) or "") for op in meant]
+    if not meant:
+        message, help = f"the function has no pipe with id {number}", "give the id of the pipe"
+        yield wrong(setting, message, help)
+    elif not any(mode is not None and mode.scale == kind for mode in modes):
+        message = f"the conversion of the pipe multiplies by no {kind}"
+        yield wrong(setting, message, "its epilogue says what it needs", meant[0])
+
+
 def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
     """What a conversion multiplies by is set before each push, in the same block."""
     conversion = CONVERSIONS.get(mode_of(opened) or "")

@@ -10,7 +10,7 @@ placed from the end of the memory, as close as they go, because programs count f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -169,7 +169,9 @@ def _overlap(
     )
 
 
-def _overflowing(there: list[Storage], target: Target) -> Iterator[Diagnostic]:
+def _overflowing(
+    there: list[Storage], target: Target, given: Collection[Value]
+) -> Iterator[Diagnostic]:
     """The tiles of one memory do not fit: who lives there at the peak."""
     own, space = [tile for tile in there if not tile.explicit], there[0].space
     if all(_inside(tile, target) for tile in own):
@@ -177,11 +179,14 @@ def _overflowing(there: list[Storage], target: Target) -> Iterator[Diagnostic]:
     peak, capacity = peak_live_set(there), target.capacity[space]
     slug, name = "out-of-memory", f"%{peak.defined.value.name}"
     most = max(peak.live, key=lambda tile: tile.kind.nbytes).kind.nbytes
+    made = sum(tile.kind.nbytes for tile in peak.live if tile.value not in given)
+    placed = peak.live[0].value in given if len(peak.live) == 1 else made <= capacity < peak.nbytes
     gap = "" if peak.nbytes > capacity else f", and no {most} bytes in a row are left"
     yield Diagnostic(
         slug,
         f"{name}: {CATALOGUE[slug].title}",
         peak.defined.value.span,
+        severity=Severity.WARNING if placed else Severity.ERROR,
         rule=f"tiles alive together <= {capacity} bytes of {space}",
         seen=f"{len(peak.live)} tiles need {peak.nbytes} bytes{gap}",
         help="use smaller tiles, or stop using one before the next is defined",
@@ -203,8 +208,13 @@ def _who(peak: LiveSet) -> Iterator[Note]:
         yield Note(f"and {len(more)} more, of {nbytes} bytes together")
 
 
-def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagnostic]:
-    """The tiles that ptokit places fit together, each at one address."""
+def check_addresses(
+    interference: Interference, facts: Facts, given: Collection[Value] = ()
+) -> Iterator[Diagnostic]:
+    """The tiles that ptokit places fit together, each at one address.
+
+    Where only the tiles `given` by a caller are too many it is a warning: the caller places them.
+    """
     tiles = interference.tiles(facts)
     for tile in tiles.values():
         yield from memory_errors(tile.kind, facts.target, f"%{tile.value.name}", tile.value.span)
@@ -214,7 +224,7 @@ def check_addresses(interference: Interference, facts: Facts) -> Iterator[Diagno
             yield _outlives(tile)
     place_tiles(tiles, interference, facts)
     for there in by_memory(tiles.values()).values():
-        yield from _overflowing(there, facts.target)
+        yield from _overflowing(there, facts.target, given)
     yield from _crowded(tiles.values(), facts.target)
 
 

@@ -13,9 +13,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion
-from ptokit.analysis.intervalanalysis import IntervalAnalysis, counter, undecided_rule, widened
+from ptokit.analysis.intervalanalysis import (
+    LATE,
+    IntervalAnalysis,
+    counter,
+    undecided_rule,
+    widened,
+)
 from ptokit.analysis.ranges import Range
 from ptokit.analysis.violation import blamed, violation
+from ptokit.diagnostics.diagnostic import Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
@@ -89,7 +96,10 @@ class Search(IntervalAnalysis):
             raise Unproven
         self.wanted[op].remove(rule)
         if outcome is False:
-            self.found.append(self._at(violation(op.page, rule, env, blamed(op, rule))))
+            found = violation(op.page, rule, env, blamed(op, rule))
+            severity = Severity.WARNING if rule.late else found.severity
+            self.found.append(self._at(replace(found, severity=severity)))
+            self.left += [undecided_rule(op, rule, LATE)] * rule.late
         else:
             why = "a number is known only when it runs"
             self.left.append(undecided_rule(op, rule, why))

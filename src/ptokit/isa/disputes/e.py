@@ -83,8 +83,8 @@ E: dict[str, Dispute] = {
     ),
     "E13": Dispute(
         "which integers have A2/A3's TANDS and TORS?",
-        "documentation: all. Code: 16 and 32 bits.",
-        "16 and 32 bits",
+        "documentation: all. Code: 16 and 32 bits. The assembler: bytes too.",
+        "16 and 32 bits; bytes with a warning",
         "that is what compiles",
     ),
     "E14": Dispute(

@@ -33,7 +33,7 @@ class Rule:
 
     The targets are those of these names and all that are like them; None: every target. The
     conditions are those of the `when`s around it, outermost first. `help` says what to do about a
-    violation; `slug` names the diagnostic.
+    violation; `slug` names the diagnostic. With `warning` it is no error, `late` only in a run.
     """
 
     formula: Expr
@@ -42,6 +42,7 @@ class Rule:
     conditions: tuple[Expr, ...] = ()
     help: str | None = None
     warning: bool = False
+    late: bool = False
 
     @cached_property
     def condition(self) -> Expr | None:
@@ -154,6 +155,11 @@ def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
 def warns(*items: Ruled) -> tuple[Rule, ...]:
     """The rules only warn."""
     return tuple(replace(rule, warning=True) for rule in rules_of(items))
+
+
+def ends_a_run(*items: Ruled) -> tuple[Rule, ...]:
+    """The rules only warn before the program runs: compilers take what breaks them."""
+    return tuple(replace(rule, late=True) for rule in rules_of(items))
 
 
 def either(*formulas: Expr) -> Expr:

@@ -15,6 +15,7 @@ from ptokit.isa.formula.rules import (
     either,
     named,
     on,
+    warns,
 )
 from ptokit.isa.lang.operands import Operand, TypeOf
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
@@ -59,10 +60,10 @@ def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
 
 
 class Exact(Expr):
-    """A number has the element type of a tile, but for the sign, or nobody says its type."""
+    """A number has an element type, but for the sign, or nobody says its type."""
 
-    def __init__(self, kind: TypeOf, tile: Operand) -> None:
-        self.kind, self.dtype = kind, tile.dtype
+    def __init__(self, kind: TypeOf, dtype: Expr) -> None:
+        self.kind, self.dtype = kind, dtype
 
     def children(self) -> tuple[Expr, ...]:
         return (self.kind, self.dtype)
@@ -83,7 +84,7 @@ class Exact(Expr):
 def exact(kind: TypeOf, tile: Operand) -> tuple[Ruled, ...]:
     """The assembler converts no number: text gives it the tile's element type."""
     help = "give the number the element type of the tile"
-    return on(HARDWARE, named("element-type", Exact(kind, tile), help=help))
+    return on(HARDWARE, named("element-type", Exact(kind, tile.dtype), help=help))
 
 
 def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
@@ -99,6 +100,12 @@ def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
 def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
     """At level 3 nobody places a scratch tile that the program does not name."""
     return at(LEVEL3, targets, named("level", tmp.given, help="name the scratch tile: tmp"))
+
+
+def taken(tile: Operand, target: str, *dtypes: DType) -> tuple[Ruled, ...]:
+    """Element types that the assembler takes, but C++ does not."""
+    help = "the assembler takes this type here, C++ does not"
+    return on(target, warns(named("element-type", ~tile.dtype.isin(*dtypes), help=help)))
 
 
 def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:

@@ -152,6 +152,11 @@ class TileType(Rich):
         return True
 
     @property
+    def filled(self) -> bool:
+        """Whether no extent of the valid region that is known is empty."""
+        return 0 not in (self.valid.rows, self.valid.cols)
+
+    @property
     def dynamic_rows(self) -> bool:
         return self.valid.rows is None
 

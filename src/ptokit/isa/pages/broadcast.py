@@ -6,6 +6,8 @@ from ptokit.numerics.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
 BLOCK = 32  # bytes that a row-major narrow operand has in each row
+FIRST_COLUMN = "C++ asks for one value for each row of dst; the first column counts"
+FOR_EACH = "one value for each column of dst"
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
 
@@ -77,7 +79,19 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     )
 
 
-class TRowExpandAdd(RowExpand, f=operator.add, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+LEFT_IS_FULL = on(
+    HARDWARE,
+    named(
+        "shape",
+        RowExpand.src0.valid.cols == RowExpand.dst.valid.cols,
+        help="src0 is as wide as dst, src1 is narrow",
+    ),
+)
+
+
+class TRowExpandAdd(
+    RowExpand, f=operator.add, rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), LEFT_IS_FULL)
+):
     """dst[i, j] = src0[i, j % n0] + src1[i, j % n1], n0 and n1 the operands' valid columns.
 
     One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
@@ -153,9 +167,11 @@ class TRowExpand(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES):
         on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
         named("shape", src.valid.rows == dst.valid.rows, help="one value for each row of dst"),
         on(HARDWARE, named("shape", dst.valid.cols >= 1, help="dst has a column")),
-        on(CPU, named("shape", src.valid.cols >= 1, help="there must be a first column")),
-        on(A2A3, named("shape", src.valid.cols >= 1, help="there must be a first column")),
-        on(A5, named("shape", src.valid.cols == 1, help="one value for each row of dst")),
+        named("shape", src.valid.cols >= 1, help="there must be a first column"),
+        when(
+            src.valid.cols >= 1,
+            on(A5, warns(named("shape", src.valid.cols == 1, help=FIRST_COLUMN))),
+        ),
         named("layout", both(dst.layout == ND, src.layout.isin(ND, DN)), help="dst is row-major"),
         in_vec(dst, src),
     )
@@ -174,7 +190,8 @@ class TColExpand(Instr, pipe=V, specials=NAN_MOVES):
     example = {"src": "!pto.tile_buf<vec, 1x32xf32>"}
     elided = {"dst": Like(src, src.rows, src.valid.cols)}
     rules = (
-        named("element-type", dst.size == src.size, help="elements of the same width"),
+        on(CPU, named("element-type", dst.size == src.size, help="elements of the same width")),
+        on(HARDWARE, one_type(dst, src)),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
         named("shape", src.valid.cols == dst.valid.cols, help="one value for each column of dst"),
@@ -215,7 +232,8 @@ def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...
         same_region(dst, src0),
         on(HARDWARE, same_extents(dst, src0)),
         named("shape", src1.valid.rows >= 1, help="there must be a first row"),
-        named("shape", src1.valid.cols >= dst.valid.cols, help="one value for each column of dst"),
+        on(CPU, named("shape", src1.valid.cols >= dst.valid.cols, help=FOR_EACH)),
+        on(HARDWARE, named("shape", src1.valid.cols == dst.valid.cols, help=FOR_EACH)),
         named("layout", stored, help="store all row-major"),
         in_vec(dst, src0, src1),
     )

@@ -322,7 +322,10 @@ pto.get_buf_dyn[#pto.pipe_event_type<TVEC>, %id]
 pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %id]"""
 
 
-class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5), example=ACQUIRES):
+ON_A5 = "only A5 has buffers that pipes acquire; the assembler takes them on A2/A3 too"
+
+
+class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
     """Acquires and releases of a buffer by pipes: the k-th acquire waits for the release before it.
 
     In text order the buffer is always free already: no data depends on it.
@@ -335,6 +338,7 @@ class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, targets=(CPU, A5),
         *known(op),
         named("attribute", PipeOf(op) != Pipe.ALL, help="one pipe acquires or releases a buffer"),
         named("attribute", mode >= 0, help="modes count from 0"),
+        on(A2A3, warns(named("not-on-target", Field("machine").kinds == Const(False), help=ON_A5))),
     )
 
 

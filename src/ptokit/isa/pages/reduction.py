@@ -74,6 +74,12 @@ def of_rows() -> tuple[Ruled, ...]:
     )
 
 
+def of_elements(dst: Operand, src: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
+    """The assembler wants something to reduce, but where all regions are empty."""
+    some = named("shape", src.filled == Const(True), help="what is reduced has elements")
+    return on(targets, when(dst.filled == Const(True), some))
+
+
 def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     """The rules of a reduction along rows; `cpu`: the element types it takes there."""
     dst, src = RowReduce.dst, RowReduce.src
@@ -226,6 +232,7 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2)
     rules = (
         by_column(VEC_A2A3, VEC_A5),
+        of_elements(dst, src, (A5,)),
         on(HARDWARE, when(tmp.given, in_vec(tmp), when(is_binary, one_type(src, tmp), room))),
         on(HARDWARE, when(tmp.given, named("attribute", is_binary.given, help=WHICH_ORDER))),
         when(is_binary, named_scratch(tmp, HARDWARE)),
@@ -248,7 +255,10 @@ class TColProd(ColFold, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)
     disputes = ("E29", "E33")
 
 
-class ColExtreme(ColFold, abstract=True, rules=by_column(VEC_A2A3, VEC_A5), specials=NAN_IN_FRONT):
+EXTREME = (by_column(VEC_A2A3, VEC_A5), of_elements(ColReduce.dst, ColReduce.src, (A5,)))
+
+
+class ColExtreme(ColFold, abstract=True, rules=EXTREME, specials=NAN_IN_FRONT):
     """dst[0, j] = an extreme of column j."""
 
     disputes = ("E2", "E29")

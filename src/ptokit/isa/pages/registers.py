@@ -147,7 +147,9 @@ class SetQuantScalar(
     scale = In(Scalar, doc="the scale, an f32")
     out = Attr(QuantOut, QuantOut.I8, key="outType")
     number = Attr(int, 0, key="id", cpp=False)
-    rules = of_pipe(number)
+    kind = TypeOf(scale)
+    single = named("element-type", Exact(kind, Const(f32)), help="give it as an f32")
+    rules = (of_pipe(number), on(HARDWARE, single))
     example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
 
     @staticmethod

@@ -83,24 +83,23 @@ class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
     mx_pairs = named("shape", both(src.n4 == 2, along_k), help=PAIRS)
     zero = named("attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero")
     cells = named("shape", src.n3 == 16, help="cells of 16x2")
+    parts = Field("machine").larger_views == Const(True)
+    equal = (
+        named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
+        named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
+    )
+    around = (
+        named("shape", src.matrix.rows >= dst.valid.rows, help=VIEW),
+        named("shape", src.matrix.cols >= dst.valid.cols, help=VIEW),
+    )
     larger, wider = src.matrix.rows >= dst.valid.rows, src.matrix.cols >= dst.valid.cols
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),
         warns(named("attribute", both(*(~given.given for given in padding)), help=NO_PADDING)),
-        on(
-            (CPU, A2A3),
-            when(
-                Field("machine").larger_views == Const(False),
-                named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
-                named("shape", src.matrix.cols == dst.valid.cols, help=VIEW),
-            ),
-        ),
-        on(
-            LARGER_VIEWS,
-            named("shape", src.matrix.rows >= dst.valid.rows, help=VIEW),
-            named("shape", src.matrix.cols >= dst.valid.cols, help=VIEW),
-        ),
+        on(CPU, when(~parts, equal)),
+        on(A2A3, when(~parts, ends_a_run(equal))),
+        on(LARGER_VIEWS, ends_a_run(around)),
         on(
             A5,
             when(larger, warns(named("shape", src.matrix.rows == dst.valid.rows, help=PART))),
@@ -204,10 +203,14 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     )
     by_rows = "store acc as nd or nz"
     of_blocks = "blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else"
-    transfer = (
-        restated(layout, dst),
+    equal = (
         named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
         named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
+    )
+    transfer = (
+        restated(layout, dst),
+        on(CPU, equal),
+        on(HARDWARE, ends_a_run(equal)),
         on(
             HARDWARE,
             when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),

@@ -88,6 +88,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
             named("shape", sizes == result.static_extents, help=STATED),
         ),
         named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
+        on(HARDWARE, named("shape", result.filled == Const(True), help="a part has elements")),
         named(
             "window-out-of-bounds",
             offsets + sizes <= view.extents,

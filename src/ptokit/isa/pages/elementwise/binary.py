@@ -83,7 +83,14 @@ class TRem(
     disputes = ("E4", "E40")
 
 
-class TFmod(Binary, f=Array.remainder, rules=pointwise(*TILES, a2a3=(f32,), a5=DIVIDED)):
+class TFmod(
+    Binary,
+    f=Array.remainder,
+    rules=(
+        pointwise(*TILES, a2a3=(f32, i16, i32, f16), a5=DIVIDED),
+        taken(DST, A2A3, i16, i32, f16),
+    ),
+):
     """dst[i, j] = what truncated division of src0[i, j] by src1[i, j] leaves, exact.
 
     It has the sign of src0. By 0 it is NaN, of integers 0.

@@ -7,7 +7,6 @@ SMALL = tuple(t for t in INTEGERS if t.size <= 4)
 WORDS: DTypes = (i16, u16, i32, u32)
 MULTIPLIED = tuple(t for t in VEC_A5 if t not in (i8, u8))
 DIVIDED: DTypes = (*WORDS, i64, u64, *F16_F32)
-CPU_ONLY = (CPU,)
 AS_DST = "scratch is as large as dst"
 POINTWISE = Asm(uniform=True, deduced=True)
 
@@ -36,7 +35,8 @@ def of_remainders(tmp: Operand, dst: Operand, targets: tuple[str, ...]) -> tuple
     """The scratch of a remainder: of dst's type and by rows, and on these targets as wide."""
     wide = named("shape", tmp.valid.rows >= 1, tmp.valid.cols >= dst.valid.cols)
     alike = on(HARDWARE, when(tmp.given, one_type(dst, tmp), row_major(tmp)))
-    return alike, on(targets, when(tmp.given, wide))
+    ours = tuple(target for target in targets if target != A5)
+    return alike, on(ours, when(tmp.given, wide)), on(A5, when(tmp.given, warns(wide)))
 
 
 def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:
@@ -57,6 +57,13 @@ def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> t
         on(A5, when(high, named("attribute", floats, help=only))),
         at(LEVEL3, HARDWARE, when(floats, named("level", tmp.given, help="name tmp"))),
     )
+
+
+def in_two_steps() -> tuple[Ruled, ...]:
+    """What only the CPU simulator has as one instruction the assembler makes two of."""
+    help = "hardware has no such instruction: the assembler makes two of it"
+    one = named("not-on-target", Field("machine").kinds == Const(False), help=help)
+    return on(HARDWARE, warns(one))
 
 
 def precision(kind: type[Word]) -> Attr:

@@ -5,11 +5,12 @@ from ptokit.isa.pages.elementwise.families import *
 from ptokit.numerics.functions import positive
 
 THREE = (Ternary.dst, Ternary.src0, Ternary.src1, Ternary.src2)
+SUMS = (pointwise(*THREE, a2a3=VEC_A2A3, a5=VEC_A5), in_two_steps())
 UPDATED = pointwise(Updating.dst, Updating.src0, Updating.src1, a2a3=F16_F32, a5=F16_F32)
 RECTIFIED = pointwise(*TILES, a2a3=F16_F32, a5=F16_F32)
 
 
-class TAddC(Ternary, f=lambda a, b, c: a + b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
+class TAddC(Ternary, f=lambda a, b, c: a + b + c, rules=SUMS):
     """dst[i, j] = (src0[i, j] + src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -18,7 +19,7 @@ class TAddC(Ternary, f=lambda a, b, c: a + b + c, targets=CPU_ONLY, rules=pointw
     disputes = ("E1", "E41")
 
 
-class TSubC(Ternary, f=lambda a, b, c: a - b + c, targets=CPU_ONLY, rules=pointwise(*THREE)):
+class TSubC(Ternary, f=lambda a, b, c: a - b + c, rules=SUMS):
     """dst[i, j] = (src0[i, j] - src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.

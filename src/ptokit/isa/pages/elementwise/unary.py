@@ -5,7 +5,7 @@ from ptokit.isa.pages.elementwise.families import *
 from ptokit.numerics.functions import clear_sign, exp, flip_sign, log, reciprocal, reciprocal_root
 
 RELU = (f16, f32, i32)
-NEGATED = (*WORDS, *FLOATS)
+NEGATED = (*SMALL, *FLOATS)
 
 
 class TExp(Unary, f=exp, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
@@ -48,7 +48,12 @@ def opposite(x: Array) -> Array:
     return flip_sign(x) if x.dtype.is_float else 0 - x
 
 
-class TNeg(Unary, f=opposite, symbol="neg", rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED)):
+class TNeg(
+    Unary,
+    f=opposite,
+    symbol="neg",
+    rules=(pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED), taken(Unary.dst, A5, i8, u8)),
+):
     """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap."""
 
 

@@ -6,6 +6,7 @@ from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
 POWERS = (*SMALL, *FLOATS)
+DIVIDES = (with_scalar(VEC_A2A3, (*DIVIDED, i8, u8)), taken(DST, A5, i8, u8))
 OWN_STORAGE = Apart((WithScalar.dst, WithScalar.src))  # dst holds the scalar on the way
 
 
@@ -17,7 +18,11 @@ class TSubS(WithScalar, f=operator.sub, rules=with_scalar(VEC_A2A3, VEC_A5, anyh
     """dst[i, j] = src[i, j] - scalar; integers wrap."""
 
 
-class TMulS(WithScalar, f=operator.mul, rules=with_scalar(VEC_A2A3, MULTIPLIED)):
+class TMulS(
+    WithScalar,
+    f=operator.mul,
+    rules=(with_scalar(VEC_A2A3, (*MULTIPLIED, i8, u8)), taken(DST, A5, i8, u8)),
+):
     """dst[i, j] = src[i, j] * scalar; integers wrap."""
 
 
@@ -26,7 +31,7 @@ class TDivS(
     inner_flags=(A2A3, A5),
     form="tile_scalar",
     f=Array.__truediv__,
-    rules=with_scalar(VEC_A2A3, DIVIDED),
+    rules=DIVIDES,
 ):
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
@@ -44,7 +49,7 @@ class TSDiv(
     form="scalar_tile",
     f=lambda x, number: number / x,
     symbol="truediv",
-    rules=with_scalar(VEC_A2A3, DIVIDED),
+    rules=DIVIDES,
 ):
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
@@ -93,7 +98,11 @@ class TFmodS(WithScalar, f=Array.remainder):
 
     precision = precision(FMOD)
     kind = TypeOf(WithScalar.scalar)
-    rules = (with_scalar((f32,), (*WORDS, *F16_F32), anyhow=True), exact(kind, DST))
+    rules = (
+        with_scalar((f32, i16, i32, f16), (*WORDS, *F16_F32), anyhow=True),
+        exact(kind, DST),
+        taken(DST, A2A3, i16, i32, f16),
+    )
     disputes = ("E40",)
 
 
@@ -116,8 +125,12 @@ class TPowS(WithScalarTmp, f=raised, disputes=("E6", "E43")):
     )
 
 
-class TLRelu(WithScalar, f=sloped, rules=with_scalar(F16_F32, F16_F32)):
+class TLRelu(WithScalar, f=sloped):
     """dst[i, j] = src[i, j] where it is greater than 0, else src[i, j] * scalar."""
+
+    kind = TypeOf(WithScalar.scalar)
+    slope = named("element-type", Exact(kind, Const(f32)), help="a5 takes the slope as f32")
+    rules = (with_scalar(F16_F32, F16_F32), on(A5, slope))
 
 
 class BitsS(WithInteger, abstract=True, example={"dst": VEC_I32, "src": VEC_I32}):
@@ -128,13 +141,17 @@ def bits(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     return with_scalar(a2a3, a5, cpu=INTEGERS, anyhow=True)
 
 
-class TAndS(BitsS, f=Array.__and__, rules=bits(WORDS, SMALL), disputes=("E13",)):
+LOGIC = (bits(SMALL, SMALL), taken(DST, A2A3, i8, u8))
+NOT_BACK = named("operand-value", BitsS.scalar >= 0, help="shift the other way")
+
+
+class TAndS(BitsS, f=Array.__and__, rules=LOGIC, disputes=("E13",)):
     """dst[i, j] = src[i, j] & scalar."""
 
     apart = (OWN_STORAGE,)
 
 
-class TOrS(BitsS, f=Array.__or__, rules=bits(WORDS, SMALL), disputes=("E13",)):
+class TOrS(BitsS, f=Array.__or__, rules=LOGIC, disputes=("E13",)):
     """dst[i, j] = src[i, j] | scalar."""
 
     apart = (OWN_STORAGE,)
@@ -157,7 +174,12 @@ class TXorS(
     apart = (OWN_STORAGE,)
 
 
-class TShlS(BitsS, f=Array.__lshift__, rules=bits(WORDS, INTEGERS), disputes=("E3",)):
+class TShlS(
+    BitsS,
+    f=Array.__lshift__,
+    rules=(bits(SMALL, INTEGERS), taken(DST, A2A3, i8, u8), on(HARDWARE, NOT_BACK)),
+    disputes=("E3",),
+):
     """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0."""
 
 
@@ -168,7 +190,7 @@ class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS), disputes=("E
     """
 
 
-class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY, specials=NAN_COMPUTED):
+class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = (src0 + scalar, or less it) + src1, element by element."""
 
     step: ClassVar[Callable[[Array, Number], Array]]
@@ -176,7 +198,7 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, targets=CPU_ONLY, spe
     src0 = In(Tile, doc="the first operands")
     scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
     src1 = In(Tile, doc="the third operands")
-    rules = pointwise(dst, src0, src1)
+    rules = (pointwise(dst, src0, src1, a2a3=VEC_A2A3, a5=VEC_A5), in_two_steps())
     elided = {"dst": like(src0)}
     disputes = ("E1", "E41")
 

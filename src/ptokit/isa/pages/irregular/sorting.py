@@ -2,6 +2,10 @@
 
 from ptokit.isa.lang.page import *
 
+ROOM, WHOLE = (
+    "dst has room for 8 bytes for each element",
+    "dst has room for whole blocks of 32",
+)
 RECORD, BLOCK = 8, 32  # bytes; records that are sorted together
 ROW, PART = "!pto.tile_buf<vec, 1x256xf32>", "!pto.tile_buf<vec, 1x64xf32>"
 COUNTS = "!pto.tile_buf<vec, 1x16xu16, valid=1x4>"
@@ -35,6 +39,8 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
     idx = In(Tile, doc="their indices, of 32 bits; on A2/A3 and A5 one row may serve all rows")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5, for a last block of fewer than 32")
     example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
+    room = named("shape", dst.valid.cols * dst.size >= src.valid.cols * RECORD, help=ROOM)
+    blocks = (src.valid.cols + BLOCK - 1) // BLOCK
     rules = (
         elements(src, cpu=(*F16_F32, bf16, i16, i32), a2a3=F16_F32, a5=F16_F32),
         one_type(dst, src),
@@ -42,11 +48,8 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
         named("layout", both(dst.layout == ND, src.layout == ND, idx.layout == ND)),
         in_vec(dst, src, idx),
         named("shape", dst.valid.rows == src.valid.rows),
-        named(
-            "shape",
-            dst.valid.cols * dst.size >= src.valid.cols * RECORD,
-            help="dst has room for 8 bytes for each element",
-        ),
+        on(CPU, room),
+        on(HARDWARE, ends_a_run(room)),
         named("shape", idx.valid.cols == src.valid.cols, help="an index for each value"),
         on(CPU, named("shape", idx.valid.rows == src.valid.rows)),
         on(
@@ -54,10 +57,8 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
             named("shape", either(idx.valid.rows == src.valid.rows, idx.valid.rows == 1)),
             when(
                 src.valid.cols % BLOCK != 0,
-                named(
-                    "shape",
-                    dst.cols * dst.size >= (src.valid.cols + BLOCK - 1) // BLOCK * BLOCK * RECORD,
-                    help="dst has room for whole blocks of 32",
+                ends_a_run(
+                    named("shape", dst.cols * dst.size >= blocks * BLOCK * RECORD, help=WHOLE),
                 ),
             ),
         ),

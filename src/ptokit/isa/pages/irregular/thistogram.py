@@ -4,8 +4,13 @@ from ptokit.isa.lang.page import *
 
 BINS = 256
 COLUMN = "of u16 the filters are a column, col_major"
-HALVES = {"src": "!pto.tile_buf<vec, 4x64xu16>", "dst": "!pto.tile_buf<vec, 4x256xu32>"}
+HALVES = {
+    "src": "!pto.tile_buf<vec, 32x64xu16, valid=4x64>",
+    "dst": "!pto.tile_buf<vec, 32x256xu32, valid=4x256>",
+}
 FILTER = "!pto.tile_buf<vec, 32x1xu8, blayout=col_major, valid=4x1>"
+LINES = "a line of filters for each byte above, as wide as src"
+UNSIGNED = "C++ counts numbers without sign"
 
 
 class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21",)):
@@ -16,13 +21,22 @@ class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21"
     idx = In(Tile, doc="the bytes above that an element must have to count")
     example = {**HALVES, "idx": FILTER}
     counted = (
-        named("element-type", dst.dtype == u32, idx.dtype == u8),
+        named("element-type", dst.dtype.isin(u32, i32), idx.dtype.isin(u8, i8)),
+        warns(named("element-type", dst.dtype != i32, idx.dtype != i8, help=UNSIGNED)),
         named("shape", dst.valid.rows == src.valid.rows),
         named("shape", dst.valid.cols >= BINS, help="a column for each byte"),
-        on(A5, named("shape", dst.cols == BINS), dst.layout == ND, src.layout == ND),
+        on(A5, warns(named("shape", dst.cols <= BINS)), dst.layout == ND, src.layout == ND),
+        on(A5, named("shape", dst.rows == src.rows)),
         in_vec(dst, src, idx),
     )
     by_row = named("shape", idx.valid.rows >= src.valid.rows, idx.valid.cols >= 1)
+    column = (
+        named("layout", idx.layout == DN, help=COLUMN),
+        when(
+            idx.layout == DN,
+            named("shape", idx.rows == src.rows, idx.valid.rows == src.valid.rows, idx.cols == 1),
+        ),
+    )
 
 
 def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
@@ -34,7 +48,7 @@ def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
     x, where = src[:rows, :cols], None
     for number, place in enumerate(range(top, byte, -1)):
         wanted = idx[:rows, :1] if top == 1 else idx[number, :1]
-        same = ((x >> 8 * place) & 0xFF).equals(wanted.cast(src.dtype))
+        same = ((x >> 8 * place) & 0xFF).equals(wanted.cast(src.dtype) & 0xFF)
         where = same if where is None else where & same
     dst[:rows, :BINS] = ((x >> 8 * byte) & 0xFF).tally(BINS, where)
 
@@ -49,16 +63,24 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
     byte = Attr(int, 1, bits=32)
     asm = Asm(cpp_text="THISTOGRAM<HistByte::BYTE_{byte}>({dst}, {src}, {idx});")
+    lines = (
+        named("shape", idx.rows + byte == 3, idx.valid.rows + byte == 3, help=LINES),
+        named("shape", idx.cols == src.cols, idx.valid.cols == src.valid.cols, help=LINES),
+    )
     rules = (
         Histogram.counted,
-        on(A5, when(src.dtype == u16, named("layout", idx.layout == DN, help=COLUMN))),
-        on(A5, when(src.dtype == u32, named("layout", either(byte == 3, idx.layout == ND)))),
-        named("element-type", src.dtype.isin(u16, u32), help="numbers without sign"),
+        on(A5, when(src.size == 2, Histogram.column)),
+        on(A5, when(both(src.size == 4, byte != 3), named("layout", idx.layout == ND), lines)),
+        named("element-type", src.dtype.isin(u16, i16, u32, i32), help="of 16 or 32 bits"),
+        warns(named("element-type", ~src.dtype.isin(i16, i32), help=UNSIGNED)),
         named("attribute", both(byte >= 0, byte < src.size), help="a byte of the elements"),
-        when(both(src.dtype == u16, byte == 0), Histogram.by_row),
-        when(
-            src.dtype == u32,
-            named("shape", idx.valid.rows + byte >= 3, either(byte == 3, idx.valid.cols >= 1)),
+        on(CPU, when(both(src.size == 2, byte == 0), Histogram.by_row)),
+        on(
+            CPU,
+            when(
+                src.size == 4,
+                named("shape", idx.valid.rows + byte >= 3, either(byte == 3, idx.valid.cols >= 1)),
+            ),
         ),
     )
 
@@ -81,9 +103,11 @@ class THistogramHalf(Histogram, form="half", name="thistogram"):
     )
     rules = (
         Histogram.counted,
-        named("element-type", src.dtype == u16),
+        on(A5, Histogram.column),
+        named("element-type", src.dtype.isin(u16, i16)),
+        warns(named("element-type", src.dtype != i16, help=UNSIGNED)),
         named("attribute", agree, help="byte says which, isMSB is its older spelling"),
-        Histogram.by_row,
+        on(CPU, Histogram.by_row),
     )
 
     @staticmethod

@@ -4,6 +4,7 @@ from ptokit.isa.lang.page import *
 
 DATA = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 COUNTS = (i8, u8, i16, u16, i32, u32)
+SIGNED = (i8, i16, i32, f16, bf16, f32)
 
 
 class Concat(
@@ -31,13 +32,12 @@ class TConcat(Concat):
 
     dst, src0, src1 = Concat.dst, Concat.src0, Concat.src1
     example = {"dst": WIDE}
+    width = src0.valid.cols + src1.valid.cols
+    fits = width <= dst.cols
     rules = (
         Concat.joined,
-        on(
-            (CPU, A2A3),
-            named("shape", src0.valid.cols + src1.valid.cols <= dst.cols, help="make dst wider"),
-        ),
-        on(A5, named("shape", src0.valid.cols + src1.valid.cols == dst.valid.cols)),
+        named("shape", fits, help="make dst wider"),
+        when(fits, on(A5, warns(named("shape", width == dst.valid.cols)))),
         on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
     )
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols + src1.valid.cols)}
@@ -95,7 +95,13 @@ class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"inde
         f"NAME ins(%src0, %src1, %n0, %n1 : {VEC_F32}, {VEC_F32}, {COUNT}, {COUNT})"
         f" outs(%dst : {WIDE})"
     )
-    rules = (Concat.joined, counts(Concat.dst, src0_idx, src1_idx))
+    signed = "the assembler takes no types without sign here"
+    rules = (
+        Concat.joined,
+        counts(Concat.dst, src0_idx, src1_idx),
+        on(HARDWARE, named("element-type", Concat.dst.dtype.isin(*SIGNED), help=signed)),
+        on(HARDWARE, named("element-type", src0_idx.dtype.isin(*SIGNED), help=signed)),
+    )
 
     @staticmethod
     def run(dst: Cells, src0: Cells, src1: Cells, src0_idx: Cells, src1_idx: Cells) -> None:

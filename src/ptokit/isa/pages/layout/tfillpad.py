@@ -27,6 +27,7 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
         on(HARDWARE, when(dst.loc == MAT, in_place, same_pad)),
     )
     equal = (filled, both(dst.rows == src.rows, dst.cols == src.cols))
+    rows_only = on(HARDWARE, named("location", dst.loc == VEC, help="in mat no mode is given"))
     grown = "C++ has TFILLPAD_EXPAND for a larger dst, and only in vec"
     larger = (filled, both(dst.rows >= src.rows, dst.cols >= src.cols))
     inferred = (
@@ -63,7 +64,7 @@ class TFillPadInplace(
     FillPad,
     inner_flags=(A2A3,),
     name="tfillpad_inplace",
-    rules=FillPad.equal,
+    rules=(FillPad.equal, FillPad.rows_only),
     recorded={"inplace": {}},
     recorded_op="tfillpad",
     asm=Asm(since=(("v0.57", "tfillpad"),), selected=("mode", "inplace")),
@@ -75,7 +76,7 @@ class TFillPadExpand(
     FillPad,
     inner_flags=(A2A3,),
     name="tfillpad_expand",
-    rules=FillPad.larger,
+    rules=(FillPad.larger, FillPad.rows_only),
     recorded={"expand": {}},
     recorded_op="tfillpad",
     asm=Asm(since=(("v0.57", "tfillpad"),), selected=("mode", "expand")),

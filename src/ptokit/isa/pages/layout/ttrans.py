@@ -27,9 +27,11 @@ class TTrans(
     example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
     lines = either(dst.cols % 32 == 0, both(src.size != 1, dst.cols % 16 == 0))
     stepped = both(lines, src.cols * src.size % 32 == 0, src.cols * src.size <= MOST_BLOCKS * 32)
+    turned = named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows)
     rules = (
         named("element-type", dst.size == src.size),
-        named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows),
+        on(CPU, turned),
+        on(HARDWARE, ends_a_run(turned)),
         on_a2a3(src, dst),
         on(
             HARDWARE,

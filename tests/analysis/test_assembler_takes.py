@@ -1,0 +1,228 @@
+"""What the assembler takes, and breaks only when it runs, is a warning; what it refuses is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_assembler import BOXED, HARD, of, program, tile, wrong
+
+import ptokit as pto
+from ptokit.analysis.legality import Outcome
+
+FULL, BLOCK = tile("vec", "8x24xf32"), tile("vec", "8x8xf32")
+LINE, NARROW = tile("vec", "1x24xf32"), tile("vec", "1x32xf32", "valid=1x16")
+BYTES, HALVES, WORDS = (tile("vec", f"8x64x{t}") for t in ("i8", "f16", "i32"))
+OPEN = tile("vec", "8x24xf32", "valid=?x?")
+IN_L1 = tile("mat", "16x48xf16", *BOXED)
+A3, A5 = ("a2a3",), ("a5",)
+FINE: set[str] = set()
+
+
+def view(extents: str, kind: str) -> str:
+    return f"!pto.partition_tensor_view<{extents}x{kind}>"
+
+
+def loaded(extents: str) -> str:
+    args = {"v": view(extents, "f16"), "t": IN_L1}
+    return program(args, f"pto.tload ins(%v : {args['v']}) outs(%t : {IN_L1})")
+
+
+def stored(extents: str) -> str:
+    args = {"t": FULL, "v": view(extents, "f32")}
+    return program(args, f"pto.tstore ins(%t : {FULL}) outs(%v : {args['v']})")
+
+
+def counted(src: str, idx: str, byte: int, dst: str = "32x256xui32") -> str:
+    args = {"a": tile("vec", src), "i": idx, "d": tile("vec", dst)}
+    return of("thistogram", args, f" {{byte = {byte} : i32}}")
+
+
+def filters(rows: int, cols: int = 96) -> str:
+    return tile("vec", f"{rows}x{cols}xui8")
+
+
+COLUMN = tile("vec", "32x1xui8", "blayout=col_major")
+
+
+def shifted(amount: int) -> str:
+    return program(
+        {"a": WORDS, "d": WORDS},
+        f"%n = arith.constant {amount} : i32",
+        f"pto.tshls ins(%a, %n : {WORDS}, i32) outs(%d : {WORDS})",
+    )
+
+
+def joined(kind: str, index: str) -> str:
+    part, n = tile("vec", f"8x32x{kind}"), tile("vec", f"8x32x{index}", "valid=8x1")
+    return of(
+        "tconcatidx", {"a": part, "b": part, "i": n, "j": n, "d": tile("vec", f"8x64x{kind}")}
+    )
+
+
+RESIZED = program(
+    {"t": OPEN}, "%n = arith.constant 4 : index", f"pto.set_validshape %t, %n, %n : {OPEN}"
+)
+RESIZED_HERE = program(
+    {},
+    "%n = arith.constant 4 : index",
+    f"%t = pto.alloc_tile valid_row = %n valid_col = %n : {OPEN}",
+    f"pto.set_validshape %t, %n, %n : {OPEN}",
+)
+
+
+def part_of(rows: int) -> str:
+    return program(
+        {"v": "!pto.tensor_view<8x24xf32>"},
+        "%zero = arith.constant 0 : index",
+        f"%rows = arith.constant {rows} : index",
+        "%cols = arith.constant 24 : index",
+        "%p = pto.partition_view %v, offsets = [%zero, %zero], sizes = [%rows, %cols]"
+        f" : !pto.tensor_view<8x24xf32> -> {view(f'{rows}x24', 'f32')}",
+    )
+
+
+BUFFERS = 'pto.get_buf "PIPE_V", 3, 0', 'pto.rls_buf "PIPE_V", 3, 0'
+PADDED = tile("mat", "16x48xf16", *BOXED, "pad=1")
+LARGE = tile("scaling", "32x32xf32", "slayout=row_major")
+ACC, L1 = tile("acc", "32x32xf32", *BOXED, "fractal=1024"), tile("mat", "32x32xi8", *BOXED)
+EMPTY = tile("vec", "8x24xf32", "valid=0x24")
+CASES = {
+    "a view on its side, loaded": (loaded("48x16"), HARD, FINE),
+    "a view on its side, stored": (stored("24x8"), HARD, FINE),
+    "a sum with a narrow left operand": (
+        of("trowexpandadd", {"a": BLOCK, "b": FULL, "d": FULL}),
+        HARD,
+        {"shape"},
+    ),
+    "a product with one": (of("trowexpandmul", {"a": BLOCK, "b": FULL, "d": FULL}), HARD, FINE),
+    "a first column of several": (of("trowexpand", {"a": BLOCK, "d": FULL}), HARD, FINE),
+    "a wider line for columns": (
+        of("tcolexpandadd", {"a": FULL, "b": tile("vec", "1x32xf32"), "d": FULL}),
+        HARD,
+        {"shape"},
+    ),
+    "a line of another type": (
+        of("tcolexpand", {"a": tile("vec", "1x24xi32"), "d": FULL}),
+        HARD,
+        {"element-type"},
+    ),
+    "the largest of no rows": (of("tcolmax", {"a": EMPTY, "d": LINE}), A5, {"shape"}),
+    "filters for each byte above": (counted("32x96xui32", filters(2), 1), A5, FINE),
+    "filters for one byte more": (counted("32x96xui32", filters(3), 1), A5, {"shape"}),
+    "filters of other columns": (counted("32x96xui32", filters(2, 64), 1), A5, {"shape"}),
+    "no filter for the highest byte": (counted("32x96xui32", filters(1, 32), 3), A5, FINE),
+    "counts of signed numbers": (counted("32x96xi16", COLUMN, 1, "32x256xi32"), A5, FINE),
+    "room for more counts": (counted("32x96xui16", COLUMN, 1, "32x320xui32"), A5, FINE),
+    "joined by signed counts": (joined("f32", "i32"), HARD, FINE),
+    "joined by counts without sign": (joined("f32", "ui32"), HARD, {"element-type"}),
+    "joined numbers without sign": (joined("ui32", "i32"), HARD, {"element-type"}),
+    "a slope of f32": (of("tlrelu", {"a": HALVES, "s": "f32", "d": HALVES}), HARD, FINE),
+    "a slope of the tile": (
+        of("tlrelu", {"a": HALVES, "s": "f16", "d": HALVES}),
+        A5,
+        {"element-type"},
+    ),
+    "a shift": (shifted(3), HARD, FINE),
+    "a shift back": (shifted(-3), HARD, {"operand-value"}),
+    "bytes and a mask": (of("tors", {"a": BYTES, "s": "i8", "d": BYTES}), HARD, FINE),
+    "bytes and a factor": (of("tmuls", {"a": BYTES, "s": "i8", "d": BYTES}), A5, FINE),
+    "bytes and a divisor": (of("tdivs", {"a": BYTES, "s": "i8", "d": BYTES}), A5, FINE),
+    "bytes of the other sign": (of("tneg", {"a": BYTES, "d": BYTES}), A5, FINE),
+    "what halves leave": (of("tfmod", {"a": HALVES, "b": HALVES, "d": HALVES}), HARD, FINE),
+    "a sum of three": (of("taddc", dict.fromkeys("abcd", FULL)), HARD, FINE),
+    "a sum with a number and a tile": (
+        of("taddsc", {"a": FULL, "s": "f32", "b": FULL, "d": FULL}),
+        HARD,
+        FINE,
+    ),
+    "a transpose of one shape": (of("ttrans", {"a": LINE, "d": LINE}), HARD, FINE),
+    "records without room": (
+        of("tsort32", {"a": HALVES, "i": WORDS, "d": tile("vec", "8x128xf16")}),
+        HARD,
+        FINE,
+    ),
+    "a dst wider than both": (
+        of("tconcat", {"a": FULL, "b": BLOCK, "d": tile("vec", "8x64xf32")}),
+        HARD,
+        FINE,
+    ),
+    "a tile of the caller, resized": (RESIZED, HARD, {"dynamic-valid"}),
+    "one of the function": (RESIZED_HERE, HARD, FINE),
+    "a part": (part_of(4), HARD, FINE),
+    "a part without rows": (part_of(0), HARD, {"shape"}),
+    "a scale of f16": (
+        program({}, "%s = arith.constant 0.5 : f16", "pto.set_quant_scalar(%s : f16) {id = 0}"),
+        HARD,
+        {"element-type"},
+    ),
+    "a buffer that a pipe acquires": (program({}, *BUFFERS), HARD, FINE),
+    "padding of L1": (of("tfillpad", {"a": PADDED, "d": PADDED}), A3, FINE),
+    "padding of L1 with a mode": (
+        of("tfillpad", {"a": PADDED, "d": PADDED}, ' {mode = "expand"}'),
+        HARD,
+        {"location"},
+    ),
+    "parameters that the caller places": (
+        program(
+            {"a": ACC, "fp": LARGE, "d": L1},
+            "%n = arith.constant 0 : index",
+            f"pto.textract ins(%a, %n, %n : {ACC}, index, index fp %fp : {LARGE}) outs(%d : {L1})",
+        ),
+        HARD,
+        FINE,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_verdict_of_the_assembler(case: str) -> None:
+    text, targets, slugs = CASES[case]
+    for target in targets:
+        assert wrong(text, target) == slugs, target
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_what_breaks_when_it_runs_is_left_to_the_run(target: str) -> None:
+    program = pto.loads(stored("24x8"))
+    (verdict,) = program.verdicts(target)
+    assert verdict.word is Outcome.UNDECIDED
+    assert {d.slug for d in verdict.diagnostics} == {"shape"}
+    assert "the run refuses it" in verdict.reason
+    with pytest.raises(pto.PtoError, match="shapes do not fit"):
+        program.run(t=np.ones((8, 24), np.float32), v=np.ones((24, 8), np.float32), target=target)
+
+
+def test_a_loop_in_which_some_iteration_breaks_is_left_to_the_run() -> None:
+    text = program(
+        {"p": "!pto.ptr<f32>"},
+        "%zero = arith.constant 0 : index",
+        "%one = arith.constant 1 : index",
+        "%rows = arith.constant 8 : index",
+        "%cols = arith.constant 24 : index",
+        f"%t = pto.alloc_tile : {FULL}",
+        "%v = pto.make_tensor_view %p, shape = [%rows, %cols], strides = [%cols, %one]"
+        " : !pto.tensor_view<?x?xf32>",
+        "scf.for %i = %one to %rows step %one {",
+        "%w = pto.partition_view %v, offsets = [%zero, %zero], sizes = [%i, %cols]"
+        f" : !pto.tensor_view<?x?xf32> -> {view('?x?', 'f32')}",
+        f"pto.tload ins(%w : {view('?x?', 'f32')}) outs(%t : {FULL})",
+        "}",
+    )
+    assert wrong(text, "a2a3") == FINE
+    assert wrong(text, "cpu") == {"shape"}
+
+
+def test_bytes_of_filters_have_no_sign() -> None:
+    """A key whose upper byte is 0x90 passes the filter of that byte, which is -112 as an i8."""
+    args = {
+        "k": tile("vec", "32x64xui16", "valid=1x64"),
+        "f": tile("vec", "32x1xi8", "blayout=col_major", "valid=1x1"),
+        "h": tile("vec", "32x256xui32", "valid=1x256"),
+    }
+    line = f"pto.thistogram ins(%k, %f : {args['k']}, {args['f']}) outs(%h : {args['h']})"
+    keys = np.full((1, 64), 0x9007, np.uint16)
+    given = {"k": keys, "f": np.array([[0x90 - 256]], np.int8)}
+    for engine in ("reference", "native"):
+        run = pto.loads(program(args, f"{line} {{byte = 0 : i32}}")).run
+        (found,) = run(**given, target="a5", engine=engine).values()
+        assert found[0, [6, 7, 255]].tolist() == [0, 64, 64]
