@@ -221,8 +221,8 @@ def test_bytes_of_filters_have_no_sign() -> None:
     }
     line = f"pto.thistogram ins(%k, %f : {args['k']}, {args['f']}) outs(%h : {args['h']})"
     keys = np.full((1, 64), 0x9007, np.uint16)
-    given = {"k": keys, "f": np.array([[0x90 - 256]], np.int8)}
+    filters = np.array([[0x90 - 256]], np.int8)
     for engine in ("reference", "native"):
         run = pto.loads(program(args, f"{line} {{byte = 0 : i32}}")).run
-        (found,) = run(**given, target="a5", engine=engine).values()
+        (found,) = run(k=keys, f=filters, target="a5", engine=engine).values()
         assert found[0, [6, 7, 255]].tolist() == [0, 64, 64]
