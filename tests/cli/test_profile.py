@@ -157,6 +157,33 @@ func.func @large(%w: !pto.ptr<f16>) {
     assert result.output.startswith("@large on a5: ")
 
 
+def test_arrays_that_nobody_gave_hold_what_data_leads_to() -> None:
+    """The third number of %x tells of another, further on, where what is waited for lies."""
+    Path("later.pto").write_text("""\
+func.func @later(%x: !pto.ptr<i32>, %n: !pto.ptr<i32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %third = arith.constant 2 : index
+  %more = arith.constant 100 : index
+  %loaded = pto.load_scalar %x[%third] : !pto.ptr<i32> -> i32
+  %wide = arith.index_cast %loaded : i32 to index
+  %at = arith.addi %wide, %more : index
+  %found = pto.load_scalar %x[%at] : !pto.ptr<i32> -> i32
+  %offset = arith.index_cast %found : i32 to index
+  %moved = pto.addptr %n, %offset : !pto.ptr<i32> -> !pto.ptr<i32>
+  %v = pto.make_tensor_view %moved, shape = [%c1, %c1], strides = [%c1, %c1]
+       : !pto.tensor_view<1x1xi32>
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1]
+       : !pto.tensor_view<1x1xi32> -> !pto.partition_tensor_view<1x1xi32>
+  pto.comm.tnotify(%p, %loaded : !pto.partition_tensor_view<1x1xi32>, i32)
+      {notifyOp = #pto<notify_op atomic_add>}
+  return
+}
+""")
+    result = profile("later.pto", "--target", "a5")
+    assert result.output.startswith("@later on a5: ")
+
+
 def test_what_the_program_prints_is_no_part_of_its_profile() -> None:
     prints = str(ROOT / "tests" / "pto" / "prints.pto")
     assert profile(prints, "n=4").output.startswith("@prints on a2a3: ")

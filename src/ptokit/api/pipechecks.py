@@ -9,8 +9,9 @@ from ptokit.api.issued import OfFunctions, issued
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.lang.traits import CHANNEL, FLAGS
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import launched_cores, peer_of
 from ptokit.sim.pipes.issuing import Issue
@@ -28,7 +29,7 @@ def races_of(
     """What is wrong with the order of the pipes; nothing where a compiler has yet to see to it."""
     if target.in_order:
         return []
-    ordered = synchronised(program)
+    ordered = synchronised(program) or _in_turn(program)
     if arrays is not None:
         (issue,) = issued(program, target, func, arrays, blocks, between_blocks=not ordered)
         return races_of_run(program, func, issue)
@@ -50,7 +51,7 @@ def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnos
     if target.in_order:
         return []
     cut = [_cut(func, target)] if issue.cut else []
-    if synchronised(program):
+    if synchronised(program) or _in_turn(program):
         return [*races([issue], target), *cut]
     # a compiler orders the pipes of a core, but not the blocks of a launch
     return [*races([issue], target, blocks_only=True), _unsynchronised(func, target), *cut]
@@ -69,6 +70,16 @@ def synchronised(program: OfFunctions) -> bool:
     """Whether the program orders its pipes itself: somewhere in it is a flag, or a barrier."""
     ops = (op for func in program.module.funcs for op in func.walk())
     return any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
+
+
+def _in_turn(program: OfFunctions) -> bool:
+    """Whether the scalar unit alone does anything: there is no other pipe to wait for."""
+    ops = (op for func in program.module.funcs for op in func.walk())
+    return all(isinstance(op, Op) and _scalar(op) for op in ops)
+
+
+def _scalar(op: Op) -> bool:
+    return not op.page.executes or (op.page.pipe is Pipe.S and CHANNEL not in op.page.uses)
 
 
 def _hint(pair: Pair, target: Target) -> Diagnostic:

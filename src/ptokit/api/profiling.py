@@ -43,8 +43,8 @@ class SampleArray(Fill):
     """Zeros in the place of an array that nobody gave."""
 
     def array(self, arg: Value, count: int | None = None) -> Any:  # Any: an array
-        """As many as the program views, or `UNKNOWN_SIZE` where only a run with data tells."""
-        known = UNKNOWN_SIZE if count is None and self.endless(arg) else count
+        """As many as the program views, and `UNKNOWN_SIZE` at least: data may tell of more."""
+        known = max(count or 0, UNKNOWN_SIZE) if self.endless(arg) else count
         return super().array(arg, known)
 
 
