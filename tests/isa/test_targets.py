@@ -75,7 +75,7 @@ def test_a_target_obeys_all_rules_of_the_one_it_is_like() -> None:
     ("text", "slug", "on"),
     [
         (PACK, NOT_ON_TARGET, ["a2a3", "less", "least"]),
-        (HIF8, "element-type", ["less", "least"]),
+        (HIF8, "element-type", ["a2a3", "less", "least"]),
         (SCALES, "memory-missing", ["a2a3", "less", "least"]),
         (LARGE, "out-of-memory", ["less", "least"]),
         (BY_COLUMN, "layout", ["a5", "less", "least"]),
