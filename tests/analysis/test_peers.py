@@ -87,8 +87,9 @@ def converted(quant: str, *before: str, dtype: str = "f32") -> str:
         kind=CUBE,
         name="c",
     )
-    made = {"no_convert": "f32", "f32f16": "f16"}.get(quant, "i8")
-    vector = kernel(*one(0, more=more)).replace("16x16xf32", f"16x32x{made}")
+    made = {"no_convert": "f32", "f32f16": "f16", "f32_f16": "f16"}.get(quant, "i8")
+    shape = "16x16" if made == "f32" else "16x32"
+    vector = kernel(*one(0, more=more)).replace("16x16xf32", f"{shape}x{made}")
     return f"{vector}\n" + cube.replace("@c()", f"@c(%t: {tile}, %x: f32)")
 
 
@@ -102,12 +103,12 @@ OF_ENTRIES = {
     ),
     "in no reserved buffer, and it has no flags": of_handle(""),
     "of i32, and f32f16 takes f32": converted("f32f16", dtype="i32"),
-    "of f32, and f32f16 makes f16": converted("f32f16").replace("xf16>", "xf32>"),
+    "of f32, and f32f16 makes f16": converted("f32f16").replace("16x32xf16>", "16x16xf32>"),
     "the epilogue of the pipe makes vec tiles in nd": converted("f32f16").replace(
         "xf16>", "xf16, blayout=col_major>"
     ),
     "f16 16x32 nd, and another one": converted("f32f16").replace(
-        "%t0 =", POP.format(n=0).replace("%t0", "%u").replace("16x16xf32", "16x64xf16") + "\n%t0 ="
+        "%t0 =", POP.format(n=0).replace("%t0", "%u").replace("16x16xf32", "16x16xf16") + "\n%t0 ="
     ),
     "that its epilogue writes lie in no reserved buffer": converted("f32f16").replace(
         "%b0 = pto.import", "%b0 = arith.constant 0 : i32\n%n = pto.import"
@@ -118,6 +119,12 @@ OF_ENTRIES = {
     "with id = 0": converted("req8_scalar", dtype="i32"),
     "the function has no pipe with id 1": converted("qf322b8_pre_scalar", SET, SCALED),
     "the conversion of the pipe multiplies by no scalar": converted("f32f16", SET),
+    "slot_size is 1024, and the entry has 2048 bytes": converted("f32f16").replace(
+        "16x32xf16>", "16x64xf16>"
+    ),
+    "@v opens no pipe on 'f0'": "\n".join(
+        line for line in converted("no_convert").splitlines() if "aiv_i" not in line
+    ).replace(POP.format(n=0), ""),
 }
 ODD, TALLER = ACC.replace(">", ", valid=15x16>"), "!pto.tile_buf<vec, 8x16xf32, valid=?x?>"
 LOCAL = "(c2v_consumer_buf = %b : i32)"
@@ -163,6 +170,7 @@ RIGHT = [
     of_handle(", flag_base = 0"),
     of_handle("", BUFFER.format(n="")),
     converted("f32f16"),
+    converted("f32_f16"),
     converted("no_convert"),
     converted("qf322b8_pre_scalar", SET),
 ]

@@ -176,8 +176,12 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
             help = "reserve it there under this name"
             yield wrong(op, f"@{name} reserves no buffer {label!r}", help)
             continue
+        others = _opened_on(peer, reserved[0])
         for mine in _opened_on(end, op):
-            for other in _opened_on(peer, reserved[0]):
+            if fact(mine, "epilogue") is not None and not others:
+                message = f"@{name} opens no pipe on {label!r}"
+                yield wrong(mine, message, "an epilogue makes what its other end pops")
+            for other in others:
                 yield from _agree(mine, other)
                 yield from _split(end.using(mine), peer.using(other))
                 yield from check_unconverted(mine, end.using(mine), peer.using(other))

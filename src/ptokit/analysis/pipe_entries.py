@@ -122,7 +122,17 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
             way = "takes" if op.page.exchange is Exchange.PUSHES else "makes"
             message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
             yield wrong(op, message, "the epilogue of the pipe says the conversion", opened)
+    yield from _check_room(opened, [op for op in uses if op.page.exchange is Exchange.POPS])
     yield from _check_layouts(opened, [op for op in uses if op.page.exchange is Exchange.POPS])
+
+
+def _check_room(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
+    """A slot has room for what the epilogue makes."""
+    slot = fact(opened, "slot_size")
+    for op, entry in ((op, entry_of(op)) for op in pops):
+        if entry is not None and isinstance(entry.type, TileType) and entry.type.nbytes > slot:
+            message = f"slot_size is {slot}, and the entry has {entry.type.nbytes} bytes"
+            yield wrong(op, message, "a slot holds what the epilogue makes", opened)
 
 
 def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:

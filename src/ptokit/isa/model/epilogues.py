@@ -24,8 +24,8 @@ ONE, EACH = "scalar", "vector"
 NO_CONVERT = "no_convert"
 CONVERSIONS = {
     NO_CONVERT: EpilogueMode((f32, i32), (f32, i32)),
-    "f32f16": EpilogueMode((f32,), (f16,)),
-    "f32bf16": EpilogueMode((f32,), (bf16,)),
+    **dict.fromkeys(("f32f16", "f32_f16"), EpilogueMode((f32,), (f16,))),
+    **dict.fromkeys(("f32bf16", "f32_bf16"), EpilogueMode((f32,), (bf16,))),
     "deqf16_scalar": EpilogueMode((i32,), (f16,), ONE),
     "deqf16_vec": EpilogueMode((i32,), (f16,), EACH),
     "req8_scalar": EpilogueMode((i32,), (i8, u8), ONE),
