@@ -1,4 +1,4 @@
-"""Products that fill their accumulator in part: what else is stored, and where hardware puts it."""
+"""Products that fill their accumulator in part: what else is stored, and at which pitch."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def test_a_run_warns_of_block_columns_at_another_pitch(
     sums = BOX.replace("fractal=1024", f"fractal=1024, compact={compact}")
     found = stored(16, m, sums, engine=engine, target=target).warnings
     right = (m <= 16) if compact else (m > 16)
-    assert {w.slug for w in found} == (set() if right or target == "cpu" else {"accumulator-pitch"})
+    assert {w.slug for w in found} == (set() if right or target == "cpu" else {"box-pitch"})
     assert len(found) in (0, 2), "each product is named once, whatever the number of blocks"

@@ -238,14 +238,15 @@ CATALOGUE: dict[str, Entry] = {
         "which nothing was written on any way to the instruction, if it surely runs: an error, but "
         "a warning in an excerpt, a function that reads tiles which nothing in it writes.",
     ),
-    "accumulator-pitch": Entry(
-        "block columns of an accumulator are read at another pitch than they are written",
-        "An accumulator is stored by block columns of 16. The cube unit of A2/A3 and A5 knows no "
-        "pitch of the tile that it writes: it puts them as many rows apart as the left matrix has "
-        "valid ones, in whole boxes of 16. What reads the tile takes them to be as far apart as "
-        "the tile has rows or, with a compact mode, valid rows in whole boxes. Where the two "
-        "differ and there is more than one block column, the chip computes wrong values without a "
-        "word. The engines keep all block columns in their places, as the CPU simulator does.",
+    "box-pitch": Entry(
+        "the boxes of a tile lie at another pitch than the cube unit takes them",
+        "The cube unit of A2/A3 and A5 is told M, K and N, the valid extents of the factors, and "
+        "nothing of the tiles: it takes their boxes to be packed, and packs those of the sums. "
+        "Moves into L0, and what reads an accumulator, go by the declared rows and columns "
+        "instead or, where the type has a compact mode, by the valid ones in whole boxes. Where "
+        "the two differ and there is more than one row or column of boxes, the chip computes "
+        "wrong values without a word. The engines keep all boxes in their places, as the CPU "
+        "simulator does.",
     ),
     "global-out-of-bounds": Entry(
         "a view reaches past its array",

@@ -7,7 +7,7 @@ of data.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 
@@ -75,6 +75,9 @@ class CustomPad:
         return (1 << 32) | self.bits
 
 
+CUBE_OPERANDS = (Loc.LEFT, Loc.RIGHT, Loc.ACC)
+
+
 @dataclass(frozen=True)
 class TileType(Rich):
     """The type of an on-chip tile."""
@@ -90,11 +93,23 @@ class TileType(Rich):
     compact: CompactMode = CompactMode.NULL
     wide4: bool = False  # 4-bit boxes of 64 elements (32 bytes), as A5 hardware; else 32 (C37)
     written: str = field(default="", compare=False)  # as older text spells it, a memref
+    around: Shape | None = None  # of a window in L0: the shape of the tile that it is cut from
 
     def __str__(self) -> str:
         valid = "" if self.valid == Shape(self.rows, self.cols) else f" valid {self.valid}"
         fractal = "" if self.fractal == 512 else f" fractal {self.fractal}"
         return f"{self.loc} {self.dtype} {self.rows}x{self.cols} {self.layout}{fractal}{valid}"
+
+    @property
+    def declared(self) -> Shape:
+        """The declared shape of the tile whose lines these are: of a window, the one around it."""
+        return self.around or Shape(self.rows, self.cols)
+
+    def cut_from(self, source: TileType) -> TileType:
+        """As a window of `source`."""
+        if self.loc not in CUBE_OPERANDS or source.declared == Shape(self.rows, self.cols):
+            return self
+        return replace(self, around=source.declared)
 
     @property
     def blayout(self) -> BLayout:

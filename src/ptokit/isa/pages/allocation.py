@@ -309,10 +309,11 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         valid: tuple[int | None, ...],
     ) -> TileType:
         kind = dst or replace(src, valid=Shape(*sizes))
-        if kind.valid.static:
-            return kind
-        inside = zip(sizes, src.valid, (row, col), strict=True)
-        return replace(kind, valid=Shape(*(valid or (left(*numbers) for numbers in inside))))
+        if not kind.valid.static:
+            inside = zip(sizes, src.valid, (row, col), strict=True)
+            known = valid or tuple(left(*numbers) for numbers in inside)
+            kind = replace(kind, valid=Shape(*known))
+        return kind.cut_from(src)
 
     @staticmethod
     def run(src: Any, dst: TileType, row: int, col: int) -> Any:  # Any: the executor's

@@ -9,8 +9,7 @@ BIASES = "!pto.tile_buf<bias, 1x64xf32>"
 ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}
 PRODUCT_FP8 = (f8e4m3, f8e5m2)
 SAME_K = "the columns of a are the rows of b"
-PITCH = "set compact=1 in the type of c, or give it no more boxes of rows than a has"
-COMPACT = "give c as many valid boxes of rows as a has"
+PACKED = "declare the tile no larger than what is valid, in whole boxes, or set compact=1"
 EXTENT = "hardware counts M, K and N with 12 bits"
 BOX = 16  # rows and columns of the boxes of an accumulator
 
@@ -20,9 +19,14 @@ def sum_type(a: DType) -> DType:
     return i32 if a.is_int else f32
 
 
-def of_boxes(extent: Expr) -> Expr:
-    """So many rows as whole boxes."""
-    return (extent + (BOX - 1)) // BOX * BOX
+def of_boxes(extent: Expr, box: Expr | int = BOX) -> Expr:
+    """So many rows or columns as whole boxes."""
+    return (extent + (box - 1)) // box * box
+
+
+def pitch(rule: Expr) -> Ruled:
+    """The boxes lie as the cube unit takes them."""
+    return named("box-pitch", rule, help=PACKED)
 
 
 class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
@@ -45,17 +49,35 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
             named("shape", a.valid.cols <= 4095, b.valid.cols <= 4095, help=EXTENT),
         ),
     )
-    written, by_valid = of_boxes(a.valid.rows), of_boxes(c.valid.rows)
-    pitch = (
-        when(
-            c.compact == CompactMode.NULL, named("accumulator-pitch", written == c.rows, help=PITCH)
-        ),
+    rows_of_a, of_k = of_boxes(a.valid.rows), of_boxes(a.valid.cols, a.c0)
+    packed_sums = (
+        when(c.compact == CompactMode.NULL, pitch(rows_of_a == c.declared.rows)),
         when(
             c.compact != CompactMode.NULL,
-            named("accumulator-pitch", written == by_valid, help=COMPACT),
+            pitch(rows_of_a == of_boxes(c.valid.rows)),
         ),
     )
-    packed = on(HARDWARE, when(c.cols > BOX, warns(pitch)))
+    # elements of 8 bits and less are packed by some moves whatever the mode
+    loose_a = both(a.compact == CompactMode.NULL, a.size >= 2, a.rows > 1)
+    loose_b = both(b.compact == CompactMode.NULL, b.size >= 2, b.valid.rows > b.c0)
+    packed_b = pitch(of_boxes(b.valid.cols) == b.declared.cols)
+    packed = warns(
+        on(HARDWARE, when(c.cols > BOX, packed_sums), when(loose_b, packed_b)),
+        on(
+            A2A3,
+            when(
+                both(loose_a, a.valid.rows > BOX, a.valid.cols >= 1),
+                pitch(of_k == a.declared.cols),
+            ),
+        ),
+        on(
+            A5,
+            when(
+                both(loose_a, a.valid.cols > a.c0),
+                pitch(rows_of_a == a.declared.rows),
+            ),
+        ),
+    )
     product = (
         extents,
         either(
@@ -74,6 +96,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     )
     boxes = "a may be one row where c has whole boxes"
     one_row = (
+        packed,
         on(CPU, named("shape", both(a.rows == c.rows, inner))),
         on(
             HARDWARE,
