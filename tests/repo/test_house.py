@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 815,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 660,  # levels; lists whose members are alike
-    "isa/model": 2_280,  # words by number; kinds of cores, structs; drawn types; views of boxes
+    "isa/model": 2_290,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_771,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 920,
     "isa": 125,  # the index
