@@ -25,19 +25,19 @@ HOUSE = {
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
     "isa/pages": 11_822,  # all tile instructions of the manual; other cores, ranks; whole products
-    "ir": 680,  # the builder too; graphs of blocks, kernels; copies; garbage
+    "ir": 690,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 905,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
     "text/read": 4_975,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses
-    "sim/record": 1_520,  # below analysis: effects come from recorded bodies
+    "sim/record": 1_527,  # below analysis: effects come from recorded bodies
     "analysis": 3_990,  # queues between cores; bytes free again, by pipe; maps; spare scratch
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
-    "sim/kernels": 3_572,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
-    "sim/native": 3_854,  # sessions run again; cores as coroutines, signals; shared code; ranges
+    "sim/kernels": 3_579,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
+    "sim/native": 3_872,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 4_056,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_108,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_415,  # what is issued, profiles; files, arguments by position and rank; conv tiles

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from ptokit.analysis.known import DATA_KINDS, Facts
+from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import (
     ALIASES,
@@ -153,13 +153,14 @@ def redefined(op: AnyOp) -> Iterator[Value]:
 
 def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
     """All that these handles may name."""
-    return NONE.union(*(names.get(v, NONE) for v in handles))
+    return NONE.union(*[names[v] for v in handles if v in names])
 
 
 def _memory(op: Op) -> Iterator[Value]:
     """The operands that are memory: no numbers."""
-    memory = {*DATA_KINDS, Kind.ANY.name}
-    return (v for name, v in op.values() if op.page.operand(name).kind.name in memory)
+    operand = op.page.operand
+    values = ((operand(name), v) for name, v in op.values())
+    return (v for o, v in values if o.in_memory or o.kind is Kind.ANY)
 
 
 def _join(names: Names, ways: Iterable[Names]) -> None:

@@ -288,7 +288,19 @@ def check_func(
 
 
 def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:
-    """What a walk over the function finds out about its values."""
-    checker = Checker(target, numbers)
-    checker.func(func)
-    return checker.facts
+    """What a walk over the function finds out about its values, and the rules it leaves open."""
+    walk = Learner(target, numbers)
+    walk.func(func)
+    return walk.facts
+
+
+class Learner(Checker):
+    """The same walk, for what is learnt on the way: nothing is reported."""
+
+    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+        open = self.facts.open.setdefault(op, [])
+        if rule not in open:  # or of an earlier walk over the same region
+            open.append(rule)
+
+    def value(self, value: Value, part: bool = False) -> None:
+        """What is wrong with its type was reported before."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptokit.analysis.known import DATA_KINDS, Facts
+from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
@@ -111,9 +111,7 @@ def _declared(op: Op, facts: Facts) -> Effects:
     used = [(op.page.operand(name), value) for name, value in op.values()]
     slots = CHANNEL in op.page.uses  # a view of one is handed on, its bytes are not touched
     memory = [
-        (o, v)
-        for o, v in used
-        if o.kind.name in DATA_KINDS and not (slots and isinstance(v.type, GlobalType))
+        (o, v) for o, v in used if o.in_memory and not (slots and isinstance(v.type, GlobalType))
     ]
     return Effects(
         {v: _part(op, v, facts) for o, v in memory if o.read and ADDRESSES not in op.page.traits},
@@ -280,7 +278,7 @@ class _Footprint:
             for value in self.op.bound(operand.name):
                 size = self.sizes[value]
                 whole = None if size is None else np.full(size, WRITTEN, np.uint8)
-                if operand.kind.name in DATA_KINDS and operand.role in (Role.IN, Role.INOUT):
+                if operand.in_memory and operand.role in (Role.IN, Role.INOUT):
                     self.reads[value] = whole
                 if operand.written:
                     self.writes[value] = whole

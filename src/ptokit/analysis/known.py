@@ -9,6 +9,7 @@ from typing import Any
 from ptokit.analysis.ranges import Range
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Many
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import call, environment, none_if_unknown
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
@@ -21,14 +22,16 @@ class Facts:
     """What is known of values before the program runs: numbers, and types with more detail.
 
     `numbers` starts with the scalar arguments that were bound. A number may be a Range; `varying`
-    are values whose types would say more if it were one number. `blind`: code that never runs is
-    looked at, where only what types say counts.
+    are values whose types would say more if it were one number. `open`: by op, the rules that do
+    not hold or may not, where a walk has collected them. `blind`: code that never runs is looked
+    at, where only what types say counts.
     """
 
     target: Target
     numbers: dict[Value, Any] = field(default_factory=dict[Value, Any])  # Any: int or float
     types: dict[Value, Type] = field(default_factory=dict[Value, Type])
     varying: set[Value] = field(default_factory=set[Value])
+    open: dict[Op, list[Rule]] = field(default_factory=dict[Op, "list[Rule]"])
     blind: bool = False
 
     def type_of(self, value: Value) -> Type:
@@ -40,7 +43,7 @@ class Facts:
         kind = self.type_of(value)
         if isinstance(kind, Elided | OpaqueType):
             return UNKNOWN
-        if operand.kind.name in DATA_KINDS:
+        if operand.in_memory:
             return kind
         return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
 
@@ -113,12 +116,9 @@ def _evaluated(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or U
     return folded(op, values)
 
 
-DATA_KINDS = frozenset({"TILE", "ENTRY", "MULTI", "GLOBAL", "CONV", "PTR", "ARRAY", "STRUCT"})
-
-
 def _sources_known(op: Op, env: Mapping[str, Any]) -> bool:  # Any: see Facts.of
     """Whether the types of all tiles and views that the op reads are known."""
-    return not any(o.kind.name in DATA_KINDS and env[o.name] is UNKNOWN for o in op.page.ins())
+    return not any(o.in_memory and env[o.name] is UNKNOWN for o in op.page.ins())
 
 
 def _numbers(env: Mapping[str, Any]) -> Iterator[Any]:  # Any: see Facts.of

@@ -148,7 +148,8 @@ def _require_range(arg: Value, given: Any) -> None:
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
-    outs = {*written_args(func), *_outputs(func), *_workspaces(func)}
+    given = all(arrays.get(arg.name) is not None for arg in func.args)
+    outs = () if given else {*written_args(func), *_outputs(func), *_workspaces(func)}
     for arg in func.args:
         inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
         if inner or isinstance(arg.type, MultiTileType):

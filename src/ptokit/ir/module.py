@@ -7,9 +7,9 @@ PTO-AS form and Level 1): outputs are results. `ptokit.passes` turns one into th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
@@ -39,8 +39,18 @@ class Value:
         return f"%{self.name}: {self.type}"
 
     def __deepcopy__(self, memo: dict[int, object]) -> Value:
-        memo[id(self)] = made = copy(self)
+        memo[id(self)] = made = _shallow(self)
         return made  # nothing changes a type, a span or a name
+
+
+T = TypeVar("T")
+
+
+def _shallow(one: T) -> T:
+    """What `copy` gives, which first asks how such a thing is copied."""
+    made = object.__new__(type(one))
+    made.__dict__.update(one.__dict__)
+    return made
 
 
 Binding: TypeAlias = "Value | tuple[Value, ...]"
@@ -91,7 +101,7 @@ class Op:
 
     def __deepcopy__(self, memo: dict[int, object]) -> Op:
         """A copy; the page, spans and comments are shared, as nothing changes them."""
-        memo[id(self)] = made = copy(self)
+        memo[id(self)] = made = _shallow(self)
         made.operands = {name: deepcopy(bound, memo) for name, bound in self.operands.items()}
         made.attrs = deepcopy(self.attrs, memo) if self.attrs else {}
         made.results = [deepcopy(value, memo) for value in self.results]

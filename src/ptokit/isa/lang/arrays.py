@@ -7,7 +7,6 @@ recording expressions. Values never change after they are made, so overlapping o
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeAlias, cast
 
@@ -26,7 +25,7 @@ Window: TypeAlias = "slice | int"
 Windows: TypeAlias = "tuple[Window, Window] | ValidRegion"
 
 
-class Array(ABC):
+class Array:
     """A matrix of elements of one type. Two operands broadcast; a number takes the array's type.
 
     A number is converted as `cast` converts: half to even to floats, toward zero to integers.
@@ -38,14 +37,16 @@ class Array(ABC):
 
     dtype: DType
 
+    # no abstract methods: of such classes `isinstance` is slow, and the compiler asks it often
+
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
+        raise NotImplementedError
 
-    @abstractmethod
     def apply(self, word: str, /, *others: Term, **parameters: object) -> Array:
         """The engine's meaning of one vocabulary word."""
+        raise NotImplementedError
 
     def __add__(self, other: Term) -> Array:
         return self.apply("add", other)

@@ -24,6 +24,9 @@ class Role(Enum):
 
 
 REQUIRED = object()
+IN_MEMORY = frozenset(
+    (Kind.TILE, Kind.ENTRY, Kind.MULTI, Kind.GLOBAL, Kind.CONV, Kind.PTR, Kind.ARRAY, Kind.STRUCT)
+)
 
 
 class Operand(Field):
@@ -33,9 +36,9 @@ class Operand(Field):
     in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
     it may have. `scalar`: the element type of a number; `whole`: it is an integer, `real`: a float.
     `exact`: and no other one. `element`: a body gets the number as an array of one element of its
-    own type. `handle`: which handle it is. `counts`: of which axis it counts elements, where text
-    may count pairs of them: rows, cols, extents and steps, in the order of the axes, or elements.
-    `idle`: the targets that do without this scratch.
+    own type. `handle`: which handle it is. `in_memory`: there are bytes behind it. `counts`: of
+    which axis it counts elements, where text may count pairs of them: rows, cols, extents and
+    steps, in the order of the axes, or elements. `idle`: the targets that do without this scratch.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Operand(Field):
         self.name = "?"  # until its page names it
         self.counts, self.idle = counts, idle
         self.role, self.kind, self.default = role, kind, default
+        self.in_memory = kind in IN_MEMORY
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
         self.real, self.element, self.exact, self.handle = real, element, exact, handle

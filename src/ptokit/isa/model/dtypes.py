@@ -82,7 +82,7 @@ class DType:
         """Text counts bytes of two: in types and in what makes tiles, views and pointers (X41)."""
         return self.packed and self.is_float
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of one addressable unit: `sizeof` of the C++ type (1 for packed types)."""
         return max(self.bits // 8, 1)

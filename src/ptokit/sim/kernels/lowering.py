@@ -59,27 +59,31 @@ class Gather(Traced):
 
 def leaves(node: Traced) -> list[Leaf]:
     """Every leaf of a prepared expression."""
+    if isinstance(node, Leaf):
+        return [node]
     return [n for n in _nodes(node, inside=True) if isinstance(n, Leaf)]
 
 
 def gathers(node: Traced) -> list[Gather]:
     """Every gather of a prepared expression but those that compute another's index."""
+    if isinstance(node, Leaf):
+        return []
     return [n for n in _nodes(node, inside=False) if isinstance(n, Gather)]
 
 
 def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
     """The nodes of an expression, each once: words share their arguments; `inside` gathers too."""
-    found, left = set[Traced](), [node]
+    found, left = dict[Traced, None](), [node]
     while left:
         node = left.pop()
         if node in found:
             continue
-        found.add(node)
-        yield node
+        found[node] = None
         if isinstance(node, Apply):
             left += reversed(node.args)
         elif isinstance(node, Gather) and inside:
             left += [n for n in (node.where_, node.index) if n is not None]
+    return iter(found)
 
 
 @dataclass

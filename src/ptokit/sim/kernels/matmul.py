@@ -114,7 +114,8 @@ class RegisterBlock:
 
     def _vectors(self, kind: str, start: str) -> list[str]:
         """The addresses of a block's vectors in one row."""
-        return [self._at(kind, start, number * self.lanes.count) for number in range(self.vectors)]
+        further = range(self.lanes.count, self.width, self.lanes.count)
+        return [start, *(self._at(kind, start, number) for number in further)]
 
     def _multiply_add(self, a: str, b: str, c: str) -> str:
         """a * b + c; of f32 in one rounding, of f64 in three."""

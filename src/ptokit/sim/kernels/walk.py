@@ -76,6 +76,8 @@ class LanePositions:
 
     def moved(self, loop: Loop, iterations: Num) -> LanePositions:
         """The same so many iterations of a loop later."""
+        if known(iterations, 0):
+            return self
         return self.further(iterations * step for step in loop.steps)
 
 

@@ -31,7 +31,8 @@ def definition(function: Function) -> str:
     parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
     parameters += [f"ptr {apart}%t{n}" for n in range(len(function.tables))]
     parameters.append(f"ptr {apart}%scratch")
-    lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", "}"]
+    left = ["failed:", "  ret i32 1"] if function.checks else []
+    lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", *left, "}"]
     return "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
 
 
@@ -40,8 +41,9 @@ def passed(main: MainFunction, function: Function) -> str:
     found: list[str] = []
     for (number, _, shadow), (_, cells) in function.pointers.items():
         base = main.memory(number, 1 if shadow else 0)
-        address = f"getelementptr i8, ptr {base}, i64 {text(cells.address)}"
-        found.append(f"ptr {main.code.let(address)}")
+        if text(cells.address) != "0":
+            base = main.code.let(f"getelementptr i8, ptr {base}, i64 {text(cells.address)}")
+        found.append(f"ptr {base}")
     found += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
     found += [f"ptr @table{numbered(main.tables, t)}" for t in function.tables]
     return ", ".join([*found, "ptr %scratch"])

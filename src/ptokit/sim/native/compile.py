@@ -47,7 +47,7 @@ class CompiledBody:
 
     @gc_disabled()
     def __init__(self, bound: Bound, target: Target) -> None:
-        self.func, self.numbers = bound.func, bound.numbers
+        self.func = bound.func
         self.known = learned(bound.func, target, bound.numbers)
         self.planned = plan(Interference(bound.func), self.known, received=True)
         self.shown = bound.candidate_outputs
@@ -56,7 +56,7 @@ class CompiledBody:
 
     def job_on(self, core: Core, real: Env) -> Job:
         """What there is to compile for a core, with these arguments."""
-        given = self.known, self.numbers, self.planned, real, self.shown
+        given = self.known, self.planned, real, self.shown
         return Job(core, *given, self._generate)
 
     def started(self, job: Job, limits: RunLimits, kind: object) -> Session:
@@ -212,7 +212,7 @@ def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
     def generate(compiler: Compiler, env: Env) -> None:
         compiler.single(op, env)
 
-    return Job(core, known, {}, Planned(), dict(env), shown, generate)
+    return Job(core, known, Planned(), dict(env), shown, generate)
 
 
 class Made(NamedTuple):
@@ -229,7 +229,6 @@ class Job:
 
     core: Core
     known: Facts
-    numbers: Mapping[Value, int]  # scalar arguments
     planned: Planned
     real: Env
     shown: Sequence[Value]  # looked at after the run
@@ -278,7 +277,6 @@ class Job:
 
     def _compiler(self, tracked: set[str]) -> Compiler:
         host, core = cache.this_processor().host, self.core
-        facts = Facts(core.target, dict(self.numbers))
         Traced.native_half = host.half
         compiler: Compiler
 
@@ -294,10 +292,10 @@ class Job:
             if op.bound("addr"):
                 return None
             result = op.results[0]
-            return facts.type_of(result), self.planned.addresses[result]
+            return self.known.type_of(result), self.planned.addresses[result]
 
         initial = Initial(start, fresh)
-        compiler = Compiler(host, core, facts, self.planned, initial, set(tracked))
+        compiler = Compiler(host, core, self.known, self.planned, initial, set(tracked))
         compiler.limited, compiler.logged = self.limited, self.logged
         compiler.suspends = self.suspends
         return compiler

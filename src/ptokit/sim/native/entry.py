@@ -67,7 +67,8 @@ def cleared(spaces: Iterable[Space]) -> list[str]:
 def block(body: str, repeats: bool) -> str:
     """The function of a block; `repeats`: it may have loops."""
     how = "" if repeats else ONCE
-    return f"define internal i32 @block({ARGUMENTS}) {how} {{\nentry:\n{body}\n}}"
+    head, end = f"define internal i32 @block({ARGUMENTS}) {how} {{", "failed:\n  ret i32 1\n}"
+    return "\n".join([head, "entry:", body, end])
 
 
 def launch(local: Iterable[Space]) -> str:

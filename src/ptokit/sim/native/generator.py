@@ -18,7 +18,7 @@ from typing import Any
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.formula.rules import Rule, doubtful
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.arrays import BOOL
 from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import Operand
@@ -84,7 +84,6 @@ class Compiler(MainFunction):
         for value in func.args:
             self._define(env, value, env[value])
         if self.suspends:
-            self.code.failure = "br label %failed"
             suspend(self.code)
         if func.body.ops:
             look(self, func.body.ops[0])
@@ -109,14 +108,15 @@ class Compiler(MainFunction):
 
     def _block(self, local: Iterable[Space]) -> tuple[str, ...]:
         """The function of a block, and the entry that calls it."""
-        return block(self._body("ret i32 0", self.code.failure), self.repeats), launch(local)
+        return block(self._body("ret i32 0"), self.repeats), launch(local)
 
     def _coroutine(self, local: Iterable[Space]) -> tuple[str, ...]:
-        return (coroutine(self._body("br label %good", self.code.failure, *cleared(local))),)
+        return (coroutine(self._body("br label %good", *cleared(local))),)
 
-    def _body(self, good: str, failed: str, *begin: str) -> str:
-        """The lines of the main function, and how it ends."""
-        end = f"  {good}\n{OVERFLOW}:\n  call i32 %callback(i64 {TOO_LARGE})\n  {failed}"
+    def _body(self, good: str, *begin: str) -> str:
+        """The lines of the main function; what follows has the label `failed`."""
+        large = f"call i32 %callback(i64 {TOO_LARGE})"
+        end = f"  {good}\n{OVERFLOW}:\n  {large}\n  br label %failed"
         return "\n".join([*begin, lowered(self), *self.variables, *self.code.lines, end])
 
     def plan(self) -> Plan:
@@ -162,10 +162,7 @@ class Compiler(MainFunction):
             return
         if op.page.unexecuted:
             raise NotNative(op.page.unexecuted)
-        static = self.facts.environment(op)
-        rules = op.page.rules_on(self.facts.target)
-        pending = [rule for rule, _ in doubtful(rules, static)]
-        self.facts.learn(op, static)
+        pending = self.facts.open.get(op, [])
         self.recording, self.code.unproven = Recording(), {}
         if not op.results and not op.regions and op.page.executes:
             self._data(op, env, pending)
@@ -400,6 +397,8 @@ class Compiler(MainFunction):
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the body takes; NotNative where it works on what only the reference has."""
+        if not op.page.uses:
+            return arguments(op.page, values, {})
         offered = offer(self, op, self._regions(op, env))
         missing = [u.value for u in op.page.uses if u not in offered]
         if missing:
@@ -434,7 +433,7 @@ class Compiler(MainFunction):
                 continue
             size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
             bits = end * dtype.bits
-            enough: Any = (size * 8) >= bits
+            enough: Any = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
             found.append(enough)
         return found
 
@@ -460,13 +459,14 @@ class Compiler(MainFunction):
                 self.code.branch(test, yes, no)
                 self.code.start(yes)
         result = self.code.let(f"call i32 @{name}({passed(self, function)})")
-        if function.checks or isinstance(condition, Truth):
-            bad = self.code.let(f"icmp ne i32 {result}, 0") if function.checks else "false"
-            self.code.branch(bad, slow, after)
-            self.code.start(slow)
-            self._ask(op, env, result=number)
-        if function.checks or isinstance(condition, Truth) or isinstance(size, Truth):
+        if function.checks:
+            self.code.branch(self.code.let(f"icmp ne i32 {result}, 0"), slow, after)
+        elif isinstance(condition, Truth) or isinstance(size, Truth):
             self.code.jump(after)
+        if function.checks or isinstance(condition, Truth):
+            self.code.start(slow)
+            self._ask(op, env, result=number, after=after)
+        elif isinstance(size, Truth):
             self.code.start(after)
 
     def _shared(self, function: Function, op: Op, env: Env) -> str:
@@ -481,15 +481,13 @@ class Compiler(MainFunction):
             uses[body] = FirstUse(self.functions[body], function, op, operands)
         return self.functions[body]
 
-    def _ask(
-        self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, *, result: int | None = None
-    ) -> None:
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
         """Call the reference for one instruction, with the numbers its operands have now.
 
-        `result`: the slot that gets the number it defines.
+        `how`: see `request`.
         """
         used = self.views.marked(op, env) if isinstance(op, Op) else []
-        self.request(op, purpose, tuple(self.kept_value(value) for value in used), result)
+        self.request(op, purpose, tuple(self.kept_value(value) for value in used), **how)
 
 
 def _arrays(cells: Iterable[Elements]) -> set[int]:

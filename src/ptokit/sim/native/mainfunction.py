@@ -52,7 +52,8 @@ class MainFunction:
     tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
     requests: list[Request] = field(default_factory=list[Request])
     slots: int = FIRST_SLOT
-    variables: list[str] = field(default_factory=list[str])
+    variables: list[str] = field(default_factory=list[str])  # what the function begins with
+    loaded: set[int] = field(default_factory=set[int])  # fields of the table, see `memory`
     recording: Recording = field(default_factory=Recording)
     inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
     ahead: int = 0  # instructions of open blocks that are counted already and come later
@@ -102,14 +103,27 @@ class MainFunction:
     def memory(self, number: int, part: int) -> str:
         """A field of the table of memories: data, shadow, size.
 
-        It is loaded once in each block: only calls back, which end blocks, change the table.
+        It is loaded once in each block: only calls back, which end blocks, change the table. What
+        stands there of the core's own memories never changes: that is loaded at the start.
         """
         if number == FRAME.number:
             return "%frame"
+        if self.spaces[number].memory is None:
+            return self._loaded(number * 3 + part, part)
         where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
         load = f"load {'i64' if part == 2 else 'ptr'}, ptr {where}"
         self.code.known[load] = field = self.code.let(load)
         return field
+
+    def _loaded(self, place: int, part: int) -> str:
+        """A field of the table of memories that stays as it is."""
+        name = f"%own{place}"
+        if place not in self.loaded:
+            self.loaded.add(place)
+            where = f"  {name}.at = getelementptr i64, ptr %memories, i64 {place}"
+            kind = "i64" if part == 2 else "ptr"
+            self.variables.append(f"{where}\n  {name} = load {kind}, ptr {name}.at")
+        return name
 
     # numbers
 
@@ -205,8 +219,12 @@ class MainFunction:
         purpose: Purpose,
         values: tuple[Any, ...] = (),
         result: int | None = None,
+        after: str = "",
     ) -> None:
-        """Call back; the program ends where the answer is not 0."""
+        """Call back and go on, at the label `after`; the program ends where the answer is not 0.
+
+        `result`: the slot that gets the number it defines.
+        """
         inside = tuple(
             (self.places[id(block)], tuple(self.kept_value(a) for a in args))
             for block, args in self.inside
@@ -219,7 +237,7 @@ class MainFunction:
             suspend(self.code)
             return
         answer = self.code.let(f"call i32 %callback(i64 {number})")
-        self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"))
+        self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), after)
 
     def kept_value(self, value: Any) -> Any:  # Any: a handle or a number
         """A value as a template; its numbers are put into slots now."""

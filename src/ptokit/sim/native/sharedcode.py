@@ -83,8 +83,9 @@ def _arguments(rows: Sequence[Row]) -> tuple[list[Row], list[str], dict[Row, str
         else:
             number, times, more = found
             name = names[row] = f"%d{len(names)}"
-            begin.append(f"\n  {name}x = mul i64 %c{number}, {times}")
-            begin.append(f"\n  {name} = add i64 {name}x, {more}")
+            product = f"{name}x" if more else name
+            begin.append(f"\n  {product} = mul i64 %c{number}, {times}")
+            begin += [f"\n  {name} = add i64 {product}, {more}"] if more else []
     return bases, begin, names
 
 

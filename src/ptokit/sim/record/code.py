@@ -7,7 +7,6 @@ run on them unchanged and leave the instructions behind.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections import Counter
 from collections.abc import Generator, Iterable
@@ -57,7 +56,6 @@ class Code:
         self.kernels: dict[str, str] = {}  # functions that it calls, by name
         self.names = 0
         self.block = "entry"
-        self.failure = "ret i32 1"
         self.answers: list[bool] = []
         self.asked = 0
         self.by_block: set[str] = set()  # numbers that differ from block to block
@@ -74,7 +72,8 @@ class Code:
             return self.known[text]
         name = f"%{self.name()}"
         self.lines.append(f"  {name} = {text}")
-        if text.startswith(DISTINCT) and not self.by_block.isdisjoint(NAMES.findall(text)):
+        distinct = self.by_block and text.startswith(DISTINCT)
+        if distinct and not self.by_block.isdisjoint(NAMES.findall(text)):
             self.by_block.add(name)
         if not text.startswith(("load", "call", "alloca")):
             self.known[text] = name
@@ -99,12 +98,10 @@ class Code:
         text = condition.text if isinstance(condition, Truth) else condition
         self.do(f"br i1 {text}, label %{yes}, label %{no}")
 
-    def fail(self, condition: str) -> None:
-        """Leave the function with 1 where the condition holds."""
-        bad, good = self.name("bad"), self.name("good")
-        self.branch(condition, bad, good)
-        self.start(bad)
-        self.do(self.failure)
+    def fail(self, condition: str, after: str = "") -> None:
+        """Leave the function where the condition holds, by its label `failed`; or begin `after`."""
+        good = after or self.name("good")
+        self.branch(condition, "failed", good)
         self.start(good)
 
     def overflow(self) -> str | None:
@@ -169,7 +166,9 @@ def _in_64_bits(number: int) -> bool:
 
 def text(number: Num) -> str:
     """A number as an operand: its 64 bits."""
-    return str(wrapped(number, 64)) if isinstance(number, int) else number.text
+    if isinstance(number, int):
+        return str(number if _in_64_bits(number) else wrapped(number, 64))
+    return number.text
 
 
 class Truth:
@@ -264,8 +263,14 @@ class Int:
 
     def _exactly(self, word: str, a: Num, b: Num, multiple: int) -> Int:
         """A sum, a difference or a product."""
-        ends = [EXACT[word](x, y) for x in _limits(a) for y in _limits(b)]
-        low, high = min(ends), max(ends)
+        (a_low, a_high), (b_low, b_high) = _limits(a), _limits(b)
+        if word == "add":
+            low, high = a_low + b_low, a_high + b_high
+        elif word == "sub":
+            low, high = a_low - b_high, a_high - b_low
+        else:
+            ends = a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high
+            low, high = min(ends), max(ends)
         fits = EXTREMES[0] <= low and high <= EXTREMES[1]
         if any(isinstance(n, int) and not _in_64_bits(n) for n in (a, b)):
             self.code.unproven[ALWAYS_OVERFLOWS] = None
@@ -479,7 +484,6 @@ def coded(number: Any, dtype: DType) -> Coded:  # Any: what a float may be
     return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
 
 
-EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 # how every number compares with one beyond 64 bits: below all of them, above all of them
 FAR = (("sgt", "sge", "ne"), ("slt", "sle", "ne"))
 

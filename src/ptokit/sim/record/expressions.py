@@ -204,7 +204,10 @@ def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
 
 
 def _longest(counts: Sequence[Num]) -> Num:
-    return next((n for n in counts if not known(n, 1)), 1)
+    for number in counts:
+        if not known(number, 1):
+            return number
+    return 1
 
 
 def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Traced:
