@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptokit.analysis.effects import ByteRanges, effects, marked
+from ptokit.analysis.effects import MOST_BYTES, ByteRanges, effects, marked
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.globaltypes import GlobalType
@@ -155,13 +155,27 @@ def _size(handle: Any) -> int:  # Any: a tile, or a view
 
 def _ranges(handle: Any, found: ByteRanges) -> Ranges | None:  # Any: a handle or a pointer
     """The ranges, of a window of another tile in that one's layout."""
-    if found.ranges is None and isinstance(handle, Matrix):
+    if found.ranges is None and isinstance(handle, GlobalView):
+        return _of_view(handle)
+    if found.ranges is None and isinstance(handle, Tile):
         return ((0, _size(handle)),)
     if isinstance(handle, GlobalView) or not isinstance(handle, Tile) or found.ranges == ():
         return found.ranges
     if handle.elements.map is handle.type.map or handle.contiguous():
         return found.ranges
     return _of_window(handle.elements, handle.type)
+
+
+def _of_view(view: GlobalView) -> Ranges:
+    """The bytes of its elements, without those between its rows; of a vast one all around it."""
+    size = _size(view)
+    if size > MOST_BYTES:
+        return ((0, size),)
+    axes = view.elements.map
+    shadow = np.zeros(size, np.uint8)
+    here = Elements(view.memory, 0, view.dtype, axes)
+    mark_window(over_bytes(shadow, here), range(axes.rows.extent), range(axes.cols.extent))
+    return marked(shadow)
 
 
 def _of_window(elements: Elements, kind: TileType) -> Ranges:
