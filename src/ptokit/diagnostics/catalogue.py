@@ -236,7 +236,8 @@ CATALOGUE: dict[str, Entry] = {
         "On-chip memory has no defined content until a program writes it. ptokit tracks every "
         "byte and reports the first element that was never written. `check` reports a tile of "
         "which nothing was written on any way to the instruction, if it surely runs: an error, but "
-        "a warning in an excerpt, a function that reads tiles which nothing in it writes.",
+        "a warning in an excerpt, a function that reads tiles which nothing in it writes. To "
+        "multiply a tile by the number 0 is no such read: it clears the tile.",
     ),
     "box-pitch": Entry(
         "the boxes of a tile lie at another pitch than the cube unit takes them",

@@ -262,9 +262,13 @@ class Elements:
 
     def freeze(self, rows: range, cols: range) -> None:
         """Elements of a window that were never written become 0, and count as written."""
+        self.write(rows, cols, self.read_written(rows, cols))
+
+    def read_written(self, rows: range, cols: range) -> Codes:
+        """The codes of a window, 0 for what was never written."""
         part = self.part(rows, cols)
         mask = self._read(self.memory.shadow, part)  # ones where something was written
-        self.write(rows, cols, self._read(self.memory.data, part) & mask)
+        return self._read(self.memory.data, part) & mask
 
     @property
     def _ones(self) -> Codes:

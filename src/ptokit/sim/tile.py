@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ptokit.diagnostics.diagnostic import error
-from ptokit.isa.lang.arrays import Array, Term, Window, Windows, windows_of
+from ptokit.isa.lang.arrays import Array, Number, Term, Window, Windows, windows_of
 from ptokit.isa.model.dtypes import DType, i64, u8
 from ptokit.isa.model.globaltypes import GlobalType, global_map
 from ptokit.isa.model.layouts import Axis, IndexMap
@@ -277,6 +277,13 @@ class Tile(Matrix):
         rows, cols = self._window(window)
         if rows and cols:
             self.elements.freeze(rows, cols)
+
+    def multiplied(self, window: Windows, number: Number) -> Array:
+        """A window that is multiplied by a number: by 0, what was never written reads as 0."""
+        rows, cols = self._window(window)
+        if number != 0 or not (rows and cols):
+            return self[window]
+        return NumpyArray(self.elements.read_written(rows, cols), self.dtype)
 
     def fill(self, bits: int) -> None:
         """Set every element of the storage to these bits; of a view, the valid region."""

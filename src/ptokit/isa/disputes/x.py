@@ -203,4 +203,11 @@ X: dict[str, Dispute] = {
         "undecided, with a warning",
         "text that tests a compiler has its tiles filled; a store before the first sum is wrong",
     ),
+    "X65": Dispute(
+        "what is the product of 0 and an element that was never written?",
+        "Front ends clear a sum so, in a tile that nothing filled, and its first value is 0 in the "
+        "data of their programs. Hardware: NaN, if the bytes happen to be infinite or NaN.",
+        "0, of a tile with a number; any other read of such an element is an error",
+        "what it held does not matter to the program; a zero that is expanded would be safe",
+    ),
 }

@@ -293,6 +293,10 @@ class Cells(Protocol):
         """What was never written of a window is 0 from here on, as `freeze` of LLVM does."""
         ...
 
+    def multiplied(self, window: Windows, number: Number) -> Array:
+        """A window that is multiplied by a number: by 0, what was never written reads as 0."""
+        ...
+
     def constant(self, bits: int) -> Array:
         """A 1x1 array of this element type with these bits."""
         ...

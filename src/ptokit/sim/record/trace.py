@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ptokit.isa.lang.arrays import BOOL, Array, Term, Windows, windows_of
+from ptokit.isa.lang.arrays import BOOL, Array, Number, Term, Windows, windows_of
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import Axis, known
 from ptokit.isa.model.tiles import Shape, TileType
@@ -87,6 +87,10 @@ class Recorded(Matrix):
             return
         store = FreezeStore(self.elements, rows, cols, as_expression(self.constant(0), self.dtype))
         self.recording.stores.append(store)
+
+    def multiplied(self, window: Windows, number: Number) -> Array:
+        """As what was written; where something was not, the reference runs the instruction."""
+        return self[window]
 
     def put(self, window: Windows, value: Array, where: Array) -> None:
         rows, cols = self._spans(window)

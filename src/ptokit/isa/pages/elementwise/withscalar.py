@@ -23,7 +23,17 @@ class TMulS(
     f=operator.mul,
     rules=(with_scalar(VEC_A2A3, (*MULTIPLIED, i8, u8)), taken(DST, A5, i8, u8)),
 ):
-    """dst[i, j] = src[i, j] * scalar; integers wrap."""
+    """dst[i, j] = src[i, j] * scalar; integers wrap.
+
+    By 0, elements that were never written count as 0: so programs clear a sum.
+    """
+
+    disputes = ("X65",)
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells, scalar: Number) -> None:
+        x = src.multiplied(dst.valid, scalar)
+        dst[dst.valid] = cls.f(x, x.number(scalar))
 
 
 class TDivS(

@@ -1,0 +1,95 @@
+"""A tile that is cleared by a product with 0: what it held before may be anything (X65)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+ENGINES = ("native", "reference")
+
+
+def summed(number: str, dtype: str = "f32", clear: str = "tmuls") -> pto.Program:
+    """Blocks of eight rows are summed in a tile that is cleared by a product before."""
+    tile = f"!pto.tile_buf<vec, 8x16x{dtype}>"
+    part = f"!pto.partition_tensor_view<8x16x{dtype}>"
+    view = f"!pto.tensor_view<?x?x{dtype}>"
+    return pto.loads(f"""
+func.func @sum(%x: !pto.ptr<{dtype}>, %y: !pto.ptr<{dtype}>, %n: {dtype}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c24 = arith.constant 24 : index
+  %zero = arith.constant {"0" if dtype == "i32" else "0.0"} : {dtype}
+  %from = pto.make_tensor_view %x, shape = [%c24, %c16], strides = [%c16, %c1] : {view}
+  %to = pto.make_tensor_view %y, shape = [%c8, %c16], strides = [%c16, %c1] : {view}
+  %all = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c8, %c16] : {view} -> {part}
+  %sum = pto.alloc_tile : {tile}
+  %one = pto.alloc_tile : {tile}
+  pto.{clear} ins(%sum, {number} : {tile}, {dtype}) outs(%sum : {tile})
+  scf.for %i = %c0 to %c24 step %c8 {{
+    %rows = pto.partition_view %from, offsets = [%i, %c0], sizes = [%c8, %c16] : {view} -> {part}
+    pto.tload ins(%rows : {part}) outs(%one : {tile})
+    pto.tadd ins(%sum, %one : {tile}, {tile}) outs(%sum : {tile})
+  }}
+  pto.tstore ins(%sum : {tile}) outs(%all : {part})
+  return
+}}
+""")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i32"])
+def test_a_product_with_0_clears_what_was_never_written(engine: str, dtype: str) -> None:
+    kind: Any = {"f32": np.float32, "f16": np.float16, "i32": np.int32}[dtype]
+    x = np.arange(384).reshape(24, 16).astype(kind)
+    arrays: dict[str, Any] = {"x": x, "y": np.zeros((8, 16), kind), "n": 0}
+    for number in ("%zero", "%n"):
+        done = summed(number, dtype).run(target="a5", engine=engine, **arrays)
+        np.testing.assert_array_equal(done["y"], x.reshape(3, 8, 16).sum(0, kind))
+    assert summed("%zero", dtype).check("a5") == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("clear", "number"), [("tmuls", 2.0), ("tadds", 0.0)])
+def test_nothing_else_reads_what_was_never_written(engine: str, clear: str, number: float) -> None:
+    arrays: dict[str, Any] = {
+        "x": np.ones((24, 16), np.float32),
+        "y": np.zeros((8, 16), np.float32),
+        "n": number,
+    }
+    with pytest.raises(pto.PtoError, match="uninitialised-read"):
+        summed("%n", clear=clear).run(target="a5", engine=engine, **arrays)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_was_written_is_multiplied(engine: str) -> None:
+    """Infinity times 0 is NaN: only bytes that nothing wrote count as 0."""
+    program = pto.loads("""
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0.0 : f32
+  %v = pto.make_tensor_view %x, shape = [%c1, %c8], strides = [%c8, %c1]
+       : !pto.tensor_view<1x8xf32>
+  %w = pto.make_tensor_view %y, shape = [%c1, %c16], strides = [%c16, %c1]
+       : !pto.tensor_view<1x16xf32>
+  %here = arith.constant 0 : i64
+  %half = pto.alloc_tile addr = %here : !pto.tile_buf<vec, 1x16xf32, valid=1x8>
+  %whole = pto.alloc_tile addr = %here : !pto.tile_buf<vec, 1x16xf32>
+  pto.tload ins(%v : !pto.tensor_view<1x8xf32>)
+            outs(%half : !pto.tile_buf<vec, 1x16xf32, valid=1x8>)
+  pto.tmuls ins(%whole, %zero : !pto.tile_buf<vec, 1x16xf32>, f32)
+            outs(%whole : !pto.tile_buf<vec, 1x16xf32>)
+  pto.tstore ins(%whole : !pto.tile_buf<vec, 1x16xf32>) outs(%w : !pto.tensor_view<1x16xf32>)
+  return
+}
+""")
+    x = np.array([[1, np.inf, -2, np.nan, 0, 3, 4, 5]], np.float32)
+    found = program.run(engine=engine, x=x, y=np.ones((1, 16), np.float32))["y"]
+    np.testing.assert_array_equal(found, [[0, np.nan, 0, np.nan] + [0] * 12])
