@@ -102,12 +102,12 @@ class Interference(PointsTo):
         self.args = frozenset(func.args)
         # arguments and the results of a flat program are looked at after the run
         kept = (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
-        self.live = Liveness(func, _used, redefined, kept).after
+        self.live = Liveness(func, used, redefined, kept).after
         self.beside: dict[Value, set[Value]] = {}
         super().__init__(func)
 
     def defined(self, value: Value, op: Op | None, names: Names) -> None:
-        live = self.args if op is None else self.live[op] | {*_used(op)}
+        live = self.args if op is None else self.live[op] | {*used(op)}
         others = union(names, (v for v in live if v is not value)) & self.definitions.keys()
         self.beside.setdefault(value, set()).update(others)
 
@@ -162,11 +162,11 @@ class LiveRanges(Interference):
 
     def passed(self, op: AnyOp, names: Names) -> None:
         number = self.number[op]
-        for value in union(names, (*self.live[op], *_used(op))):
+        for value in union(names, (*self.live[op], *used(op))):
             self.last[value] = max(self.last.get(value, 0), number)
 
 
-def _used(op: AnyOp) -> Iterator[Value]:
+def used(op: AnyOp) -> Iterator[Value]:
     """What an op looks at: a handle that becomes a view is not looked at."""
     if not isinstance(op, Op):
         yield from op.uses

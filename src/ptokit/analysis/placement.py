@@ -1,7 +1,8 @@
 """Placement: an address for every tile that the program does not place itself.
 
 Tiles share bytes only where they do not all fit, and then only those that are never live at the
-same time (see `tileallocator`, `liveness`). Addresses that the program gives are its own: tiles
+same time (see `tileallocator`, `liveness`); where even so they do not fit, lives begin at the first
+use of a tile (see `firstuse`). Addresses that the program gives are its own: tiles
 there may overlap one another. No placed tile ever lies there: a known address is kept free for the
 whole function, and a tile at an address that only the run knows is compared with the placed tiles
 when it is made (`Planned.conflict`, in both engines). Where there are such tiles the others are
@@ -14,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
 from ptokit.analysis.occupancy import LiveSet, peak_live_set
@@ -82,13 +84,18 @@ def place_tiles(
 ) -> Planned:
     """An address for each of the tiles that has none."""
     planned, touched = Planned(), cache(lambda: pipes_of_use(interference, facts))
+    uses = cache(lambda: FirstUses(interference.func))
     slots = {s: sum(sizes.values()) for s, sizes in reserved(interference.func).items()}
     for space, there in by_memory(tiles.values()).items():
         own = [tile for tile in there if not tile.explicit]
         given = [tile for tile in there if tile.explicit]
-        limit = min(facts.target.usable.get(space, SPACIOUS), facts.target.capacity[space])
-        limit = max(limit - slots.get(space, 0), 0)
-        for value, address in _places(own, given, limit, facts.target, touched).items():
+        room = max(facts.target.capacity[space] - slots.get(space, 0), 0)
+        limit = max(min(facts.target.usable.get(space, SPACIOUS) - slots.get(space, 0), room), 0)
+        places = _places(own, given, limit, facts.target, touched)
+        if any(at + tiles[v].kind.nbytes > room for v, at in places.items()):
+            uses().shorten(own)
+            places = _places(own, given, limit, facts.target, touched)
+        for value, address in places.items():
             tiles[value].address = planned.addresses[value] = address
         if own:
             planned.tiles[space] = own
