@@ -73,3 +73,12 @@ def test_scratch_that_a5_does_without_takes_no_memory() -> None:
     assert not wrong(unused, "a5")
     assert wrong(used, "a5") == {"out-of-memory"}
     assert wrong(unused, "a2a3") == {"out-of-memory"}
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_lines_of_what_a_pipe_fills_are_a_warning(target: str) -> None:
+    narrow = tile("vec", "8x4xf32")
+    found = pto.loads(program({}, f"%t = pto.declare_tile -> {narrow}")).check(target)
+    lines = [d for d in found if d.slug == "tile-alignment"]
+    assert [d.is_error for d in lines] == [False]
+    assert "comes from a pipe" in str(lines[0].help)

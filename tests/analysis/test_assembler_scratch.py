@@ -91,6 +91,7 @@ CASES = {
     "choice with scratch of words": (chosen("tsel", "1x8xi32", **AB), A3, FINE),
     "choice with scratch of floats": (chosen("tsel", "1x8xf32", **AB), A3, FINE),
     "choice with scratch of halves": (chosen("tsel", "1x16xi16", **AB), A3, {"element-type"}),
+    "choice with scratch of 8 bytes": (chosen("tsel", "1x2xi32", **AB), A3, {"shape"}),
     "that A5 ignores": (chosen("tsel", "1x16xi16", **AB), A5, FINE),
     "choice of a number": (chosen_or("1x64xf16"), A3, FINE),
     "with scratch of another type": (chosen_or("1x64xi16"), A3, {"element-type"}),
@@ -123,6 +124,7 @@ CASES = {
     "a column for all rows": (by_rows("trowexpandadd", COLUMN, t=FULL), HARD, FINE),
     "blocks for all rows": (by_rows("trowexpandadd", BLOCK), HARD, FINE),
     "blocks with scratch": (by_rows("trowexpanddiv", BLOCK, HIGH, t=FULL), A5, FINE),
+    "blocks, precise, without scratch": (by_rows("trowexpanddiv", BLOCK, HIGH), HARD, FINE),
     "blocks with scratch on A3": (by_rows("trowexpanddiv", BLOCK, t=FULL), A3, {"layout"}),
     "bits of another type": (handle(FULL, tile("vec", "8x64xi32")), HARD, FINE),
     "bits of the same type": (handle(FULL, FULL), HARD, {"element-type"}),
@@ -150,3 +152,25 @@ def test_level_3_needs_no_scratch_to_expand(kind: str) -> None:
     placed = f"{{\n%n = arith.constant 0 : i64\n%t = pto.alloc_tile addr = %n : {FULL}\n"
     again = pto.loads(by_rows("trowexpandadd", kind).replace("{\n", placed, 1))
     assert [d.slug for t in HARD for d in again.check(t)] == []
+
+
+def sorted_at_level_3(valid: str) -> str:
+    kinds = {"a": "8x48xf32", "i": "8x48xui32", "d": "8x96xf32"}
+    tiles = {name: tile("vec", kind, valid) for name, kind in kinds.items()}
+    rows = " valid_row = %n valid_col = %n" if "?" in valid else ""
+    made = (
+        line
+        for place, (name, kind) in enumerate(tiles.items())
+        for line in (
+            f"%at{name} = arith.constant {place * 8192} : i64",
+            f"%{name} = pto.alloc_tile addr = %at{name}{rows} : {kind}",
+        )
+    )
+    ins = f"ins(%a, %i : {tiles['a']}, {tiles['i']}) outs(%d : {tiles['d']})"
+    return program({}, "%n = arith.constant 8 : index", *made, f"pto.tsort32 {ins}")
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_level_3_names_the_scratch_of_a_sort_of_unknown_width(target: str) -> None:
+    assert "level" in wrong(sorted_at_level_3("valid=?x?"), target)
+    assert "level" not in wrong(sorted_at_level_3("valid=8x32"), target)

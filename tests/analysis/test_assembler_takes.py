@@ -81,6 +81,34 @@ def part_of(rows: int) -> str:
     )
 
 
+LEFT = tile("left", "16x16xf16", *BOXED)
+
+
+def multiplied(*valid: str) -> str:
+    factors = (
+        tile("left", "16x32xf16", *BOXED),
+        tile("right", "32x64xf16", *valid, "slayout=col_major"),
+    )
+    args = {"a": factors[0], "b": factors[1], "c": tile("acc", "16x16xf32", *BOXED, "fractal=1024")}
+    return of("tmatmul", args)
+
+
+def of_groups(shape: str) -> str:
+    kinds = {
+        "a": tile("vec", f"{shape}xf32"),
+        "d": tile("vec", f"{shape}xui8"),
+        "e": tile("vec", "1x32xui8"),
+        "m": tile("vec", "1x32xf32"),
+        "s": tile("vec", "1x64xf32", "valid=1x32"),
+        "z": tile("vec", "1x32xui8"),
+    }
+    outs = ", ".join(kinds[n] for n in "demsz")
+    how = "{quant_type = #pto<quant_type mxfp8>, storeMode = #pto<vec_store_mode nz>}"
+    return program(
+        kinds, f"pto.tquant.mx ins(%a : {kinds['a']}) outs(%d, %e, %m, %s, %z : {outs}) {how}"
+    )
+
+
 BUFFERS = 'pto.get_buf "PIPE_V", 3, 0', 'pto.rls_buf "PIPE_V", 3, 0'
 PADDED = tile("mat", "16x48xf16", *BOXED, "pad=1")
 LARGE = tile("scaling", "32x32xf32", "slayout=row_major")
@@ -150,6 +178,23 @@ CASES = {
     "one of the function": (RESIZED_HERE, HARD, FINE),
     "a part": (part_of(4), HARD, FINE),
     "a part without rows": (part_of(0), HARD, {"shape"}),
+    "a window off the boxes, on its way to L0": (
+        program(
+            {"a": IN_L1, "d": LEFT},
+            "%n = arith.constant 0 : index",
+            "%eight = arith.constant 8 : index",
+            f"pto.textract ins(%a, %n, %eight : {IN_L1}, index, index) outs(%d : {LEFT})",
+        ),
+        A5,
+        FINE,
+    ),
+    "a factor of which a part is valid": (multiplied("valid=32x16"), A5, FINE),
+    "a factor that is too wide": (multiplied(), A5, {"shape"}),
+    "exponents of one group in each row": (
+        of_groups("32x32"),
+        A5,
+        FINE,
+    ),
     "a scale of f16": (
         program({}, "%s = arith.constant 0.5 : f16", "pto.set_quant_scalar(%s : f16) {id = 0}"),
         HARD,

@@ -82,3 +82,18 @@ def test_a_word_may_be_its_number_in_cpp(kept: int) -> None:
     store = f"pto.tstore ins(%t : {TILE}) outs(%g : {to}) {{stPhase = 1}}"
     with pytest.raises(PtoError, match="'1' is none of: unspecified, partial, final"):
         loads(store)
+
+
+def test_a_word_of_another_form_is_told_from_one_that_is_none() -> None:
+    src, one = "!pto.tile_buf<vec, 8x64xf32>", "!pto.tile_buf<vec, 8x1xf32, blayout=col_major>"
+    dst = "!pto.tile_buf<vec, 8x64xi8>"
+    text = f"""\
+func.func @f(%a: {src}, %s: {one}, %d: {dst}) {{
+  pto.tquant ins(%a, %s : {src}, {one}) outs(%d : {dst}) {{quant_type = #pto<quant_type MXFP8>}}
+  return
+}}
+"""
+    with pytest.raises(PtoError, match="MXFP8 does not go with these operands") as caught:
+        loads(text)
+    assert "quantisation by groups" in str(caught.value)
+    assert "INT8_SYM: a quantisation to i8 about 0" in str(caught.value)

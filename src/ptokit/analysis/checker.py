@@ -27,7 +27,7 @@ from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import FLOW, REGIONS, THREADS, WINDOW
+from ptokit.isa.lang.traits import FLOW, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
@@ -52,7 +52,7 @@ class Checker:
         for arg in func.args:
             self.value(arg)
         if self.facts.target.kinds and not func.flat:
-            self.found[:] = map(_of_a_caller, self.found)
+            self.found[:] = [_unasked(found, GIVEN) for found in self.found]
         self.block(func.body)
 
     def block(self, block: Block) -> None:
@@ -69,8 +69,11 @@ class Checker:
         self.facts.learn(op, env)
         if op.attrs:
             self.attributes(op)
+        known = len(self.found)
         for result in op.results:
             self.value(result, part=WINDOW in op.page.traits)
+        if RECEIVES in op.page.traits and self.facts.target.kinds:
+            self.found[known:] = [_unasked(found, RECEIVED) for found in self.found[known:]]
         if op.regions:
             self.control(op, env)
 
@@ -202,12 +205,12 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 
 LINES = "tile-alignment"  # of the tile that a window is a part of
 GIVEN = "the assembler asks that of tiles that a function makes; this one a caller makes"
+RECEIVED = "the assembler asks that of tiles that a function allocates; this one comes from a pipe"
 
 
-def _of_a_caller(found: Diagnostic) -> Diagnostic:
-    """What is wrong with an argument: what nobody asks of one is a warning."""
-    free = found.slug == LINES
-    return replace(found, severity=Severity.WARNING, help=GIVEN) if free else found
+def _unasked(found: Diagnostic, why: str) -> Diagnostic:
+    """What is wrong with a tile that is not allocated: what nobody asks of one is a warning."""
+    return replace(found, severity=Severity.WARNING, help=why) if found.slug == LINES else found
 
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"

@@ -1,7 +1,7 @@
 """Broadcasts: one value for each row or column, alone or with every element (spec 3.29)."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.elementwise.families import precise, precision
+from ptokit.isa.pages.elementwise.families import precision
 from ptokit.numerics.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
@@ -116,10 +116,7 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
     """
 
     precision = precision(DIV)
-    rules = (
-        expanding(EXPAND_CPU, F16_F32, VEC_A5),
-        precise(precision == DIV["HIGH"], RowExpand.tmp),
-    )
+    rules = expanding(EXPAND_CPU, F16_F32, VEC_A5)
     disputes = ("E40",)
 
 

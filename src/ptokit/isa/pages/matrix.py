@@ -89,15 +89,24 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
     )
     inner = both(a.cols == b.rows, b.cols == c.cols)
+    valid_inner = both(a.valid.cols == b.valid.rows, b.valid.cols == c.valid.cols)
+    matching = both(a.rows == c.rows, inner)
+    fitting = either(matching, both(a.valid.rows == c.valid.rows, valid_inner))
+    alike = "C++ asks that the declared shapes fit too"
     some_rows = (
         packed,
-        named("shape", both(a.rows == c.rows, inner)),
+        on(CPU, named("shape", matching)),
+        on(
+            HARDWARE,
+            named("shape", fitting),
+            when(fitting, warns(named("shape", matching, help=alike))),
+        ),
         on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT)),
     )
     boxes = "a may be one row where c has whole boxes"
     one_row = (
         packed,
-        on(CPU, named("shape", both(a.rows == c.rows, inner))),
+        on(CPU, named("shape", matching)),
         on(
             HARDWARE,
             named("shape", both(either(a.rows == c.rows, a.rows == 1), inner), help=boxes),

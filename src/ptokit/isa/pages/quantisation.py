@@ -385,12 +385,14 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
     }
     valid = MxQuantisation.src.valid
     why = "this form is of fp8 along rows, without interleaving"
+    whole = named("shape", valid.rows % 16 == 0, valid.cols // GROUP % 2 == 0, help=IN_BOXES)
     rules = (
         grouping(),
         room(along=True),
         named("attribute", MxQuantisation.scale == MxScale.OCP, help=why),
         named("attribute", both(axis == GroupAxis.ALONG, store == VecStoreMode.NZ), help=why),
-        named("shape", valid.rows % 16 == 0, valid.cols // GROUP % 2 == 0, help=IN_BOXES),
+        on(CPU, whole),
+        on(HARDWARE, ends_a_run(whole)),
         exp_zz.dtype == MxQuantisation.exp.dtype,
         named("layout", exp_zz.layout == ND),
         named("shape", exp_zz.rows * exp_zz.cols >= valid.rows * valid.cols // GROUP, help=EACH),

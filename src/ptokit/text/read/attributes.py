@@ -7,6 +7,7 @@ plain `str`, a number an `int` or `float`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -295,9 +296,25 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
         help = did_you_mean(word.lower(), options)
         if match is None and str(value)[:1] == "#":
             word, help = str(value), f"write {next(iter(kind)).spelled}"
+        for other in _namesakes(kind):
+            if member(other, value) is not None:
+                message = f"{word} does not go with these operands, which take {options[0]}"
+                help = f"{word}: {_meaning(other)}; {options[0]}: {_meaning(kind)}"
+                raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
         message = f"{word!r} is none of: {', '.join(options)}"
         raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
     return found
+
+
+def _namesakes(kind: type[Word]) -> Iterator[type[Word]]:
+    """The words that the same attribute has in other forms of an instruction."""
+    return (w for w in Word.__subclasses__() if w is not kind and w.mlir == kind.mlir)
+
+
+def _meaning(kind: type[Word]) -> str:
+    """What words are, in a few words."""
+    doc = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
+    return doc[:1].lower() + doc[1:]
 
 
 def _slip(family: str, wanted: str) -> bool:

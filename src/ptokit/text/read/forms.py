@@ -45,6 +45,7 @@ def fitting_form(
     """
     fitting: tuple[Signature, Pairs] | None = None
     own = forms[0].mnemonic()
+    named = [page for page in forms if page.mnemonic() == own]
     meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in forms)]
     if len(forms) > 1 and call.attrs:
         meaning = [
@@ -56,7 +57,7 @@ def fitting_form(
     if not call.keyed:  # nothing is named that only a page of another name has
         others = [p for p in forms if p.mnemonic() != own]
         meant_by_place = [p for p in others if call.apart and _in_place(p, call)]
-        forms = chosen or [*meant_by_place, *(p for p in forms if p.mnemonic() == own)]
+        forms = chosen or [*meant_by_place, *(p for p in forms if p in named)] or named
     written = call.results
     for page in forms:
         sig = signature(page)

@@ -26,6 +26,9 @@ def descending(x: Array) -> Array:
     return (bits & top).equals(0).where(bits ^ (top - 1), bits)
 
 
+OPEN = "name tmp: only the run knows whether the last block is whole"
+
+
 class TSort32(Instr, pipe=V, disputes=("X2",)):
     """Sort each row in blocks of 32 by value, greatest first; equal values by index, unsigned.
 
@@ -63,6 +66,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
             ),
         ),
         when(src.valid.cols % BLOCK != 0, named_scratch(tmp, HARDWARE)),
+        at(LEVEL3, HARDWARE, when(~tmp.given, named("level", ~src.dynamic_cols, help=OPEN))),
         on(A2A3, named("shape", tmp.nbytes >= src.nbytes, help="scratch is as large as src")),
     )
     recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}

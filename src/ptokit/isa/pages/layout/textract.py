@@ -50,7 +50,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
             straight & ~gemv,
             both(src.rows % 16 == 0, src.cols % src.c0 == 0),
             both(dst.rows % 16 == 0, dst.cols % dst.c0 == 0),
-            on_boxes(row, col, src),
+            ends_a_run(on_boxes(row, col, src)),
         ),
         when(~straight & ~gemv, transposing),
         when(
@@ -66,7 +66,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
             straight,
             both(src.rows % src.c0 == 0, src.cols % 16 == 0),
             both(dst.rows % dst.c0 == 0, dst.cols % 16 == 0),
-            named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES),
+            ends_a_run(named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
         ),
         when(~straight, transposing),
     )
