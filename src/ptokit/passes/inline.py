@@ -14,7 +14,7 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import CALLS, THREADS
+from ptokit.isa.lang.traits import CALLS, THREADS, Exchange
 from ptokit.isa.model.types import Elided
 from ptokit.isa.model.words import KernelKind
 from ptokit.passes.shared import FreshNames, replaced
@@ -55,7 +55,8 @@ def inlined(
 
     PtoError where one calls itself, is not there, or takes or returns something else. Calls of
     functions that are only declared stay if `external`; those of `skipped` ones are left out. With
-    `sections` what functions of one kind of core do stands in sections for it.
+    `sections` what functions of one kind of core do stands in sections for it, but calls of those
+    with buffers that others know by name stay: their pipes have two ends, each of a function.
     """
     whole = structured(func)
     if not any(True for _ in calls(whole)):
@@ -109,7 +110,10 @@ class _Inlining:
         name = str(op.attrs[op.page.attrs[0].name])
         given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
         func = self._callee(op, name, given, path)
-        if func.declared:
+        kind = self.kinds.get(name)
+        lonely = op.results or self.inside or any(self.kinds.get(n) for n in path)
+        section = None if kind is None or lonely else _section(kind)
+        if func.declared or (section is not None and _has_peer(func)):
             return [self._op(op, now, path)]
         if self.skipped(func) and not op.results:
             return []
@@ -126,10 +130,7 @@ class _Inlining:
         if body.terminator is not None:
             body.ops.pop()
         now |= dict(zip(op.results, returned, strict=True))
-        kind = self.kinds.get(name)
-        if kind is None or op.results or self.inside or any(self.kinds.get(n) for n in path):
-            return body.ops
-        return [Op(_section(kind), regions=[Block(ops=body.ops)])]
+        return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
 
     def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[str, ...]) -> Func:
         """The function, whose head fits the call."""
@@ -156,6 +157,12 @@ class _Inlining:
             if one != other and not isinstance(other, Elided) and not isinstance(one, Elided):
                 message = f"@{name} {verb} {one}, not {other}"
                 raise error("type-mismatch", message, op.span)
+
+
+def _has_peer(func: Func) -> bool:
+    """Whether it reserves a buffer for a function of the other kind of core, or takes its one."""
+    ops = (op for op in func.walk() if isinstance(op, Op))
+    return any(op.page.exchange in (Exchange.RESERVES, Exchange.IMPORTS) for op in ops)
 
 
 @cache

@@ -13,7 +13,7 @@ from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import Target
 from ptokit.passes.complete import complete
 from ptokit.passes.dps import func_to_dps, is_dps
-from ptokit.passes.inline import entries, inlined
+from ptokit.passes.inline import calls, entries, inlined
 from ptokit.passes.place import place, placed
 from ptokit.passes.scratch import name_scratch
 from ptokit.passes.split import is_mixed, split
@@ -139,9 +139,16 @@ def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
     """
     order = list(_ordered([pass_named(name) for name in names], set()))
     if any(one.whole for one in order):
-        whole, chosen = module, entries(module)
-        module = whole.mapped(lambda f: _whole(whole, f) if f in chosen else None)
+        module = _with_bodies(module)
     return _run(module, order, target)
+
+
+def _with_bodies(module: Module) -> Module:
+    """The functions that nobody calls, with the bodies of those they call, and those that stay."""
+    whole = {func: _whole(module, func) for func in entries(module)}
+    kept = {name for func in whole.values() for _, name in calls(func)}
+    whole |= {func: _whole(module, func) for func in module.funcs if func.name in kept}
+    return module.mapped(whole.get)
 
 
 def _whole(module: Module, func: Func) -> Func:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
-from ptokit.isa.lang.traits import CHANNEL, FLAGS, STOPS
+from ptokit.isa.lang.traits import CALLS, CHANNEL, FLAGS, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
@@ -48,9 +48,12 @@ def synchronise(module: Module, target: Target) -> Module:
 
 
 def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
-    """Whether there is nothing to do; PtoError where the pipes of an op are not known."""
+    """Whether there is nothing to do; PtoError where the pipes of an op are not known.
+
+    What still calls others starts both functions of a pair, which are synchronised for themselves.
+    """
     ops = [op for func in kernel.funcs for op in func.body.walk()]
-    flags = any(isinstance(op, Op) and _signals(op) for op in ops)
+    flags = any(isinstance(op, Op) and (_signals(op) or CALLS in op.page.traits) for op in ops)
     if target.in_order or flags or any(func.declared for func in kernel.funcs):
         return True
     for op in ops:
