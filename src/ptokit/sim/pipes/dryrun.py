@@ -23,7 +23,7 @@ from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, PRINTS, RESIZES
+from ptokit.isa.lang.traits import ALIASES, BY_LANE, CORE, FLAGS, FLOW, PRINTS, RESIZES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -322,9 +322,20 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
 
     What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
-    run that breaks a rule is left out; if none is left with several iterations, samples decide.
+    run that breaks a rule is left out; if none is left with several iterations, samples decide. In
+    a mixed launch what a block does because of its number is unknown, too, and then that of the
+    first block is issued.
     """
-    unknown = frozenset(value for func in launch.funcs for value in depending(func))
+    known = frozenset(value for func in launch.funcs for value in depending(func))
+    asked = frozenset(value for func in launch.funcs for value in _asked(func))
+    wider = frozenset(v for func in launch.funcs for v in depends(func, known | asked))
+    if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
+        yield from _on_choices(launch, wider)
+    yield from _on_choices(launch, known)
+
+
+def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:
+    """The same where just these values are unknown."""
     several, turns = False, set[Turn]()
     for choice in _choices(launch.funcs, unknown):
         for issue in launch.first_legal(choice, unknown):
@@ -404,6 +415,13 @@ def _blank(kind: Type) -> Any:  # Any: as above
     extents = [*kind.valid] if isinstance(kind, TileType) else [*kind.shape]
     known = [extent for extent in extents if extent is not None]
     return np.zeros(known, f"V{kind.dtype.size}") if known == extents else None
+
+
+def _asked(func: Func) -> Iterator[Value]:
+    """What a function is told of its block in the launch."""
+    for op in func.walk():
+        if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
+            yield from op.results
 
 
 def decided(func: Func, values: frozenset[Value]) -> bool:
