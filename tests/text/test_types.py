@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ptokit as pto
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import NZ, ZZ
@@ -195,3 +196,11 @@ def test_bad_spelling(spelling: str, slug: str, place: str, help: str | None) ->
         assert spelling[caught.value.start : caught.value.end] == place
     if help:
         assert caught.value.help == help
+
+
+def test_a_buffer_says_where_it_lies() -> None:
+    """The assembler wants it; a tile value of the manual's text lies in UB."""
+    text = "func.func @f(%a: KIND<16x16xf32>) {\n  return\n}\n"
+    with pytest.raises(pto.PtoError, match="the tile type has no location"):
+        pto.loads(text.replace("KIND", "!pto.tile_buf"))
+    pto.loads(text.replace("KIND", "!pto.tile"))

@@ -38,7 +38,21 @@ AGAIN = ("loc", "dtype", "rows", "cols")  # what both spellings give, and one te
 
 def tile_of(parts: Parts) -> TileType:
     """The tile type that the fields describe; what they leave out has its default."""
+    return _described(_Fields(parts), parts)
+
+
+def buffer_of(parts: Parts) -> TileType:
+    """The same of a buffer, which says where it lies."""
     given = _Fields(parts)
+    kind = _described(given, parts)
+    if "loc" not in given.values:
+        end = parts.at + len(parts.body)
+        help = f"begin with one of: {', '.join(loc.text for loc in Loc)}"
+        raise BadType("syntax-error", "the tile type has no location", parts.at, end, help)
+    return kind
+
+
+def _described(given: _Fields, parts: Parts) -> TileType:
     rows, cols = (given.take(key, _extent) for key in ("rows", "cols"))
     if rows is None or cols is None:
         end = parts.at + len(parts.body)

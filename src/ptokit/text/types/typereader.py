@@ -41,7 +41,7 @@ from ptokit.text.types.parts import (
     unknown,
     word_of,
 )
-from ptokit.text.types.tilereader import tile_of
+from ptokit.text.types.tilereader import buffer_of, tile_of
 
 # types of other dialects, and numbers wider than any element: kept as written
 FOREIGN = re.compile(
@@ -286,7 +286,7 @@ SPACES = {"gm": "gm", **{word: loc.text for loc in Loc for word in (loc.text, *l
 
 READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.tile": tile_of,
-    "!pto.tile_buf": tile_of,
+    "!pto.tile_buf": buffer_of,
     "!pto.multi_tile_buf": _multi_tile,
     "!pto.ptr": _pointer,
     "!pto.local_array": _local_array,
