@@ -336,3 +336,22 @@ def test_blocks_race_in_a_program_that_leaves_its_pipes_to_a_compiler() -> None:
     assert [d.slug for d in program.races("a5", **arrays)] == ["not-synchronised"]
     assert [d.slug for d in program.races("a5", blocks=2)] == ["hazard", "not-synchronised"]
     assert [d.slug for d in program.races("a5")] == ["not-synchronised"]
+
+
+def test_races_of_an_illegal_program_are_its_errors() -> None:
+    """A number of an event that the chip does not have ends every run on samples."""
+    program = pto.loads("""
+func.func @f() {
+  %nine = arith.constant 9 : index
+  pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %nine]
+  pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %nine]
+  return
+}""")
+    assert [d.slug for d in program.races("a5")] == ["operand-value"] * 2
+
+
+def test_races_of_an_argument_that_is_none() -> None:
+    """Also where nothing can race: a target by keyword would be taken for an array."""
+    program = pto.loads(stream(*RIGHT))
+    with pytest.raises(pto.PtoError, match="no argument 'target'"):
+        program.races(target="a2a3")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -24,6 +24,15 @@ from ptokit.passes.complete import complete
 from ptokit.sim.arguments import Bound, all_known, mismatch
 
 
+def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
+    """PtoError if one of these names is no argument's."""
+    known = dict.fromkeys(names)
+    for name in arrays:
+        if name not in known:
+            takes = f"it takes {', '.join(known) or 'none'}"
+            raise call_error("unknown-argument", f"there is no argument {name!r}", seen=takes)
+
+
 @gc_disabled()
 def bind(
     func: Func,
@@ -34,13 +43,7 @@ def bind(
 ) -> Bound:
     """Bind arguments by name; PtoError names the first that is missing, unknown or does not fit."""
     func = deepcopy(func)
-    names = [arg.name for arg in func.args]
-    for name in arrays:
-        if name not in names:
-            takes = ", ".join(names) or "none"
-            raise call_error(
-                "unknown-argument", f"there is no argument {name!r}", seen=f"it takes {takes}"
-            )
+    require_named([arg.name for arg in func.args], arrays)
     for arg, page in launch_arguments(func, arrays):
         func.args.remove(arg)
         func.body.ops.insert(0, Op(page, results=[arg], spans={"": arg.span} if arg.span else {}))

@@ -159,17 +159,21 @@ class Program(Rich):
         Two instructions on the same bytes that no flag separates, deadlocks, flags left or set
         twice, acquires and releases of buffers that do not pair; of several `blocks` also those
         between blocks. With `arrays`, as `run` takes them, of that run; without, of runs on
-        samples, in which loops of unknown extent have 0, 1, 2, 3 and 5 iterations. On the CPU
-        simulator instructions take place in order: nothing is wrong there.
+        samples, in which loops of unknown extent have 0, 1, 2, 3 and 5 iterations. Of a program
+        that the target refuses, its errors. On the CPU simulator instructions take place in order:
+        nothing is wrong there.
         """
+        from ptokit.api.bind import require_named
         from ptokit.api.pipechecks import races_of
 
+        require_named((arg.name for one in self.module.funcs for arg in one.args), arrays)
         names = tuple(TARGETS) if "all" in targets else targets
         found: list[Diagnostic] = []
         for target in [*map(target_named, names)] or [current_target()]:
             program = self.on(target)
             entry = program.entry_named(func)
-            found += races_of(program, target, entry, arrays or None, blocks)
+            illegal = [] if arrays else [d for d in program.check(target.name) if d.is_error]
+            found += illegal or races_of(program, target, entry, arrays or None, blocks)
         return RichList(found)
 
     def func(self, name: str | None = None) -> Func:
