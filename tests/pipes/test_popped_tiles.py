@@ -120,3 +120,10 @@ def test_an_entry_whose_type_leaves_its_valid_region_open_is_whole(name: str, en
     arrays = {first: one, last: np.zeros((16, 16), np.float32)}
     done = program.execute(arrays, target="a5", engine=engine)
     np.testing.assert_array_equal(done.outputs[last], one.astype(np.float32))
+
+
+def test_each_vector_core_has_slots_of_its_own() -> None:
+    """Each pops a half: what one of them writes into its tile is not what the other reads."""
+    text = consumer(f"pto.tadd ins(%t, %t : {T}, {T}) outs(%t : {T})", FREE)
+    halves = text.replace(T, T.replace("16x16", "8x16")).replace("split = 0", "split = 1")
+    assert hazards(halves) == []

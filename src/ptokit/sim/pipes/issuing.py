@@ -14,7 +14,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import Exchange
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import Pipe
+from ptokit.isa.model.words import CUBE, Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel
 from ptokit.sim.cores.signalboard import CorePlace
@@ -113,7 +113,7 @@ class CoreIssue:
         slots: QueueSlots | None = None,
     ) -> None:
         self.number, self.core = number, core
-        self.tiles = PoppedTiles(slots or QueueSlots(ByteRegions()))
+        self.tiles = PoppedTiles(slots or QueueSlots(ByteRegions()), core.subblock_idx)
         self.pushed: list[Ticket] = []  # what the op has waited for
         self.entries: list[QueueEntry] = []
         self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
@@ -310,7 +310,9 @@ class Issue(Observer):
         """The same where a tile that was popped lies in its slot."""
         reads, writes = issue.tiles.used(pipe, reads, writes)
         if op.page.exchange is Exchange.PUSHES:
-            writes = (*writes, *(self.slots.slot(t) for t in issue.later if _is_push(t)))
+            lanes = range(issue.core.lanes if issue.core.kind is CUBE else 1)
+            sent = [t for t in issue.later if _is_push(t)]
+            writes = (*writes, *(self.slots.slot(t, lane) for t in sent for lane in lanes))
         return reads, writes
 
     def waits_in(self, op: Op) -> Pipe:

@@ -43,14 +43,17 @@ class QueueSlots:
 
     def __init__(self, regions: ByteRegions) -> None:
         self.regions = regions
-        self.spaces: dict[tuple[QueueName, int], MemorySpace] = {}
+        self.spaces: dict[tuple[QueueName, int, int], MemorySpace] = {}
         self.entries = count()
 
-    def slot(self, ticket: Ticket) -> ByteRegion:
-        """The slot, or the part of it, that the sender of a ticket has written."""
+    def slot(self, ticket: Ticket, lane: int) -> ByteRegion:
+        """The slot, or the part of it, that the sender of a ticket has written for a core.
+
+        `lane`: which of the cores that pop. Each has slots in a memory of its own.
+        """
         channel = ticket.channel
         assert isinstance(channel, QueueChannel)
-        queue, key = channel.queue, (channel.queue, channel.lane)
+        queue, key = channel.queue, (channel.queue, channel.lane, lane)
         made = MemorySpace(SLOTS_OF + queue.name, None, len(self.spaces))
         space = self.spaces.setdefault(key, made)
         start = (ticket.number - 1) % queue.slots * queue.slot_size
@@ -63,15 +66,15 @@ class QueueSlots:
 
 
 class PoppedTiles:
-    """The tiles of one core that lie in slots."""
+    """The tiles of one core, number `lane` of its kind in the block, that lie in slots."""
 
-    def __init__(self, slots: QueueSlots) -> None:
-        self.slots = slots
+    def __init__(self, slots: QueueSlots, lane: int) -> None:
+        self.slots, self.lane = slots, lane
         self.tiles: list[PoppedTile] = []
 
     def pop(self, pipe: Pipe, tile: Regions, tickets: Iterable[Ticket]) -> Regions:
         """A tile comes to lie in the slots that were waited for; what the pop does to memory."""
-        slots = tuple(self.slots.slot(ticket) for ticket in tickets)
+        slots = tuple(self.slots.slot(ticket, self.lane) for ticket in tickets)
         (queue, *_) = {t.channel.queue for t in tickets if isinstance(t.channel, QueueChannel)}
         self.tiles = [one for one in self.tiles if not any(map(one.holds, tile))]
         self.tiles.append(PoppedTile(queue, pipe, tile, slots, self.slots.entry(queue)))
