@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 import ptokit as pto
+from account.files import ROOT
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
@@ -38,3 +41,32 @@ def test_a_loop_that_few_arguments_fit_is_synchronised() -> None:
     made = run_passes(pto.loads(TEXT).module, ["synchronise"], TARGETS["a2a3"])
     assert "<PIPE_MTE2>, <PIPE_MTE3>" in Program(made).text()
     assert not Program(made).races("a2a3")
+
+
+def test_loops_that_iterate_in_no_sample_are_said() -> None:
+    """This one begins at 9, and 8 blocks of columns are all there are."""
+    flag = "pto.barrier <PIPE_ALL>\n  "
+    text = TEXT.replace("%n to %end", "%nine to %n").replace("%t = ", flag + "%t = ")
+    text = text.replace("  %t = ", "  %nine = arith.constant 9 : index\n  %t = ")
+    (warning,) = pto.loads(text).races("a2a3")
+    assert warning.slug == "no-sample-run"
+    assert "iterate" in warning.message
+
+
+def test_a_branch_in_such_a_loop_does_not_hide_it() -> None:
+    """Either way is taken in runs of its own: more than one run in which nothing iterates."""
+    branch = "%odd = arith.cmpi eq, %i, %c1 : index\n    scf.if %odd {\n    pto.tload"
+    text = TEXT.replace("pto.tload", branch).replace("    pto.tstore", "    }\n    pto.tstore")
+    made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
+    assert "<PIPE_MTE2>, <PIPE_MTE3>" in Program(made).text()
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_loops_of_cores_that_exchange_are_run_on_numbers_that_fit(chip: str) -> None:
+    """Whatever trip counts are chosen, its cores wait for ever, or nothing iterates."""
+    program = pto.load(ROOT / "examples" / "pto" / "feed_forward.pto")
+    made = Program(run_passes(program.module, ["synchronise"], TARGETS[chip])).text()
+    assert not pto.loads(made).races(chip)
+    lines = [line for line in made.splitlines() if "<PIPE_MTE1>, <PIPE_MTE2>" not in line]
+    assert len(lines) < len(made.splitlines())
+    assert pto.loads("\n".join(lines)).races(chip)

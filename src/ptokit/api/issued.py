@@ -96,7 +96,7 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
             except PtoError as problem:
                 refused.append((sample, problem))
                 continue
-            if found and not idle(found):
+            if found and not idle(_funcs(executable), found):
                 yield from found
                 return
             least = least or found
@@ -175,12 +175,13 @@ def _shown_endless(executable: Executable, target: Target, blocks: int) -> Itera
     Where iterations and branches are chosen, those of two cores may not fit.
     """
     for sample in samples(_asked(executable), whole=False):
-        launch = _dry_launch(executable, sample, target, blocks)
-        _ = [*launch.first_legal(ALONE, frozenset())]
-        for problem in launch.refused:
-            if _endless(executable, problem):
-                yield _ended(executable, target, sample, problem, legal=True)
-                return
+        with suppress(PtoError):  # not legal, or too long
+            launch = _dry_launch(executable, sample, target, blocks)
+            _ = [*launch.first_legal(ALONE, frozenset())]
+            for problem in launch.refused:
+                if _endless(executable, problem):
+                    yield _ended(executable, target, sample, problem, legal=True)
+                    return
 
 
 def _dry_launch(executable: Executable, sample: Sample, target: Target, blocks: int) -> DryLaunch:

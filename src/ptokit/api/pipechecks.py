@@ -14,6 +14,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import launched_cores, peer_of
+from ptokit.sim.pipes.dryrun import none_iterates
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.redundant import Pair, redundant
@@ -42,6 +43,9 @@ def races_of(
         return left if left and blocks == 1 else [_no_sample(func, problem, target), *left]
     if left:
         return [*races(issues, target, blocks_only=True), *left]
+    cores = launched_cores(program.module, func)
+    if none_iterates([*cores.values()] or [func], issues):
+        return [*races(issues, target), _empty_sample(func, target)]
     return [*races(issues, target), *(_hint(pair, target) for pair in redundant(issues, target))]
 
 
@@ -107,6 +111,17 @@ def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
         help="`ptokit run --races` with arguments looks at that run",
         targets=(target.name,),
         notes=() if why.slug == slug else (Note(f"the first ends: {why.message}", why.span),),
+    )
+
+
+def _empty_sample(func: Func, target: Target) -> Diagnostic:
+    """What its loops do was not looked at."""
+    return Diagnostic(
+        "no-sample-run",
+        f"@{func.name}: no sample of its arguments with which its loops iterate is a legal run",
+        severity=Severity.WARNING,
+        help="`ptokit run --races` with arguments looks at that run",
+        targets=(target.name,),
     )
 
 

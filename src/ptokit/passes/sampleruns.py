@@ -164,7 +164,7 @@ def _on_samples(
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
         with suppress(PtoError):  # it is too long
             issues = [*dry_runs(DryLaunch(bound, target, mixed=True, held=held))]
-            if issues and not idle(issues):
+            if issues and not idle(funcs, issues):
                 return issues
             least = least or issues
     return least

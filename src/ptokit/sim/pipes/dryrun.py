@@ -363,9 +363,22 @@ def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> It
             return
 
 
-def idle(issues: Sequence[Issue]) -> bool:
-    """Whether one choice alone is legal, such as that no loop iterates: other samples may do."""
-    return len(issues) == 1 and issues[0].chosen
+def idle(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
+    """Whether one choice alone is legal, or no loop iterates: other samples may do."""
+    return (len(issues) == 1 and issues[0].chosen) or none_iterates(funcs, issues)
+
+
+def none_iterates(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
+    """Whether loops whose extents are not known issue something, but not in these runs."""
+    found = any(_issues(op) for func in funcs for op in _open(func, depending(func)))
+    entries = (entry for issue in issues for core in issue.cores for entry in core)
+    return found and not any(entry.iteration for entry in entries)
+
+
+def _issues(op: Op) -> bool:
+    """Whether it is a loop with something for a pipe in it."""
+    again = (region for region in op.regions if repeats(op, region))
+    return any(isinstance(one, Op) and moves(one) for region in again for one in region.walk())
 
 
 def depending(func: Func) -> frozenset[Value]:
