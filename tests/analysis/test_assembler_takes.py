@@ -113,6 +113,21 @@ BUFFERS = 'pto.get_buf "PIPE_V", 3, 0', 'pto.rls_buf "PIPE_V", 3, 0'
 PADDED = tile("mat", "16x48xf16", *BOXED, "pad=1")
 LARGE = tile("scaling", "32x32xf32", "slayout=row_major")
 ACC, L1 = tile("acc", "32x32xf32", *BOXED, "fractal=1024"), tile("mat", "32x32xi8", *BOXED)
+FEWER = tile("vec", "8x24xf32", "valid=4x24")
+HALF = tile("vec", "16x32xf32")
+SPLIT = " {accToVecMode = #pto<acc_to_vec_mode dual_mode_split_m>}"
+TURNED = {
+    "a": tile("vec", "16x8xf32", "blayout=col_major"),
+    "d": tile("vec", "8x16xf32", "blayout=col_major"),
+}
+BRAINS = tile("vec", "8x32xbf16")
+
+
+def grown(name: str) -> str:
+    column = tile("vec", "8x1xf32", "blayout=col_major")
+    return of(f"trowexpand{name}", {"a": FULL, "b": column, "tmp": WORDS, "d": FULL})
+
+
 EMPTY = tile("vec", "8x24xf32", "valid=0x24")
 CASES = {
     "a view on its side, loaded": (loaded("48x16"), HARD, FINE),
@@ -206,6 +221,32 @@ CASES = {
         of("tfillpad", {"a": PADDED, "d": PADDED}, ' {mode = "expand"}'),
         HARD,
         {"location"},
+    ),
+    "a move of which a part is valid": (of("tmov", {"a": FULL, "d": FEWER}), HARD, FINE),
+    "halves for two vector cores": (of("tmov", {"a": ACC, "d": HALF}, SPLIT), A5, FINE),
+    "a negation of fewer rows": (of("tneg", {"a": FULL, "d": FEWER}), A5, FINE),
+    "a negation of fewer rows on older chips": (
+        of("tneg", {"a": FULL, "d": FEWER}),
+        A3,
+        {"shape"},
+    ),
+    "a transpose of columns": (of("ttrans", TURNED), A5, FINE),
+    "a transpose of columns on older chips": (of("ttrans", TURNED), A3, {"layout"}),
+    "slots that the assembler placed": (
+        program(
+            {},
+            "%m = pto.alloc_multi_tile {pto.multi_buffer_addrs = array<i64: 0, 768>}"
+            " : !pto.multi_tile_buf<vec, 8x24xf32, count=2>",
+        ),
+        HARD,
+        {"attribute"},
+    ),
+    "a larger of rows with scratch of another type": (grown("max"), A5, {"element-type"}),
+    "a sum of rows with scratch of another type": (grown("add"), A5, FINE),
+    "a print of bf16": (
+        program({"a": BRAINS}, f"pto.tprint ins(%a : {BRAINS})"),
+        HARD,
+        {"element-type"},
     ),
     "parameters that the caller places": (
         program(

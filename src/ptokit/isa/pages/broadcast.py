@@ -79,6 +79,12 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     )
 
 
+def scratch_alike() -> tuple[Ruled, ...]:
+    """A5 does not use the scratch, but the assembler wants it of dst's type all the same."""
+    dst, tmp = RowExpand.dst, RowExpand.tmp
+    return on(A5, when(tmp.given, named("element-type", one_type(dst, tmp))))
+
+
 LEFT_IS_FULL = on(
     HARDWARE,
     named(
@@ -120,7 +126,11 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
     disputes = ("E40",)
 
 
-class TRowExpandMax(RowExpand, f=Array.maximum, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+class TRowExpandMax(
+    RowExpand,
+    f=Array.maximum,
+    rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *scratch_alike()),
+):
     """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
 
     Of equal values src0's is taken, and where one is NaN src0's.
@@ -129,7 +139,11 @@ class TRowExpandMax(RowExpand, f=Array.maximum, rules=expanding(EXPAND_CPU, VEC_
     disputes = ("E2",)
 
 
-class TRowExpandMin(RowExpand, f=Array.minimum, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+class TRowExpandMin(
+    RowExpand,
+    f=Array.minimum,
+    rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *scratch_alike()),
+):
     """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
 
     Of equal values src0's is taken, and where one is NaN src0's.
@@ -143,7 +157,11 @@ def exp_of_difference(a: Array, b: Array) -> Array:
     return exp(a - b)
 
 
-class TRowExpandExpDif(RowExpand, f=exp_of_difference, rules=expanding(F16_F32, F16_F32, F16_F32)):
+class TRowExpandExpDif(
+    RowExpand,
+    f=exp_of_difference,
+    rules=(*expanding(F16_F32, F16_F32, F16_F32), *scratch_alike()),
+):
     """dst[i, j] = e ** (src0[i, j % n0] - src1[i, j % n1]), operands as of trowexpandadd.
 
     The difference is rounded to the element type; the power is as texp's, one unit in the last

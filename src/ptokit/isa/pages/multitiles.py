@@ -6,6 +6,7 @@ from ptokit.isa.pages.allocation import Allocation
 from ptokit.isa.pages.windows import FP4, FP8
 
 PAIR = f"!pto.multi_tile_buf<{VEC_F32}, count=2>"
+PLANNED = "the assembler writes this itself: say addr = %a, or let it place them"
 NOT_YET = "the assembler has no multi-tiles of fp8 and fp4"
 IN_TURN = f"""\
 %one = arith.constant 1 : index
@@ -27,9 +28,11 @@ class AllocMultiTile(Allocation, name="alloc_multi_tile"):
         "i * {result}.at(i).Numel * sizeof(*{result}.at(i).data()));]"
     )
     result = Result(MultiTile)
+    planned = Attr(tuple, None, key="pto.multi_buffer_addrs", cpp=False)
     example = IN_TURN
     rules = (
         *Allocation.rules,
+        on(HARDWARE, named("attribute", ~planned.given, help=PLANNED)),
         named("operand-value", both(result.count >= 2, result.count <= 16), help="2 to 16 tiles"),
         named("tile-shape", result.compact != CompactMode.ROW_PLUS_ONE),
         on(HARDWARE, named("element-type", ~result.dtype.isin(*FP8, *FP4), help=NOT_YET)),

@@ -6,6 +6,8 @@ from ptokit.numerics.functions import clear_sign, exp, flip_sign, log, reciproca
 
 RELU = (f16, f32, i32)
 NEGATED = (*SMALL, *FLOATS)
+ROWS = named("shape", Unary.src.valid.rows == Unary.dst.valid.rows)
+COLUMNS = named("shape", Unary.src.valid.cols == Unary.dst.valid.cols)
 
 
 class TExp(Unary, f=exp, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
@@ -52,7 +54,15 @@ class TNeg(
     Unary,
     f=opposite,
     symbol="neg",
-    rules=(pointwise(*PAIR, a2a3=VEC_A2A3, a5=NEGATED), taken(Unary.dst, A5, i8, u8)),
+    rules=(
+        elements(Unary.dst, cpu=NUMBERS, a2a3=VEC_A2A3, a5=NEGATED),
+        one_type(*PAIR),
+        on((CPU, A2A3), same_region(*PAIR)),
+        on(A5, ends_a_run(ROWS), COLUMNS),
+        in_vec(*PAIR),
+        row_major(*PAIR),
+        taken(Unary.dst, A5, i8, u8),
+    ),
 ):
     """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap."""
 

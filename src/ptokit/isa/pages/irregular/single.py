@@ -102,6 +102,8 @@ def print_format() -> Attr:
     return Attr(PrintFormat, PrintFormat.WIDTH8_PRECISION4, key="printFormat")
 
 
+PRINTED = (i8, u8, i16, u16, i32, u32, f16, f32)
+CHIPS_PRINT = "convert it: chips print f16, f32 and integers of at most 32 bits"
 ROOM = "acc and mat are printed through tmp, room in global memory"
 
 
@@ -120,6 +122,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
     rules = (
         named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         named("element-type", tmp.dtype == src.dtype),
+        on(HARDWARE, named("element-type", src.dtype.isin(*PRINTED), help=CHIPS_PRINT)),
         on(HARDWARE, src.loc.isin(VEC, ACC, MAT)),
         on(HARDWARE, named("location", either(tmp.given, src.loc == VEC), help=ROOM)),
         on(A5, when(tmp.given, named("location", src.loc != MAT, help="A2/A3 prints mat"))),

@@ -16,9 +16,11 @@ def same_type(dst: Operand, src: Operand) -> Expr:
 
 
 def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """A move keeps the shape."""
+    """A move keeps the shape; the assembler compares declared shapes alone."""
+    kept = named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
     return (
-        named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols),
+        on(CPU, kept),
+        on(HARDWARE, ends_a_run(kept)),
         on(A2A3, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
     )
 

@@ -5,7 +5,14 @@ from ptokit.isa.model.extents import FRACTALS, N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
 
 MOST_BLOCKS = 255  # of 32 bytes, from line to line of what one instruction transposes
+BLOCKS = "lines are whole blocks of 32 bytes"
 AS_SRC = "scratch is as large as src"
+
+
+def whole_lines(tile: Operand) -> Expr:
+    """Whether lines, of rows or of columns, are whole blocks of 32 bytes."""
+    rows = both(tile.blayout == BLayout.ROW_MAJOR, tile.cols * tile.size % 32 == 0)
+    return either(rows, both(tile.blayout != BLayout.ROW_MAJOR, tile.rows * tile.size % 32 == 0))
 
 
 class TTrans(
@@ -27,6 +34,7 @@ class TTrans(
     example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
     lines = either(dst.cols % 32 == 0, both(src.size != 1, dst.cols % 16 == 0))
     stepped = both(lines, src.cols * src.size % 32 == 0, src.cols * src.size <= MOST_BLOCKS * 32)
+    by_rows = named("layout", src.blayout == BLayout.ROW_MAJOR, help="store the source row-major")
     turned = named("shape", dst.valid.rows == src.valid.cols, dst.valid.cols == src.valid.rows)
     rules = (
         named("element-type", dst.size == src.size),
@@ -37,9 +45,9 @@ class TTrans(
             HARDWARE,
             both(src.loc == VEC, dst.loc == VEC),
             named("element-type", src.size.isin(1, 2, 4)),
-            named("layout", src.blayout == BLayout.ROW_MAJOR, help="store the source row-major"),
         ),
-        on(A5, both(src.cols * src.size % 32 == 0, dst.cols * dst.size % 32 == 0)),
+        on(A2A3, by_rows),
+        on(A5, warns(by_rows), named("shape", whole_lines(src), whole_lines(dst), help=BLOCKS)),
         on(HARDWARE, named("element-type", tmp.dtype == src.dtype, help="scratch is of src's")),
         on(A2A3, when(stepped, named("shape", tmp.nbytes >= src.nbytes, help=AS_SRC))),
         named_scratch(tmp, (A2A3,)),
