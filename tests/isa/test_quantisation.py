@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.diagnostics.diagnostic import Severity
 
 ROWS, COLS = 128, 20
 PROGRAM = """
@@ -93,6 +94,45 @@ def test_scales_fill_plain_storage(
 def test_scales_need_pairs_and_room(axis: int, src: str, dst: str) -> None:
     found = pto.loads(REORDER.format(axis=axis, src=src, dst=dst)).check("a5")
     assert "shape" in {d.slug for d in found}
+
+
+PART_BOXES = """
+!S = !pto.tile_buf<vec, 1x128xui8, valid=1x80>
+!R = !pto.tile_buf<vec, 1x128xui8, slayout=row_major>
+!Z = !pto.tile_buf<vec, 32x4xui8, valid=20x4, slayout=row_major>
+!T = !pto.tile_buf<vec, 1x96xui8>
+func.func @f(%src: !S, %scales: !R) {{
+  %tmp = pto.alloc_tile : !T
+  %zz = pto.treshape %scales : !R -> !Z
+  pto.tmov ins(%src, %tmp : !S, !T) outs(%zz : !Z)
+  {more}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_row_of_scales_is_filled_as_so_many_rows_of_groups(engine: str) -> None:
+    program = pto.loads(PART_BOXES.format(more=""))
+    assert program.check("a5") == []
+    exponents = np.arange(1, 81, dtype=np.uint8)
+    given = {"src": exponents.reshape(1, 80), "scales": np.full((1, 128), 255, np.uint8)}
+    found = program.execute(given, target="a5", engine=engine).outputs["scales"]
+    rows = np.concatenate((exponents, np.zeros(48, np.uint8))).reshape(2, 16, 2, 2)
+    assert np.array_equal(np.asarray(found).ravel(), rows.transpose(0, 2, 1, 3).ravel())
+
+
+@pytest.mark.parametrize(
+    ("target", "more"),
+    [
+        ("cpu", ""),
+        ("a5", "%u = pto.alloc_tile : !Z"),
+        ("a5", "pto.tmov ins(%zz : !Z) outs(%zz : !Z)"),
+    ],
+)
+def test_parts_of_boxes_are_room_for_scales_alone(target: str, more: str) -> None:
+    found = pto.loads(PART_BOXES.format(more=more)).check(target)
+    assert [d.slug for d in found if d.severity is Severity.ERROR] == ["tile-shape"]
 
 
 ON_A5 = """

@@ -27,11 +27,11 @@ from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import FLOW, RECEIVES, REGIONS, THREADS, WINDOW
+from ptokit.isa.lang.traits import ALIASES, FLOW, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
-from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType
+from ptokit.isa.model.tiles import BOX_RULES, TILE_RULES, ConvTileType, TileType
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType, Type
 
 
 class Checker:
@@ -45,10 +45,12 @@ class Checker:
         self.facts = Facts(target, dict(numbers or {}))
         self.found: list[Diagnostic] = []
         self.dead: set[Block] = set()  # regions that never run
+        self.rooms: set[Value] = set()  # tiles of parts of boxes: only their bytes count
+        self.whole: Func | None = None
         self.threads = False  # whether what it looks at is run by threads
 
     def func(self, func: Func) -> None:
-        self.threads = OF_THREADS in func.attrs
+        self.threads, self.whole = OF_THREADS in func.attrs, func
         for arg in func.args:
             self.value(arg)
         if self.facts.target.kinds and not func.flat:
@@ -66,6 +68,8 @@ class Checker:
         env = self.facts.environment(op)
         for rule, outcome in doubtful(self.rules(op), env):
             self.judge(op, rule, env, outcome)
+        if self.rooms:
+            self.in_boxes(op)
         self.facts.learn(op, env)
         if op.attrs:
             self.attributes(op)
@@ -160,15 +164,40 @@ class Checker:
         self.block(block)
         return tuple(self.facts.numbers.get(value, UNKNOWN) for value in block.outcome)
 
+    def in_boxes(self, op: Op) -> None:
+        """Report storage where rows and columns count."""
+        wrong = {v: n for n, v in op.values() if not op.page.operand(n).storage}
+        for value in wrong.keys() & self.rooms:
+            kind: Any = self.facts.type_of(value)  # Any: a tile type, as it is storage
+            label, where = f"{op.name}: %{value.name}", op.span_of(wrong[value])
+            self.found += type_errors(kind, self.facts.target, label, where)
+
+    def is_storage(self, value: Value, kind: Type) -> bool:
+        """Whether the value only names bytes that are not asked to be whole boxes."""
+        target, func = self.facts.target, self.whole
+        if not target.kinds or func is None or not isinstance(kind, TileType):
+            return False
+        return _broken_rule(kind, target, False) in BOX_RULES and value in readings(func)
+
     def value(self, value: Value, part: bool = False) -> None:
         """Check the type of a newly defined value, or of a `part` with the lines of another."""
         kind = self.facts.type_of(value)
+        if self.is_storage(value, kind):
+            self.rooms.add(value)
+            return
         if isinstance(kind, Elided):
             self.found.append(elided(value))
         if isinstance(kind, OpaqueType) and not kind.foreign:
             self.found.append(unknown_type(value, kind))
         if isinstance(kind, Stored):
             self.found += type_errors(kind, self.facts.target, f"%{value.name}", value.span, part)
+
+
+def readings(func: Func) -> set[Value]:
+    """Values that name the bytes of others, whatever their boxes are."""
+    ops = (op for op in func.walk() if isinstance(op, Op) and ALIASES in op.page.traits)
+    named = ((op.page, n, v) for op in ops for n, v in (*op.values(), *op.named_results()))
+    return {v for page, n, v in named if page.operand(n).storage and page.operand(n).written}
 
 
 class CheckedRegion(NamedTuple):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TypeAlias
 
-from ptokit.isa.formula.formulas import ABSENT, Env, Expr, Value, fields, operators
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Expr, Value, fields, operators
 
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
@@ -86,10 +87,25 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
         outcome = rule.formula.eval(env) if known else rule.holds(env)
         if outcome is True or outcome is ABSENT:
             continue
+        if outcome is UNKNOWN and any(rule.holds(e) is True for e in in_each_layout(env)):
+            continue
         nothing = idle(env) if nothing is None else nothing
         if nothing and any("valid" in f.path or "matrix" in f.path for f in fields(rule.formula)):
             continue
         yield rule, outcome
+
+
+def in_each_layout(env: Env) -> Iterator[Env]:
+    """The operands with each view of several layouts in one of them: what one allows is allowed."""
+    ways = {name: _ways(value) for name, value in env.items()}
+    several = {name: kinds for name, kinds in ways.items() if kinds}
+    for kinds in product(*several.values()) if several else ():
+        yield {**env, **dict(zip(several, kinds, strict=True))}
+
+
+def _ways(value: object) -> tuple[object, ...]:
+    """A view in each layout that its numbers imply; () of anything else."""
+    return getattr(value, "in_each_layout", ()) if hasattr(type(value), "matrix") else ()
 
 
 def idle(env: Env) -> bool:

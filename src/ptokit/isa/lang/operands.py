@@ -39,6 +39,8 @@ class Operand(Field):
     own type. `handle`: which handle it is. `in_memory`: there are bytes behind it. `counts`: of
     which axis it counts elements, where text may count pairs of them: rows, cols, extents and
     steps, in the order of the axes, or elements. `idle`: the targets that do without this scratch.
+    `storage`: on hardware it is taken as bytes, one behind the other, whether its boxes are whole
+    or not.
     """
 
     def __init__(
@@ -60,11 +62,12 @@ class Operand(Field):
         handle: HandleType | None = None,
         counts: str = "",
         idle: tuple[str, ...] = (),
+        storage: bool = False,
         doc: str = "",
     ) -> None:
         super().__init__("?")
         self.name = "?"  # until its page names it
-        self.counts, self.idle = counts, idle
+        self.counts, self.idle, self.storage = counts, idle, storage
         self.role, self.kind, self.default = role, kind, default
         self.in_memory = kind in IN_MEMORY
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
@@ -140,6 +140,16 @@ class GlobalType:
         return GlobalLayout.DN if col_major else GlobalLayout.ND
 
     @property
+    def in_each_layout(self) -> tuple[GlobalType, ...]:
+        """Itself in each layout that its numbers imply, where they imply more than one."""
+        if self.stated is not None or self.layout is not None or self._open or self.stride is None:
+            return ()
+        one_line = 1 in (self.n3, self.n4) or self.steps.n3 == 1
+        other = GlobalLayout.DN if one_line else GlobalLayout.NZ
+        given = {f.name: getattr(self, f.name) for f in fields(GlobalType)}
+        return tuple(_LaidOut(**given, implied=layout) for layout in (GlobalLayout.ND, other))
+
+    @property
     def boxed(self) -> bool:
         """Whether the program states that it is made of boxes."""
         return self.stated is GlobalLayout.NZ
@@ -168,6 +178,17 @@ class GlobalType:
         rows, cols = axes_of(self.layout)
         extents = five(self.shape)
         return Shape(times(*(extents[i] for i in rows)), times(*(extents[i] for i in cols)))
+
+
+@dataclass(frozen=True)
+class _LaidOut(GlobalType):
+    """A view in one of the layouts that its numbers imply."""
+
+    implied: GlobalLayout = GlobalLayout.ND
+
+    @property
+    def layout(self) -> GlobalLayout:
+        return self.implied
 
 
 def _view_rules() -> tuple[Rule, ...]:

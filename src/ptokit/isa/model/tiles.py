@@ -233,9 +233,7 @@ ALIASES: dict[Loc, tuple[Layout, int]] = {
 
 def _tile_rules() -> tuple[Rule, ...]:
     t = Field("tile")
-    whole_boxes = "choose rows and cols that are whole boxes, and let the valid region be smaller"
     lines = "pad the declared shape to whole 32-byte lines and let the valid region be smaller"
-    rows_free = (t.loc == VEC) | (t.fractal == 32) | (t.rows == 1)
     return (
         *named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),  # T1
         *named(
@@ -244,17 +242,26 @@ def _tile_rules() -> tuple[Rule, ...]:
             (t.valid.rows >= 0) & (t.valid.cols >= 0),
             help="the valid region is the upper left part of the tile",
         ),
-        *when(~rows_free, *named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),  # T2
-        *named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),  # T3
         *when(t.layout == ND, *named("tile-alignment", t.cols * t.size % 32 == 0, help=lines)),
         *when(t.layout == DN, *named("tile-alignment", t.rows * t.size % 32 == 0, help=lines)),
         *named("tile-shape", t.fractal.isin(512, 1024, 32), help="use 512, 1024 or 32"),  # T6
+    )
+
+
+def _box_rules() -> tuple[Rule, ...]:
+    t = Field("tile")
+    whole_boxes = "choose rows and cols that are whole boxes, and let the valid region be smaller"
+    rows_free = (t.loc == VEC) | (t.fractal == 32) | (t.rows == 1)
+    return (
+        *when(~rows_free, *named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),  # T2
+        *named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),  # T3
         # T7: outside nz, a partial last row of boxes would reach past the tile's bytes
         *when(t.boxed == Const(True), *named("tile-shape", t.span <= t.numel, help=whole_boxes)),
     )
 
 
-TILE_RULES = tuple(rules_of(_tile_rules()))
+BOX_RULES = tuple(rules_of(_box_rules()))  # storage alone may be parts of boxes
+TILE_RULES = (*rules_of(_tile_rules()), *BOX_RULES)
 
 
 @dataclass(frozen=True)

@@ -323,20 +323,24 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
 class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("C13",)):
     """`dst` becomes another reading of the bytes of `src`: shape, layout and type are dst's own."""
 
-    dst = Out(Tile, doc="the new reading")
-    src = In(Tile, doc="the tile whose bytes are read")
+    dst = Out(Tile, storage=True, doc="the new reading")
+    src = In(Tile, storage=True, doc="the tile whose bytes are read")
     example = {"dst": "!pto.tile_buf<vec, 8x64xf32>"}
+    parts = dst.cols % dst.box.cols != 0  # room for scales, whose rows of groups are padded
     rules = (
         named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
         named("shape", dst.nbytes == src.nbytes, help="the bytes stay: keep rows x cols x size"),
         named("layout", dst.boxed == src.boxed, help="both boxed or both unboxed"),
         on_a2a3(src, dst),
-        warns(
-            named(
-                "shape",
-                dst.valid.rows * dst.valid.cols == src.valid.rows * src.valid.cols,
-                help="the valid element count changes: is that meant?",
-            )
+        when(
+            ~parts,
+            warns(
+                named(
+                    "shape",
+                    dst.valid.rows * dst.valid.cols == src.valid.rows * src.valid.cols,
+                    help="the valid element count changes: is that meant?",
+                )
+            ),
         ),
     )
     elided = {"dst": like(src)}

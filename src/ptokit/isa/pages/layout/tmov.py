@@ -198,7 +198,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     """
 
     specials = NAN_MOVES
-    dst = Out(Tile, loc=VEC, doc="the scales, zz")
+    dst = Out(Tile, loc=VEC, storage=True, doc="the scales, zz")
     src = In(Tile, loc=VEC, doc="the exponents")
     tmp = Scratch(Tile, loc=VEC, doc="of hardware")
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
