@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -113,10 +115,11 @@ def test_pads_of_floats_are_infinite_or_finite(engine: str, target: str) -> None
         dtype = np.dtype({"f32": "f4", "f16": "f2", "i16": "i2"}[kind])
         largest = np.iinfo(dtype).max if kind == "i16" else np.finfo(dtype).max
         program = pto.loads(FILLED.format(kind, pad))
-        for reading in ("", ":finite-pads"):
+        for reading in ("", ":finite-pads", ":infinite-pads"):
             a, c = np.ones((3, 5), dtype), np.zeros((4, 16), dtype)
             found = program.run(target=target + reading, engine=engine, a=a, c=c)["c"]
-            bound = largest if reading or kind == "i16" else np.inf
+            finite = kind == "i16" or reading == ":finite-pads" or (target, reading) == ("a5", "")
+            bound = largest if finite else np.inf
             assert (found[:3, :5] == 1).all()
             assert (found[3:] == (bound if pad == 2 else -bound)).all()
             assert (found[:, 5:] == (bound if pad == 2 else -bound)).all()
@@ -136,6 +139,46 @@ func.func @f(%x: !pto.partition_tensor_view<3x5xf32>, %c: !pto.tile_buf<vec, 4x1
 }
 """
     x, c = np.ones((3, 5), np.float32), np.zeros((4, 16), np.float32)
-    for target, bound in (("a5", -np.inf), ("a5:finite-pads", np.finfo(np.float32).min)):
+    for target, bound in (("a5:infinite-pads", -np.inf), ("a5", np.finfo(np.float32).min)):
         found = pto.loads(text).run(target=target, engine=engine, x=x, c=c)["c"]
         assert (found[:, 5:] == bound).all()
+
+
+EXPANDED = "pto.trowexpand{} ins(%a, %b : {a}, {b}) outs(%d : {d})\n"
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_of_32_bytes_in_each_row_the_first_value_or_each_counts(engine: str, swapped: bool) -> None:
+    wide, block = "!pto.tile_buf<vec, 4x24xf32>", "!pto.tile_buf<vec, 4x8xf32>"
+    a = np.arange(96, dtype=np.float32).reshape(4, 24)
+    b = np.arange(32, dtype=np.float32).reshape(4, 8) * 100
+    kinds = (block, wide) if swapped else (wide, block)
+    program = pto.loads(EXPANDED.format("sub", a=kinds[0], b=kinds[1], d=wide))
+    given: dict[str, Any] = {"a": b, "b": a} if swapped else {"a": a, "b": b}  # Any: arrays
+    first = np.repeat(b[:, :1], 24, axis=1)
+    for target, narrow in (
+        *(("a5", first), ("a5:row-blocks", np.tile(b, 3)), ("cpu", np.tile(b, 3))),
+        *(("a2a3", np.tile(b, 3)), ("a2a3:first-columns", first)),
+    ):
+        found = program.run(target=target, engine=engine, d=np.zeros_like(a), **given)["d"]
+        assert (found == (narrow - a if swapped else a - narrow)).all(), target
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_what_neither_of_two_parts_has_loses_on_a5(engine: str) -> None:
+    tile = "!pto.tile_buf<vec, 8x32xKIND{}>"
+    a, b, d = (tile.format(v) for v in (", valid=5x32", ", valid=8x20", ""))
+    text = f"pto.tpartWORD ins(%a, %b : {a}, {b}) outs(%d : {d})\n"
+    for kind in ("f32", "i16", "u16"):
+        dtype = np.dtype({"f32": "f4", "i16": "i2", "u16": "u2"}[kind])
+        limits = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+        for word, loses in (("max", limits.min), ("min", limits.max), ("add", 0), ("mul", 0)):
+            program = pto.loads(text.replace("KIND", kind).replace("WORD", word))
+            given: dict[str, Any] = {"a": np.ones((5, 32), dtype), "b": np.ones((8, 20), dtype)}
+            for target, fill in (("a5", loses), ("cpu", 0)):
+                d = np.full((8, 32), 7, dtype)
+                found = program.run(target=target, engine=engine, d=d, **given)["d"]
+                assert (found[5:, 20:] == fill).all(), (kind, word, target)
+                assert (found[:5, 20:] == 1).all()
+                assert (found[5:, :20] == 1).all()

@@ -194,28 +194,29 @@ ENDS = {
 }
 
 
-def pad_code(dst: Seen) -> int:
-    """The bits that the type of a tile pads with."""
+def pad_code(dst: Seen, target: str) -> int:
+    """The bits that the type of a tile pads with; on a5 those of floats are finite (D14)."""
     pad = dst.kind.pad
     custom = getattr(pad, "bits", None)
     if custom is not None:
         return custom & ((1 << bits_of(dst.dtype)) - 1)
     high, low = ENDS.get(dst.dtype, (0, 0))
-    return {"MAX": high, "MIN": low}.get(pad.name, 0)
+    finite = target == "a5" and dst.dtype in ("f32", "f16", "bf16")
+    return {"MAX": high - finite, "MIN": low - finite}.get(pad.name, 0)
 
 
-def padded(dst: Seen, codes: Array) -> Array:
+def padded(dst: Seen, codes: Array, target: str) -> Array:
     """All of `dst`: the pad, with these codes in the upper left."""
-    out = np.full(dst.codes.shape, pad_code(dst), dst.codes.dtype)
+    out = np.full(dst.codes.shape, pad_code(dst, target), dst.codes.dtype)
     out[: codes.shape[0], : codes.shape[1]] = codes
     return typed(out, dst.dtype)
 
 
 @meaning("TFillPad", "TFillPadInplace", "TFillPadExpand")
-def fill(dst: Seen, src: Seen) -> Array:
+def fill(dst: Seen, src: Seen, target: str) -> Array:
     """3.9: the entire physical tile."""
     rows, cols = src.valid
-    return padded(dst, src.codes[:rows, :cols])
+    return padded(dst, src.codes[:rows, :cols], target)
 
 
 @meaning("SubView")

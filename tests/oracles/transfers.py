@@ -12,10 +12,10 @@ from oracles.registry import Seen, arithmetic, meaning
 
 
 @meaning("TLoad")
-def load(dst: Seen, src: Seen) -> Array:
+def load(dst: Seen, src: Seen, target: str) -> Array:
     """4.2: bits move; the whole of dst's storage outside takes the pad."""
     rows, cols = dst.valid
-    return padded(dst, src.codes[:rows, :cols].astype(dst.codes.dtype))
+    return padded(dst, src.codes[:rows, :cols].astype(dst.codes.dtype), target)
 
 
 @meaning("TLoadConv")

@@ -9,6 +9,7 @@ import numpy as np
 from oracles import orders
 from oracles.conversions import converted
 from oracles.formats import FORMATS, Array, bits_of, is_float, quieted, typed, wrapped
+from oracles.numbers import FINITE
 from oracles.registry import (
     ULPS,
     Given,
@@ -208,9 +209,9 @@ def sums_of_pairs(dst: Seen, src: Seen) -> Array:
     return whole
 
 
-def spread(src: Seen, cols: int) -> Array:
-    """3.29: a narrow operand again and again along the row."""
-    return src.values[:, np.arange(cols) % src.valid[1]]
+def spread(src: Seen, cols: int, first: bool) -> Array:
+    """3.29: a narrow operand again and again along the row, or its first value (E45)."""
+    return src.values[:, np.zeros(cols, int) if first else np.arange(cols) % src.valid[1]]
 
 
 def larger(a: Array, b: Array) -> Array:
@@ -224,9 +225,13 @@ def smaller(a: Array, b: Array) -> Array:
 
 def each_row(f: Function) -> Oracle:
     def oracle(given: Given) -> Array:
-        cols = given["dst"].valid[1]
+        cols, left, right = given["dst"].valid[1], given["src0"], given["src1"]
+        thick = [cols == t.valid[1] and t.kind.layout.name == "ND" for t in (left, right)]
+        if all(thick):  # of two that are as wide as dst src1 is the narrow one, if it can be
+            thick[1 if right.valid[1] * bits_of(right.dtype) // 8 == 32 else 0] = False
+        whole = [t or given["target"] != "a5" for t in thick]
         with np.errstate(all="ignore"):
-            return f(spread(given["src0"], cols), spread(given["src1"], cols))
+            return f(*(spread(t, cols, not w) for t, w in zip((left, right), whole, strict=True)))
 
     return oracle
 
@@ -285,21 +290,33 @@ def first_row(dst: Seen, src: Seen) -> Array:
     return typed(rows, dst.dtype)
 
 
-def partly(f: Function) -> Oracle:
-    """3.21: f where both sources are, a copy where one is, 0 where none is."""
+def partly(f: Function, loses: str = "zero") -> Oracle:
+    """3.21: f where both sources are, a copy where one is, 0 or what loses where none is (E26)."""
 
     def oracle(given: Given) -> Array:
         dst, src0, src1 = (given[n] for n in ("dst", "src0", "src1"))
         (rows, cols), result = dst.valid, np.zeros_like(dst.values)
+        none = limit(dst.dtype, loses) if given["target"] == "a5" else 0
         for i in range(rows):
             for j in range(cols):
                 here = [s.values[i : i + 1, j] for s in (src0, src1) if inside(s, i, j)]
                 with np.errstate(all="ignore"):
-                    value = f(*here) if len(here) == 2 else here[0] if here else 0
+                    value = f(*here) if len(here) == 2 else here[0] if here else none
                 result[i, j] = np.asarray(value).reshape(-1)[0]
         return result
 
     return oracle
+
+
+def limit(dtype: str, which: str) -> float:
+    """The least or greatest number of a type; of a type of 64 bits, and otherwise, 0."""
+    bits = bits_of(dtype)
+    if which == "zero" or bits == 64:
+        return 0
+    if dtype in FINITE:
+        return FINITE[dtype] * (-1 if which == "min" else 1)
+    low = 0 if dtype[0] == "u" else -(1 << (bits - 1))
+    return low if which == "min" else low + (1 << bits) - 1
 
 
 def inside(tile: Seen, row: int, col: int) -> bool:
@@ -308,8 +325,8 @@ def inside(tile: Seen, row: int, col: int) -> bool:
 
 say("TPartAdd", partly(arithmetic(np.add)))
 say("TPartMul", partly(arithmetic(np.multiply)))
-say("TPartMax", partly(larger))
-say("TPartMin", partly(smaller))
+say("TPartMax", partly(larger, "min"))
+say("TPartMin", partly(smaller, "max"))
 
 
 def partly_with_index(better: Function) -> Oracle:

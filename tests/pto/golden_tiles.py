@@ -159,8 +159,8 @@ def sorting(random: Random) -> tuple[Arrays, Arrays]:
 
 @golden()
 def padding(random: Random) -> tuple[Arrays, Arrays]:
-    x = numbers(random, 3, 10)
-    zero, least, most = (np.full((8, 32), pad, f32) for pad in (0, -np.inf, np.inf))
+    x, limits = numbers(random, 3, 10).astype(i32), np.iinfo(i32)  # of floats it is the target's
+    zero, least, most = (np.full((8, 32), pad, i32) for pad in (0, limits.min, limits.max))
     for whole in (zero, least, most):
         whole[:3, :10] = x
     wanted = {"zero": zero[:4, :16], "filled": most[:4, :16], "least": least, "older": least}

@@ -275,7 +275,8 @@ def test_fill(name: str, pad: str, target: str) -> None:
     with pto.target(target):
         src, dst = made("vec f32 8x16 valid 5x11", x), made("vec f32 8x16", pad=pad)
         getattr(pto, name)(dst, src)
-    wanted = np.full((8, 16), PADS[pad], np.float32)
+    limits = {t: np.inf for t in ALL} | {"a5": np.finfo(np.float32).max}  # D14
+    wanted = np.full((8, 16), np.clip(PADS[pad], -limits[target], limits[target]), np.float32)
     wanted[:5, :11] = x
     assert np.array_equal(dst.numpy(), wanted)
 

@@ -90,9 +90,9 @@ D: dict[str, Dispute] = {
     "D14": Dispute(
         "what do the pad values max and min of floats stand for?",
         "pages: the infinities. Golden data of A5: the largest finite numbers.",
-        "the infinities",
-        "a maximum over padding must not meet a finite number",
-        'target "a5:finite-pads" in Python, --reading finite-pads at the command line',
+        "the infinities; on a5 the finite numbers",
+        "a maximum over padding must not meet a finite number; on a5 the chip's own data decide",
+        'target "a5:infinite-pads" in Python, --reading infinite-pads at the command line',
     ),
     "D16": Dispute(
         "does TPREFETCH fill its tile?",

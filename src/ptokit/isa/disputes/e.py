@@ -164,8 +164,10 @@ E: dict[str, Dispute] = {
     ),
     "E26": Dispute(
         "what becomes of elements that neither source of a partial operation has?",
-        "CPU simulator: 0. Targets: one source must cover dst.",
-        "0 on cpu; refused on a2a3 and a5",
+        "CPU simulator: 0. A2/A3: one source must cover dst. Golden data of A5: of a maximum the "
+        "least number, of a minimum the greatest, both finite.",
+        "0 on cpu, and of sums and products; refused on a2a3; on a5 the number that loses, as "
+        "a pad of dst's element type",
         "that is what each of them does",
     ),
     "E27": Dispute(
@@ -248,6 +250,14 @@ E: dict[str, Dispute] = {
         "documentation: silent. CPU simulator: afterwards, C computes in 32 bits.",
         "afterwards, in tsubrelu and taddrelu",
         "the recordings show it: 28764 less -17918 gives -18854, not 0",
+    ),
+    "E45": Dispute(
+        "what of the 32 bytes in each row of a narrow row-major operand does a row expand use?",
+        "CPU simulator, C++ headers: all, again and again along the row. Assembler of A5, and the "
+        "golden data of its tests: the first value.",
+        "all; on a5 the first value",
+        "on a5 the chip's own data decide; a block of equal values means the same in both",
+        'target "a5:row-blocks" in Python, --reading row-blocks at the command line',
     ),
     "E50": Dispute(
         "do groups of MX reach beyond the valid columns, or rows, of their source?",

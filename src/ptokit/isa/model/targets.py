@@ -51,11 +51,15 @@ SPACES: dict[Loc, str] = {
 
 # Where sources disagree and programs need either answer: what a target does that has the reading.
 LARGER_VIEWS, PEDANTIC, SATURATED_SUMS = "larger-views", "pedantic", "saturated-sums"
-FINITE_PADS = "finite-pads"
+FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
+FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
 READINGS = {
     LARGER_VIEWS: "of a view larger than a tile's valid region a load takes the upper left part",
     SATURATED_SUMS: "where a tree of f16 overflows each step gives 65504, not infinity",
     FINITE_PADS: "the pads max and min of floats are their largest finite numbers",
+    INFINITE_PADS: "they are the infinities",
+    FIRST_COLUMNS: "of 32 bytes in each row a row expand takes the first value",
+    ROW_BLOCKS: "it takes all of them, again and again",
     PEDANTIC: "it warns of what hardware does, but assertions of debug builds refuse",
 }
 
@@ -179,7 +183,11 @@ class Target:
 
     @property
     def finite_pads(self) -> bool:
-        return FINITE_PADS in self.readings
+        return FINITE_PADS in self.readings and INFINITE_PADS not in self.readings
+
+    @property
+    def first_columns(self) -> bool:
+        return FIRST_COLUMNS in self.readings and ROW_BLOCKS not in self.readings
 
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
@@ -302,7 +310,7 @@ A5_TARGET = Target(
     order=Order.A5,
     separate=True,
     serial=(S, M, V),
-    readings=(LARGER_VIEWS,),
+    readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS),
     infers_nz=False,
 )
 DEFAULT_TARGET = CPU_TARGET

@@ -11,7 +11,7 @@ FOR_EACH = "one value for each column of dst"
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
 
-class RowExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
+class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUTED):
     """dst[i, j] = f(src0[i, j], src1[i]), or the other way round."""
 
     f: ClassVar[Callable[[Array, Array], Array]]
@@ -25,12 +25,16 @@ class RowExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     example = {"src1": "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"}
     elided = {"dst": like(src0)}
     recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}
+    disputes = ("E45",)
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst: Cells, src0: Cells, src1: Cells, first_columns: bool) -> None:
         rows, cols = dst.valid
-        left, right = spread(src0, src1, rows, cols), spread(src1, src0, rows, cols)
-        dst[:rows, :cols] = cls.f(left, right)
+        left = src0.valid.cols == cols if narrow(src1, src0) else not narrow(src0, src1)
+        whole = src0 if left else src1
+        few = spread(src1 if left else src0, rows, cols, first_columns)
+        many = whole[:rows, :cols]
+        dst[:rows, :cols] = cls.f(many, few) if left else cls.f(few, many)
 
 
 def thin(src: Cells) -> bool:
@@ -38,15 +42,19 @@ def thin(src: Cells) -> bool:
     return src.layout is DN or src.cols * src.dtype.size == BLOCK
 
 
-def spread(src: Cells, other: Cells, rows: int, cols: int) -> Array:
-    """An operand as wide as dst: a column once, a block of 32 bytes again and again."""
-    if src.layout is DN:
+def narrow(src: Cells, other: Cells) -> bool:
+    """Whether an operand can be the column or the block; of two that can one is as wide as dst."""
+    if DN in (src.layout, other.layout):
+        return src.layout is DN
+    return thin(src) or (not thin(other) and src.valid.cols == BLOCK // src.dtype.size)
+
+
+def spread(src: Cells, rows: int, cols: int, first: bool) -> Array:
+    """The narrow operand as wide as dst: a column once, of a block the first value or all."""
+    if first or src.layout is DN:
         return src[:rows, 0]
-    count = BLOCK // src.dtype.size
-    if not thin(src) and (thin(other) or src.valid.cols != count):
-        return src[:rows, :cols]
     row, col = src.iota(rows, cols)
-    return src.take(row * src.cols + col % count)
+    return src.take(row * src.cols + col % (BLOCK // src.dtype.size))
 
 
 def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
@@ -101,7 +109,8 @@ class TRowExpandAdd(
     """dst[i, j] = src0[i, j % n0] + src1[i, j % n1], n0 and n1 the operands' valid columns.
 
     One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
-    is used again and again along the row. Integers wrap.
+    is used again and again along the row. Of a block only the first value counts on a5. Integers
+    wrap.
     """
 
 
@@ -123,7 +132,7 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
 
     precision = precision(DIV)
     rules = expanding(EXPAND_CPU, F16_F32, VEC_A5)
-    disputes = ("E40",)
+    disputes = ("E40", "E45")
 
 
 class TRowExpandMax(
@@ -136,7 +145,7 @@ class TRowExpandMax(
     Of equal values src0's is taken, and where one is NaN src0's.
     """
 
-    disputes = ("E2",)
+    disputes = ("E2", "E45")
 
 
 class TRowExpandMin(
@@ -149,7 +158,7 @@ class TRowExpandMin(
     Of equal values src0's is taken, and where one is NaN src0's.
     """
 
-    disputes = ("E2",)
+    disputes = ("E2", "E45")
 
 
 def exp_of_difference(a: Array, b: Array) -> Array:

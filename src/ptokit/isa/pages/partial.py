@@ -1,16 +1,19 @@
 """Partial operations: two tiles of which one may cover only a part of the result (spec 3.21)."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.pads import pad_bits
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
 INDICES = (i16, u16, i32, u32)
 
 
-class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E26",)):
+class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_COMPUTED):
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
     step: ClassVar[Callable[[Array, Array], Array]]
+    loses: ClassVar[PadValue] = PadValue.ZERO  # what chips have where no source is valid
+    disputes = ("E26",)
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
@@ -18,12 +21,13 @@ class Partial(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED, disputes=("E2
     elided = {"dst": like(src0)}
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool, finite_pads: bool) -> None:
         (rows, cols), (height, width) = src0.valid, src1.valid
         left, right = src0[:rows, :cols], src1[:height, :width]
         down, across = least(rows, height), least(cols, width)
         result = cls.step(src0[:down, :across], src1[:down, :across])
-        dst[: dst.valid.rows, : dst.valid.cols] = 0
+        none = pad_bits(cls.loses, dst.dtype, finite_pads) if chip else 0
+        dst[: dst.valid.rows, : dst.valid.cols] = dst.constant(none)
         dst[:rows, :cols] = left
         dst[:height, :width] = right
         dst[:down, :across] = result
@@ -85,15 +89,21 @@ class TPartMul(Partial, step=operator.mul, rules=partial(MUL_A5)):
 class TPartMax(Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the least
+    number, finite.
     """
+
+    loses = PadValue.MIN
 
 
 class TPartMin(Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2", "E26")):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the greatest
+    number, finite.
     """
+
+    loses = PadValue.MAX
 
 
 class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
