@@ -122,7 +122,10 @@ def in_row(*tiles: Operand) -> tuple[Ruled, ...]:
 
 
 class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded={"block": {}}):
-    """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row."""
+    """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row.
+
+    On a5 what is left behind the last group is not written.
+    """
 
     dst = Merge.dst
     src = In(Tile, doc="the runs: groups of four")
@@ -136,14 +139,20 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
         named("operand-value", block_len > 0),
         on(CPU, named("operand-value", block_len * src.size % RECORD == 0, help="whole records")),
         on(HARDWARE, named("operand-value", block_len % 64 == 0)),
-        when(block_len > 0, named("shape", groups, help="whole groups of four runs")),
+        when(
+            block_len > 0,
+            on((CPU, A2A3), named("shape", groups, help="whole groups of four runs")),
+            on(A5, warns(named("shape", groups, help="what is left of dst stays as it was"))),
+        ),
     )
 
     @staticmethod
     def run(dst: Cells, src: Cells, block_len: int) -> None:
-        each, total = RECORD // src.dtype.size, src.valid.cols // (RECORD // src.dtype.size)
+        each = RECORD // src.dtype.size
         run = block_len // each
-        records = src.lines(u64)[0, :total].reshaped(total // (4 * run), 4 * run)
+        groups = src.valid.cols // (4 * block_len)
+        total = groups * 4 * run
+        records = src.lines(u64)[0, :total].reshaped(groups, 4 * run)
         merged, _ = records.merged(keys_of(records, src.dtype), [run] * 4, 4 * run)
         dst.lines(u64)[0, :total] = merged.reshaped(1, total)
 
@@ -212,13 +221,26 @@ class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
     asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"))
     example = {**LISTS, "tmp": ROW}
     two = src0.cols + src1.cols
+    filled = src0.valid.cols + src1.valid.cols
     rules = (
         MergeLists.rules,
         also(dst, tmp),
         on(HARDWARE, named("shape", tmp.cols >= dst.cols, help="tmp is as wide as dst")),
-        when(src2.given, named("shape", tmp.cols >= two + src2.cols)),
-        when(src3.given, named("shape", tmp.cols >= two + src2.cols + src3.cols)),
-        named("shape", tmp.cols >= two, help="tmp has room for all sources"),
+        on(
+            (CPU, A2A3),
+            when(src2.given, named("shape", tmp.cols >= two + src2.cols)),
+            when(src3.given, named("shape", tmp.cols >= two + src2.cols + src3.cols)),
+            named("shape", tmp.cols >= two, help="tmp has room for all sources"),
+        ),
+        on(
+            A5,
+            when(src2.given, named("shape", tmp.cols >= filled + src2.valid.cols)),
+            when(
+                src3.given,
+                named("shape", tmp.cols >= filled + src2.valid.cols + src3.valid.cols),
+            ),
+            named("shape", tmp.cols >= filled, help="tmp has room for what is valid"),
+        ),
     )
     recorded = {f"merge{n}{how}": {} for n in (2, 3, 4) for how in ("", "_exhausted")}
 
