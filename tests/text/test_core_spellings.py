@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import ptokit as pto
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import OpaqueOp
 from ptokit.ir.same import same
 from ptokit.text.read.reader import read
@@ -98,3 +101,39 @@ def test_other_spellings_mean_the_same(given: str, printed: str | None) -> None:
     one = read(f"{HEAD}  {given}\n  return\n}}\n")
     printed = printed or f"pto.tpush_to_aiv(%t : {T}) {{split = 1}}"
     assert print_module(one, "dps") == f"{HEAD}  {printed}\n  return\n}}\n"
+
+
+ASKED = """func.func @before() {
+  %b = pto.get_block_idx
+  %wide = arith.addi %b, %b : i64
+  return
+}
+
+func.func @after(%out: !pto.ptr<i32>) {
+  %n = pto.get_block_num
+  %b = pto.get_block_idx
+  %last = arith.subi %n, %b : i32
+  %at = arith.index_cast %b : i32 to index
+  pto.store_scalar %last, %out[%at] : !pto.ptr<i32>, i32
+  return
+}
+"""
+
+
+def test_the_first_use_of_a_query_says_whether_it_is_an_i32() -> None:
+    """The number of a block has 64 bits, in some texts 32; these say so only where it is used."""
+    module = read(ASKED)
+    assert [[str(op.results[0].type) for op in f.body.ops[:2]] for f in module.funcs] == [
+        ["i64", "i64"],
+        ["i32", "i32"],
+    ]
+    assert same(read(print_module(module)), module)
+    for engine in ("reference", "native"):
+        given = {"out": np.zeros(4, np.int32)}
+        ran = pto.loads(ASKED).execute(given, func="after", engine=engine, blocks=3)
+        assert ran.outputs["out"].tolist() == [3, 2, 1, 0]
+
+
+def test_a_query_has_one_type() -> None:
+    with pytest.raises(PtoError, match="%b is i32, here it is used as i64"):
+        read(ASKED.replace("%at = arith.index_cast %b : i32", "%at = arith.index_cast %b : i64"))

@@ -40,7 +40,7 @@ class Operand(Field):
     which axis it counts elements, where text may count pairs of them: rows, cols, extents and
     steps, in the order of the axes, or elements. `idle`: the targets that do without this scratch.
     `storage`: on hardware it is taken as bytes, one behind the other, whether its boxes are whole
-    or not.
+    or not. `also`: the type that its first use may give a number whose definition says none.
     """
 
     def __init__(
@@ -63,11 +63,12 @@ class Operand(Field):
         counts: str = "",
         idle: tuple[str, ...] = (),
         storage: bool = False,
+        also: str | None = None,
         doc: str = "",
     ) -> None:
         super().__init__("?")
         self.name = "?"  # until its page names it
-        self.counts, self.idle, self.storage = counts, idle, storage
+        self.counts, self.idle, self.storage, self.also = counts, idle, storage, also
         self.role, self.kind, self.default = role, kind, default
         self.in_memory = kind in IN_MEMORY
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc

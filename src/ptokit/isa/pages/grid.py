@@ -17,7 +17,7 @@ class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
     """A number known when the program is launched: `fact` of the core's place."""
 
     fact: ClassVar[str]
-    result = Result(Scalar, scalar="i64")
+    result = Result(Scalar, scalar="i64", also="i32")
     example = "%number = NAME"
 
     @classmethod

@@ -10,7 +10,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
-from ptokit.isa.index import walk
+from ptokit.isa.index import lookup, walk
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.globaltypes import GlobalType
@@ -169,8 +169,22 @@ class Names:
         elif not (
             (isinstance(written, Elided) and fits(written, known))
             or (self.cursor.texts[at][:7] == "memref<" and _same_buffer(known, written))
+            or self._first_use_types(value, written, at)
         ):
             raise self._mismatch(value, written, at)
+
+    def _first_use_types(self, value: Value, written: Type, at: int) -> bool:
+        """Give a number the other type that its page allows, if this use of it is the first."""
+        texts, name = self.cursor.texts, f"%{value.name}"
+        uses = [i for i in range(at) if texts[i] == name][-2:]
+        if len(uses) < 2 or texts[uses[0] + 1] != "=":
+            return False
+        allowed = {r.also for page in lookup(texts[uses[0] + 2]) for r in page.results()}
+        if str(written) not in allowed:
+            return False
+        value.type = written
+        self.completed[value] = at
+        return True
 
     def serve(self, value: Value, operand: Operand, at: int | None = None) -> None:
         """A value of elided type is used for `operand`, which says what kind of value it is."""

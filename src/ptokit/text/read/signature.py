@@ -27,6 +27,7 @@ class Slot:
     key: str | None
     indexed: bool
     scalar: ScalarType | None
+    also: ScalarType | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,7 @@ def _slot(page: type[Instr], operand: Operand) -> Slot:
         operand.key,
         operand.name in page.asm.brackets,
         ScalarType(operand.scalar) if operand.scalar else None,
+        ScalarType(operand.also) if operand.also else None,
     )
 
 

@@ -163,9 +163,9 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     if op.page.results():
         if op.page.asm.untyped and w.form == "dps":
             return f" : {operands}"
-        given = [s.scalar for s in signature(op.page).results]
-        if not operands and [v.type for v in op.results] == given:
-            return ""  # the page gives the types
+        given = [(s.scalar, s.also) for s in signature(op.page).results]
+        if not operands and all(v.type in g for v, g in zip(op.results, given, strict=True)):
+            return ""  # the page gives the types, or the first use does
         if not operands:
             return f" : {results}"
         return f" : {operands} -> {results}"
