@@ -55,3 +55,22 @@ func.func @f(%a: i1) {
     with pytest.raises(pto.PtoError, match="unknown-op"):
         pto.loads(text).run(engine=engine, a=1)
     assert pto.loads(text.replace("turned", "xori")).run(engine=engine, a=1) == {}
+
+
+def test_a_rule_in_a_loop_names_the_number_that_only_the_run_knows() -> None:
+    text = """func.func @f(%x: !pto.ptr<f32>, %at: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : !pto.tensor_view<8x64xf32>
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 1x8xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %p = pto.partition_view %v, offsets = [%i, %at], sizes = [%c1, %c8] : !pto.tensor_view<8x64xf32> -> !pto.partition_tensor_view<1x8xf32>
+    pto.tload ins(%p : !pto.partition_tensor_view<1x8xf32>) outs(%t : !pto.tile_buf<vec, 1x8xf32>)
+  }
+  return
+}
+"""  # noqa: E501
+    (verdict,) = pto.loads(text).verdicts("a5")
+    assert {rule.why for rule in verdict.left} == {"%at is known only when it runs"}

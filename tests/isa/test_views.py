@@ -296,3 +296,34 @@ def test_views_of_two_layouts_may_meet_and_the_run_decides(engine: str) -> None:
     with pytest.raises(pto.PtoError) as caught:
         program.run(p=p, c=0, q=q, target="a5", engine=engine)
     assert caught.value.diagnostics[0].slug in ("layout", "shape")
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "strides", "tile", "legal"),
+    [
+        (1, 64, (64, 1), "1x64xf32", True),
+        (16, 1, (1, 1), "16x1xf32, dn", True),
+        (16, 1, (1, 1), "16x8xf32, valid=16x1", True),
+        (16, 1, (8, 1), "16x8xf32, valid=16x1", True),
+        (16, 1, (8, 1), "16x1xf32, dn", False),
+        (1, 8192, (8192, 1), "1x8192xf32", True),  # its columns are no rows of 8192
+    ],
+)
+def test_extents_of_one_leave_no_layout_to_the_run(
+    rows: int, cols: int, strides: tuple[int, int], tile: str, *, legal: bool
+) -> None:
+    """A row or a column that is a line of memory lies as nd and as dn: both are known."""
+    numbers = "".join(
+        f"  %c{n} = arith.constant {n} : index\n" for n in sorted({rows, cols, *strides})
+    )
+    tile = tile.replace("dn", "blayout=col_major, slayout=none_box")
+    view = f"!pto.tensor_view<{rows}x{cols}xf32>"
+    text = (
+        f"func.func @f(%p: !pto.ptr<f32>) {{\n{numbers}"
+        f"  %v = pto.make_tensor_view %p, shape = [%c{rows}, %c{cols}], "
+        f"strides = [%c{strides[0]}, %c{strides[1]}] : {view}\n"
+        f"  %t = pto.alloc_tile : !pto.tile_buf<vec, {tile}>\n"
+        f"  pto.tload ins(%v : {view}) outs(%t : !pto.tile_buf<vec, {tile}>)\n  return\n}}\n"
+    )
+    for verdict in pto.loads(text).verdicts("a2a3", "a5"):
+        assert verdict.word.value == ("legal" if legal else "refused"), str(verdict)

@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 816,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 672,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_321,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_776,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_778,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 930,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
@@ -28,7 +28,7 @@ HOUSE = {
     "ir": 690,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 918,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 4_994,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/read": 5_020,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
     "sim": 2_470,  # windows are placed once, memories used again; merges, addresses

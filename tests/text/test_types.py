@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.same import same
 from ptokit.isa.model.dtypes import bf16, f16, f32, i8
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import NZ, ZZ
@@ -27,6 +29,7 @@ from ptokit.isa.model.words import (
     GlobalLayout,
     PadValue,
 )
+from ptokit.text.read.reader import read
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import type_named
@@ -204,3 +207,20 @@ def test_a_buffer_says_where_it_lies() -> None:
     with pytest.raises(pto.PtoError, match="the tile type has no location"):
         pto.loads(text.replace("KIND", "!pto.tile_buf"))
     pto.loads(text.replace("KIND", "!pto.tile"))
+
+
+def test_older_text_leaves_out_the_name_of_a_tile_type() -> None:
+    whole = (
+        "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=8, v_row=8, v_col=8, blayout=row_major, "
+        "slayout=none_box, fractal=512, pad=0>"
+    )
+    text = f"""func.func @f() {{
+  %a = pto.alloc_tile : {whole}
+  pto.tadd ins(%a, %a : TYPE, {whole}) outs(%a : {whole})
+  return
+}}
+"""
+    short = read(text.replace("TYPE", whole.removeprefix("!pto.tile_buf")))
+    assert same(short, read(text.replace("TYPE", whole)))
+    with pytest.raises(PtoError, match="'vect' is not a word of address_space"):
+        read(text.replace("TYPE", whole.removeprefix("!pto.tile_buf").replace("vec", "vect")))

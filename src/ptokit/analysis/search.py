@@ -18,6 +18,7 @@ from ptokit.analysis.intervalanalysis import (
     IntervalAnalysis,
     counter,
     undecided_rule,
+    unknowns,
     widened,
 )
 from ptokit.analysis.ranges import Range
@@ -101,7 +102,7 @@ class Search(IntervalAnalysis):
             self.found.append(self._at(replace(found, severity=severity)))
             self.left += [undecided_rule(op, rule, LATE)] * rule.late
         else:
-            why = "a number is known only when it runs"
+            why = unknowns(op, rule, env) or "a number is known only when it runs"
             self.left.append(undecided_rule(op, rule, why))
 
     def loop(

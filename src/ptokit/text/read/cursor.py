@@ -38,6 +38,9 @@ class Enough(Exception):
     """As much is wrong as anybody wants to read at once."""
 
 
+UNNAMED = "<loc"  # begins a tile type whose name is left out
+
+
 class Cursor:
     """Tokens, the index `i` of the current one, and the type aliases read so far."""
 
@@ -158,7 +161,7 @@ class Cursor:
         text = self.texts[self.i]
         known = SPELLED.get(text) or self.aliases.get(text)
         if known is None:
-            if not text[:1].isalpha() and text[:1] not in ("!", "_"):
+            if not text[:1].isalpha() and text[:1] not in ("!", "_") and text[:4] != UNNAMED:
                 self.fail("expected a type")
             known = self._new_type(text)
         self.i += 1
@@ -173,6 +176,8 @@ class Cursor:
     def type_spelled(self, text: str, base: int) -> Type:
         """The type of this spelling, which begins at this character of the source."""
         whole = self._unaliased(text)
+        if whole[:4] == UNNAMED:
+            whole = f"!pto.tile_buf{whole}"
         try:
             return type_named(whole)
         except BadType as bad:
@@ -197,7 +202,13 @@ class Cursor:
     def at_type(self) -> bool:
         """Whether the current token can begin a type."""
         text = self.texts[self.i]
-        return text[:1] == "!" or text in SPELLED or text in BUILTIN_TYPES or _names_type(text)
+        return (
+            text[:1] == "!"
+            or text[:4] == UNNAMED
+            or text in SPELLED
+            or text in BUILTIN_TYPES
+            or _names_type(text)
+        )
 
     def skip_balanced(self) -> None:
         """Step over the bracket at the cursor and everything inside it."""

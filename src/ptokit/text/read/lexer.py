@@ -2,8 +2,9 @@
 
 A token is a string; its first character says what it is: `%` value, `!` type, `#` attribute, `@`
 symbol, `"` string, `^` label, a letter, a digit, else punctuation. A type or attribute with its
-`<...>` is one token, so a type is looked up by its spelling. Offsets are kept apart, compactly: a
-file of megabytes costs a few lists.
+`<...>` is one token, so a type is looked up by its spelling, and so is that of a tile whose name
+older text leaves out, `<loc=...>`. Offsets are kept apart, compactly: a file of megabytes costs a
+few lists.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ WHOLE_TOKEN = rf"""
       | (?:{BUILTIN}|!{WORD}|{NAMED}){ANGLES}
       | [!.]?{WORD}
       | [,(){{}}\[\]=:;+*?]
+      | <loc=[^<>]*+>
       | ->
       | -?(?:0[xX][0-9a-fA-F]++|[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?)
       | "(?:[^"\\\n]|\\.)*+"
