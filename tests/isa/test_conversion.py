@@ -175,3 +175,22 @@ def test_scratch_of_a2a3_conversions(
         with pytest.raises(pto.PtoError) as problem:
             pto.tcvt(zeros(f"vec {dst} {extent}"), x, tmp=small)
     assert slugs(problem) == {"shape"}
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("source", ["f32", "f16"])
+def test_hif8_saturates_only_where_it_is_told_to(source: str, engine: str) -> None:
+    """Infinities and NaN of the format are what golden data of A5 have for conversions to it."""
+    text = """\
+func.func @f(%x: !pto.tile_buf<vec, 1x32x{0}>, %y: !pto.tile_buf<vec, 1x32x!pto.hif8>) {{
+  pto.tcvt ins(%x{1} : !pto.tile_buf<vec, 1x32x{0}>) outs(%y : !pto.tile_buf<vec, 1x32x!pto.hif8>)
+  return
+}}
+"""
+    x = np.zeros((1, 32), {"f32": "f4", "f16": "f2"}[source])
+    x[0, :4] = np.nan, np.inf, -np.inf, 65504
+    stays, told = [np.nan, np.inf, -np.inf], " {sat_mode = #pto<saturation_mode ON>}"
+    for attribute, wanted in (("", stays), (told, [0, 32768, -32768])):
+        program, y = pto.loads(text.format(source, attribute)), np.zeros((1, 32), np.float32)
+        found = program.run(target="a5", engine=engine, x=x, y=y)["y"]
+        np.testing.assert_array_equal(found[0, :3], wanted)

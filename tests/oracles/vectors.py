@@ -382,14 +382,26 @@ def comparison(dst: Seen, src0: Seen, src1: Seen, cmp: str) -> Result:
     return compared(dst, src0.values, src1.values, cmp)
 
 
+def with_one(dst: Seen, src0: Seen, one: Array, mode: str, target: str) -> Result:
+    """E57: on A5 one stream of bits, where dst declares a byte for each element of whole rows."""
+    columns = src0.codes.shape[1]
+    if target != "a5" or src0.valid[1] < columns or dst.valid[1] < columns:
+        return compared(dst, src0.values, one, mode)
+    with np.errstate(invalid="ignore"):
+        bits = np.packbits(COMPARED[mode](src0.values, one), bitorder="little")
+    whole = np.zeros(dst.codes.shape, np.uint8)
+    whole.flat[: bits.size] = bits
+    return typed(whole, dst.dtype)
+
+
 @meaning("TCmpS")
-def comparison_with_number(dst: Seen, src0: Seen, scalar: float, cmp: str) -> Result:
-    return compared(dst, src0.values, number(scalar, src0.dtype), cmp)
+def comparison_with_number(dst: Seen, src0: Seen, scalar: float, cmp: str, target: str) -> Result:
+    return with_one(dst, src0, number(scalar, src0.dtype), cmp, target)
 
 
 @meaning("TCmpSTile")
-def comparison_with_first(dst: Seen, src0: Seen, src1: Seen, cmp: str) -> Result:
-    return compared(dst, src0.values, src1.values[:1, :1], cmp)
+def comparison_with_first(dst: Seen, src0: Seen, src1: Seen, cmp: str, target: str) -> Result:
+    return with_one(dst, src0, src1.values[:1, :1], cmp, target)
 
 
 def chosen(mask: Seen, rows: int, cols: int) -> Array:

@@ -138,8 +138,10 @@ E: dict[str, Dispute] = {
     ),
     "E22": Dispute(
         "does a conversion saturate when nothing is said?",
-        "CPU simulator: no. Targets: by pair of types. Documentation: no option on the simulator.",
-        "as the targets: no for f16 to u8, i8, i16, f32 to i16, i64 to i32, i32 to i16, else yes",
+        "CPU simulator: no. Targets: by pair of types. Documentation: no option on the simulator. "
+        "To hif8, C++ of A5: yes. The assembler's own templates and their golden data: no.",
+        "as the targets: no for f16 to u8, i8, i16, f32 to i16, i64 to i32, i32 to i16 and to "
+        "hif8, else yes",
         "programs are written for the targets; recordings say it wherever the readings differ",
     ),
     "E23": Dispute(
@@ -301,9 +303,19 @@ E: dict[str, Dispute] = {
     ),
     "E56": Dispute(
         "how many bits has a comparison of an element of 32 bits?",
-        "Pages, CPU simulator, golden data of A5 for C++: one. Golden data of A5 for the "
-        "assembler's own templates: those of a mask register, four with a tile, two with a number.",
+        "Pages, CPU simulator, golden data of A5: one. Older golden data for the assembler's own "
+        "templates: those of a mask register, four with a tile, two with a number.",
         "one",
         "a mask has one meaning, whatever it was made of; selections read it so",
+    ),
+    "E57": Dispute(
+        "where do the rows of a comparison with a number begin in a mask with room for elements?",
+        "Pages, CPU simulator, C++ of A5: on rows of the mask. Older C++ of A5, the assembler's "
+        "own templates and their golden data: the bits of all rows follow one another where rows "
+        "of src0 are whole and those of dst are no shorter.",
+        "on a5 they follow one another where dst declares a byte for each element; on rows where "
+        "it declares bits, and elsewhere",
+        "the chip's own data decide; masks for selections declare their bits",
+        'target "a5:mask-rows" in Python, --reading mask-rows at the command line',
     ),
 }

@@ -72,6 +72,7 @@ class Resource(Enum):
     SATURATED = "saturated_sums"  # whether trees of f16 give the largest number for what overflows
     FINITE = "finite_pads"  # whether pads of floats are finite
     FIRST = "first_columns"  # whether of a block in each row the first value counts
+    STREAMS = "mask_streams"  # whether masks with room for elements take a stream of bits
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
@@ -83,5 +84,5 @@ class Resource(Enum):
     FLOW = "flow"  # what repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, REGISTERS = list(Resource)[:9]
-PRINTS, FLAGS, CORE, CHANNEL, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]
+FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]
+REGISTERS, PRINTS, FLAGS, CORE, CHANNEL, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]

@@ -53,6 +53,7 @@ SPACES: dict[Loc, str] = {
 LARGER_VIEWS, PEDANTIC, SATURATED_SUMS = "larger-views", "pedantic", "saturated-sums"
 FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
 FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
+MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
 READINGS = {
     LARGER_VIEWS: "of a view larger than a tile's valid region a load takes the upper left part",
     SATURATED_SUMS: "where a tree of f16 overflows each step gives 65504, not infinity",
@@ -60,6 +61,8 @@ READINGS = {
     INFINITE_PADS: "they are the infinities",
     FIRST_COLUMNS: "of 32 bytes in each row a row expand takes the first value",
     ROW_BLOCKS: "it takes all of them, again and again",
+    MASK_STREAMS: "a mask with a byte for each element takes a comparison as one stream of bits",
+    MASK_ROWS: "each row of it begins on a row of the mask",
     PEDANTIC: "it warns of what hardware does, but assertions of debug builds refuse",
 }
 
@@ -189,6 +192,10 @@ class Target:
     def first_columns(self) -> bool:
         return FIRST_COLUMNS in self.readings and ROW_BLOCKS not in self.readings
 
+    @property
+    def mask_streams(self) -> bool:
+        return MASK_STREAMS in self.readings and MASK_ROWS not in self.readings
+
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
 
@@ -310,7 +317,7 @@ A5_TARGET = Target(
     order=Order.A5,
     separate=True,
     serial=(S, M, V),
-    readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS),
+    readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS, MASK_STREAMS),
     infers_nz=False,
 )
 DEFAULT_TARGET = CPU_TARGET

@@ -31,7 +31,10 @@ A5_PAIRS = (
 )
 LARGER = "make tmp larger: it holds lines of 32 bytes"
 # what does not saturate unless asked to
-WRAPPING = ((f16, u8), (f16, i8), (f16, i16), (f32, i16), (i64, i32), (i32, i16))
+UNSATURATED = (
+    *((f16, u8), (f16, i8), (f16, i16), (f32, i16), (i64, i32), (i32, i16)),
+    *((f32, hif8), (f16, hif8)),
+)
 
 
 DECLARED = "declare as many rows and columns of dst as of src"
@@ -45,7 +48,7 @@ def whole_lines(tile: Operand) -> Expr:
 
 def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool:
     """Whether values out of range become the nearest in range."""
-    return (source, target) not in WRAPPING if mode is None else mode is SaturationMode.ON
+    return (source, target) not in UNSATURATED if mode is None else mode is SaturationMode.ON
 
 
 class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):

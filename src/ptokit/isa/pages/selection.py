@@ -35,6 +35,19 @@ def put_bits(dst: Cells, truth: Array, rows: int, cols: int) -> None:
     dst.lines(u8)[:rows, : (cols + 7) // 8] = bits
 
 
+def put_compared(dst: Cells, src0: Cells, mode: CmpMode, y: Term, mask_streams: bool) -> None:
+    """Compare all elements with one, and put the bits where the target has them."""
+    rows, cols = compared_region(dst, src0)
+    if mask_streams and src0.valid.cols >= src0.cols and dst.valid.cols >= src0.cols:
+        bits = compared(src0[:rows, :cols].reshaped(1, rows * cols), mode, y).packed()
+        lines = (rows * cols + 8 * dst.cols - 1) // (8 * dst.cols)
+        stream = bits.padded(lines * dst.cols, 1, 0).reshaped(lines, dst.cols)
+        dst.fill(0)
+        dst[:lines, :] = stream.bitcast(dst.dtype)
+    else:
+        put_bits(dst, compared(src0[:rows, :cols], mode, y), rows, cols)
+
+
 def comparing(*types: Ruled) -> tuple[Ruled, ...]:
     """The rules of a comparison."""
     dst, src0 = Compare.dst, Compare.src0
@@ -84,21 +97,27 @@ WITH_ONE = comparing(
 
 
 class TCmpS(
-    Compare, inner_flags=(A2A3,), form="scalar", rules=WITH_ONE, disputes=("E8", "E9", "E25", "E56")
+    Compare,
+    inner_flags=(A2A3,),
+    form="scalar",
+    rules=WITH_ONE,
+    uses=(STREAMS,),
+    disputes=("E8", "E9", "E25", "E56", "E57"),
 ):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
     w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
-    it. Bits beyond src0's valid columns, and all else of dst's storage, become 0.
+    it. Bits beyond src0's valid columns, and all else of dst's storage, become 0. On A5 a dst whose
+    valid columns are as many as those of src0, all that it has, takes the bits of all rows one
+    behind the other: for a selection declare as many columns of dst as hold the bits of a row.
     """
 
     scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
     recorded = {"scalar": {"cmp": "cmp_mode"}}
 
     @staticmethod
-    def run(dst: Cells, src0: Cells, scalar: Term, cmp: CmpMode) -> None:
-        rows, cols = compared_region(dst, src0)
-        put_bits(dst, compared(src0[:rows, :cols], cmp, scalar), rows, cols)
+    def run(dst: Cells, src0: Cells, scalar: Term, cmp: CmpMode, mask_streams: bool) -> None:
+        put_compared(dst, src0, cmp, scalar, mask_streams)
 
 
 class TCmpSTile(
@@ -106,7 +125,8 @@ class TCmpSTile(
     inner_flags=(A2A3,),
     name="tcmps",
     form="tile",
-    disputes=("E8", "E9", "E10", "E25", "E56"),
+    uses=(STREAMS,),
+    disputes=("E8", "E9", "E10", "E25", "E56", "E57"),
 ):
     """As the form with a scalar, with the first element of `src1` in its place."""
 
@@ -116,9 +136,8 @@ class TCmpSTile(
     rules = (WITH_ONE, one_type(src0, src1), first, in_vec(src1))
 
     @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode) -> None:
-        rows, cols = compared_region(dst, src0)
-        put_bits(dst, compared(src0[:rows, :cols], cmp, src1[0, 0]), rows, cols)
+    def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode, mask_streams: bool) -> None:
+        put_compared(dst, src0, cmp, src1[0, 0], mask_streams)
 
 
 def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
