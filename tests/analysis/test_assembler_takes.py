@@ -128,6 +128,11 @@ def grown(name: str) -> str:
     return of(f"trowexpand{name}", {"a": FULL, "b": column, "tmp": WORDS, "d": FULL})
 
 
+def into_l1(room: str) -> str:
+    ins = {"v": view("64x48", "f16"), "i": view("16x48", "i32")} | ({"room": room} if room else {})
+    return of("mgather", ins | {"d": IN_L1}, " {coalesce = #pto<coalesce elem>}")
+
+
 EMPTY = tile("vec", "8x24xf32", "valid=0x24")
 CASES = {
     "a view on its side, loaded": (loaded("48x16"), HARD, FINE),
@@ -243,6 +248,13 @@ CASES = {
     ),
     "a larger of rows with scratch of another type": (grown("max"), A5, {"element-type"}),
     "a sum of rows with scratch of another type": (grown("add"), A5, FINE),
+    "elements of memory into L1": (into_l1(view("16x48", "f16")), A5, FINE),
+    "elements of memory into L1 without room": (into_l1(""), HARD, {"operand-count"}),
+    "elements of memory into L1 through room of another type": (
+        into_l1(view("16x48", "f32")),
+        HARD,
+        {"element-type"},
+    ),
     "a print of bf16": (
         program({"a": BRAINS}, f"pto.tprint ins(%a : {BRAINS})"),
         HARD,
