@@ -20,6 +20,12 @@ def threads(body: str = "") -> str:
     return f"pto.section.simt<<<32, 1, 1>>> {{\n{body}}}\n"
 
 
+def counted_threads(body: str = "", count: str = "%n") -> str:
+    """Older text: the extents are values, and their types stand behind the region."""
+    head = "%n = arith.constant 32 : i32\n"
+    return f"{head}pto.section.simt <<<{count}, %n, %n>>> {{\n{body}}} : i32, i32, i32\n"
+
+
 def branch(body: str) -> str:
     return f"scf.if %c {{\n{body}}}\n"
 
@@ -33,10 +39,12 @@ WRONG = [
     func(f"{threads(threads())}return\n"),
     func(f"{threads(branch(threads()))}return\n"),
     func(f"{threads()}return\n", "attributes {pto.simt_entry} "),
+    func(f"{counted_threads(threads())}return\n"),
 ]
 RIGHT = [
     func(f"{MADE}{branch(SET)}return\n"),
     func(f"{threads()}{threads()}return\n"),
+    func(f"{counted_threads()}{threads()}return\n"),
     func("return\n", "attributes {pto.simt_entry} "),
 ]
 
@@ -49,6 +57,13 @@ def test_what_does_not_belong_into_a_region(text: str) -> None:
 @pytest.mark.parametrize("text", RIGHT)
 def test_what_does(text: str) -> None:
     assert pto.loads(text).check("a5") == []
+
+
+def test_extents_that_are_values_are_numbers() -> None:
+    text = pto.loads(func(f"{counted_threads()}return\n")).text()
+    assert "pto.section.simt<<<32, 32, 32>>> {" in text
+    with pytest.raises(pto.PtoError, match="dim_x is an integer"):
+        pto.loads(func(f"{counted_threads(count='%x')}return\n"))
 
 
 @pytest.mark.parametrize(

@@ -87,12 +87,8 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     )
 
 
-def scratch_alike() -> tuple[Ruled, ...]:
-    """A5 does not use the scratch, but the assembler wants it of dst's type all the same."""
-    dst, tmp = RowExpand.dst, RowExpand.tmp
-    return on(A5, when(tmp.given, named("element-type", one_type(dst, tmp))))
-
-
+UNUSED = named("element-type", one_type(RowExpand.dst, RowExpand.tmp))
+ALIKE = on(A5, when(RowExpand.tmp.given, UNUSED))  # so the assembler, of scratch that A5 ignores
 LEFT_IS_FULL = on(
     HARDWARE,
     named(
@@ -138,7 +134,7 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
 class TRowExpandMax(
     RowExpand,
     f=Array.maximum,
-    rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *scratch_alike()),
+    rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *ALIKE),
 ):
     """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
 
@@ -151,7 +147,7 @@ class TRowExpandMax(
 class TRowExpandMin(
     RowExpand,
     f=Array.minimum,
-    rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *scratch_alike()),
+    rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *ALIKE),
 ):
     """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
 
@@ -169,7 +165,7 @@ def exp_of_difference(a: Array, b: Array) -> Array:
 class TRowExpandExpDif(
     RowExpand,
     f=exp_of_difference,
-    rules=(*expanding(F16_F32, F16_F32, F16_F32), *scratch_alike()),
+    rules=(*expanding(F16_F32, F16_F32, F16_F32), *ALIKE),
 ):
     """dst[i, j] = e ** (src0[i, j % n0] - src1[i, j % n1]), operands as of trowexpandadd.
 

@@ -69,6 +69,7 @@ class Names:
         self.completed: dict[Value, int] = {}  # where a type that completed a definition stands
         self.kinds: dict[Value, Operand] = {}  # the first operand each value of elided type is for
         self.literals: dict[tuple[object, Type], Op] = {}
+        self.constants: dict[Value, object] = {}  # the numbers that are values here
         self.unnamed: list[Value] = []
         self.undefined: set[str] = set()  # names that were reported: once is enough
         self.rebound: dict[Value, str] = {}  # the name that the text uses for a value

@@ -131,6 +131,8 @@ class Parser(Cursor):
             return []
         inner = () if op.regions or not isinstance(op, Op) else self._inside(first)
         block.ops.append(op)
+        if isinstance(op, Op) and op.attrs and op.page.asm.shape == "constant":
+            self.names.constants[op.results[0]] = op.attrs[op.page.attrs[0].name]
         while self.accept(";"):
             pass
         self.reached = self.i

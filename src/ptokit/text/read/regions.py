@@ -174,28 +174,35 @@ def read_executed(p: Parser, forms: Sequence[type[Instr]], at: int, results: lis
 
 
 def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op<<<1, 2, 3>>> { ... } {attributes} : T, U`, where its numbers and results have a place."""
+    """`op<<<1, 2, 3>>> { ... } {attributes} : T, U`, where its numbers and results have a place.
+
+    Where values stand for the numbers, their types stand where those of results do.
+    """
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     given = _launch(p, page) if p.texts[p.i] == "<" else []
+    counted = len(given) if any(p.texts[g.at][:1] == "%" for g in given) else 0
     op.regions = [p.region([], op)]
     if p.texts[p.i] == "{":
         given += dictionary(p)
     bind_attributes(p, op, given)
     kinds = [kind for kind, _ in p.listed_types()] if p.accept(":") else []
+    kinds = kinds[counted:]
     _check_yield(p, op.regions[0], kinds, at)
     return _defined(p, op, kinds, results)
 
 
 def _launch(p: Parser, page: type[Instr]) -> list[Given]:
-    """`<<<1, 2, 3>>>`: the numbers that must be given, in the page's order."""
+    """`<<<1, 2, 3>>>`: the numbers that must be given, in the page's order, or their constants."""
     given: list[Given] = []
     for _ in range(3):
         p.expect("<")
     for number, attr in enumerate(a for a in page.attrs if a.required):
         p.expect(",") if number else None
         at = p.i
-        given.append(Given(attr.key, at, read_value(p), at, at))
+        value = read_item(p, p.names).value if p.texts[at][:1] == "%" else None
+        number = read_value(p) if value is None else p.names.constants.get(value, value)
+        given.append(Given(attr.key, at, number, at, at))
     for _ in range(3):
         p.expect(">")
     return given

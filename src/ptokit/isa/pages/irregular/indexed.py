@@ -141,9 +141,6 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
     )
 
 
-COLLECTED = "elements are collected in room in global memory: name it behind the indices"
-
-
 class MGatherToL1(FromTable, name="mgather", form="l1"):
     """Read elements, or with `coalesce` row whole rows, of global memory into L1.
 
@@ -178,7 +175,9 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
         on(HARDWARE, chosen(coalesce)),
         on(HARDWARE, when(coalesce == ROW, named("operand-count", ~tmp.given, help="no scratch"))),
-        on(HARDWARE, when(coalesce == ELEM, named("operand-count", tmp.given, help=COLLECTED))),
+        on(
+            HARDWARE, when(coalesce == ELEM, named("operand-count", tmp.given, help="give it room"))
+        ),
         on(HARDWARE, when(tmp.given, named("element-type", tmp.dtype == dst.dtype))),
     )
 
