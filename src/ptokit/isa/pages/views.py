@@ -70,7 +70,10 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
 class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=("X41",)):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
-    asm = Asm(cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});")
+    asm = Asm(
+        spellings=("subview",),
+        cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});",
+    )
     result = Result(Global)
     view = In(Global)
     offsets = In(Index, many=True, key="offsets", counts="extents")

@@ -15,7 +15,7 @@ from ptokit.text.read.binding import UnknownOperandType, points
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import fitting_form
-from ptokit.text.read.names import Names, pointer_to
+from ptokit.text.read.names import Names, of_rank, pointer_to
 from ptokit.text.read.signature import Signature, Slot
 
 ADDRESSES = frozenset({EXPOSES, RECOVERS})
@@ -149,7 +149,8 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
             written[number] = pointer_to(kind), at
     for slot, (kind, at) in zip(slots, written, strict=True):
         require_kind(cursor, slot.operand, kind, at)
-    return [kind for kind, _ in written]
+    lengths = {len(items) for items in call.keyed.values()}
+    return [of_rank(kind, lengths) for kind, _ in written]
 
 
 def require_kind(cursor: Cursor, operand: Operand, kind: Type, at: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
@@ -170,6 +171,7 @@ class Names:
         elif not (
             (isinstance(written, Elided) and fits(written, known))
             or (self.cursor.texts[at][:7] == "memref<" and _same_buffer(known, written))
+            or (isinstance(known, GlobalType) and of_rank(written, {known.rank}) == known)
             or self._first_use_types(value, written, at)
         ):
             raise self._mismatch(value, written, at)
@@ -297,6 +299,14 @@ def fits(elided: Elided, other: Type) -> bool:
     if isinstance(other, Elided):
         return bool(other.spelling) and kind_of_elided(other.spelling) is kind
     return isinstance(other, CONCRETE.get(kind, OpaqueType) | OpaqueType)
+
+
+def of_rank(kind: Type, lengths: set[int]) -> Type:
+    """What a view of one extent means in older text if that is how many numbers describe it."""
+    if not isinstance(kind, GlobalType) or kind.partition or kind.shape == (1,):
+        return kind
+    is_rank = kind.rank == 1 and lengths == {*kind.shape}
+    return replace(kind, shape=(None,) * max(lengths)) if is_rank else kind
 
 
 def _same_buffer(known: Type, written: Type) -> bool:

@@ -294,5 +294,6 @@ READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.struct": _struct,
     "!pto.tensor_view": _view("!pto.tensor_view", partition=False),
     "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
+    "!pto.tile_view": _view("!pto.tile_view", partition=True),
     "!pto.conv_tile": _conv,
 }

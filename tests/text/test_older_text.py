@@ -1,0 +1,66 @@
+"""Text from before types of views had extents: it is read, and printed as today's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.same import same
+from ptokit.text.read.reader import read
+from ptokit.text.write.printer import print_module
+
+
+def tile(rows: int, loc: str = "ub") -> str:
+    return (
+        f"!pto.tile_buf<loc={loc}, dtype=f32, rows={rows}, cols=16, v_row={rows}, v_col=16, "
+        "blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+    )
+
+
+OLDER = f"""module {{
+  func.func @column_sums(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %first: index) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %vx = pto.make_tensor_view %x, shape = [%c64, %c16] strides = [%c16, %c1] : !pto.tensor_view<2xf32>
+    %vy = pto.make_tensor_view %y, shape = [%c1, %c16] strides = [%c16, %c1] : !pto.tensor_view<2xf32>
+    %px = pto.subview %vx, offsets = [%first, %c0], sizes = [16, 16] : !pto.tensor_view<2xf32> -> !pto.tile_view<16x16xf32>
+    %py = pto.subview %vy, offsets = [%c0, %c0], sizes = [%c1, %c16] : !pto.tensor_view<2xf32> -> !pto.tile_view<1x16xf32>
+    %t = pto.alloc_tile : {tile(16).removeprefix("!pto.tile_buf")}
+    %w = pto.alloc_tile : {tile(16).removeprefix("!pto.tile_buf")}
+    %s = pto.alloc_tile : {tile(1).removeprefix("!pto.tile_buf")}
+    pto.tload ins(%px : !pto.tile_view<16x16xf32>) outs(%t : {tile(16)})
+    pto.tcolsum ins(%t, %w : {tile(16)}, {tile(16)}) outs(%s : {tile(1)}) isBinary = true
+    pto.tstore ins(%s : {tile(1)}) outs(%py : !pto.tile_view<1x16xf32>)
+    return
+  }}
+}}
+"""  # noqa: E501
+
+
+def test_older_text_is_read_and_printed_as_today() -> None:
+    module = read(OLDER)
+    text = print_module(module)
+    assert "tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>" in text
+    assert tile(16, "vec") in text
+    assert same(read(text), module)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_older_text_runs(engine: str) -> None:
+    x = np.arange(1024, dtype=np.float32).reshape(64, 16)
+    given = {"x": x, "y": np.zeros((1, 16), np.float32), "first": 32}
+    ran = pto.loads(OLDER).execute(given, target="a5", engine=engine)
+    assert np.array_equal(ran.outputs["y"][0], x[32:48].sum(0))
+
+
+@pytest.mark.parametrize("extents", ["3", "2x2"])
+def test_a_type_of_other_extents_is_wrong(extents: str) -> None:
+    """Only the count of the numbers that describe a view is its rank."""
+    text = OLDER.replace("strides = [%c16, %c1] : !pto.tensor_view<2xf32>", "strides = [%c16, %c1]"
+                         f" : !pto.tensor_view<{extents}xf32>")  # fmt: skip
+    with pytest.raises(PtoError, match="here it is used as"):
+        read(text)
