@@ -148,9 +148,11 @@ X: dict[str, Dispute] = {
         "Assembler and front ends: pairs, bytes, along the packed axis: columns of row-major "
         "tiles, rows of all column-major ones, so of nz. C++, indices of instructions, queries: "
         "elements. Strides of views: pairs where they address, elements where they are moved "
-        "(before v0.67).",
+        "(before v0.67). Verifier of products with scales, and golden data of theirs: a scale for "
+        "32 of what the text counts along K.",
         "text: pairs in types and in what makes tiles, views and pointers; all else, Python and "
-        "C++: elements. Packed is the axis of neighbours in memory: columns of nz",
+        "C++: elements. Packed is the axis of neighbours in memory: columns of nz. A scale for 32 "
+        "pairs is taken with a warning, and does not run",
         "a byte holds neighbours; with packed rows of nz no product of two factors fits",
     ),
     "X42": Dispute(

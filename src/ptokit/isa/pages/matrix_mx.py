@@ -36,6 +36,11 @@ def groups(k: Expr) -> Expr:
     return (k + (GROUP - 1)) // GROUP
 
 
+def grouped(scales: Expr, k: Expr, of: Operand) -> Expr:
+    """A scale for each group along k; the assembler counts k in pairs where its text does."""
+    return either(scales == groups(k), both(of.dtype.isin(*FP4), scales == groups((k + 1) // 2)))
+
+
 class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "X41")):
     """c = the sum over k of a x b x their scales."""
 
@@ -46,6 +51,9 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
     b_scale = In(Tile, cpp="bScale", doc="a scale for each 32 rows of a column of b")
     example = EXAMPLE
     scales = both(a_scale.dtype == f8e8m0, b_scale.dtype == f8e8m0)
+    enough = both(
+        a_scale.valid.cols * GROUP >= a.valid.cols, b_scale.valid.rows * GROUP >= b.valid.rows
+    )
     scaled = (
         MatMul.extents,
         on(HARDWARE, named("shape", both(a.valid.rows >= 1, a.valid.cols >= 1, b.valid.cols >= 1))),
@@ -70,12 +78,17 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
         ),
         on(
             A5,
-            named("shape", a_scale.rows == a.rows, a_scale.cols == groups(a.cols), help=EXACTLY),
-            named("shape", b_scale.rows == groups(b.rows), b_scale.cols == b.cols, help=EXACTLY),
+            named("shape", a_scale.rows == a.rows, b_scale.cols == b.cols, help=EXACTLY),
+            named("shape", grouped(a_scale.cols, a.cols, a), help=EXACTLY),
+            named("shape", grouped(b_scale.rows, b.rows, b), help=EXACTLY),
             named("shape", a_scale.valid.rows == a.valid.rows, help=EXACTLY),
-            named("shape", a_scale.valid.cols == groups(a.valid.cols), help=EXACTLY),
-            named("shape", b_scale.valid.rows == groups(b.valid.rows), help=EXACTLY),
+            named("shape", grouped(a_scale.valid.cols, a.valid.cols, a), help=EXACTLY),
+            named("shape", grouped(b_scale.valid.rows, b.valid.rows, b), help=EXACTLY),
             named("shape", b_scale.valid.cols == b.valid.cols, help=EXACTLY),
+            when(
+                both(a.dtype.isin(*FP4), b.dtype.isin(*FP4)),
+                ends_a_run(named("shape", enough, help=ENOUGH)),
+            ),
         ),
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
