@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
@@ -29,11 +29,10 @@ from ptokit.sim.pipes.dryrun import (
     depending,
     depends,
     dry_runs,
-    idle,
-    samples,
 )
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.runissue import RunIssue
+from ptokit.sim.pipes.sampling import most_telling, samples
 
 
 class OfFunctions(Protocol):
@@ -89,19 +88,16 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
     asked = _asked(executable)
     ways = ((_dry, False), (_executed, True)) if executable.cores else ((_dry, False),)
     for how, whole in ways:
-        least: list[Issue] = []
-        for sample in samples(asked, whole=whole):
-            try:
-                found = [*how(executable, sample, target, blocks)]
-            except PtoError as problem:
-                refused.append((sample, problem))
-                continue
-            if found and not idle(_funcs(executable), found):
-                yield from found
-                return
-            least = least or found
-        if least:
-            yield from least
+
+        def tries(how: Launch = how, whole: bool = whole) -> Iterator[Sequence[Issue]]:
+            for sample in samples(asked, whole=whole):
+                try:
+                    yield [*how(executable, sample, target, blocks)]
+                except PtoError as problem:
+                    refused.append((sample, problem))
+
+        if best := most_telling(_funcs(executable), tries()):
+            yield from best
             return
     endless = [one for one in refused if _endless(executable, one[1])]
     if endless:
@@ -113,6 +109,7 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
 
 
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
+Launch: TypeAlias = "Callable[[Executable, Sample, Target, int], Iterator[Issue]]"
 MOST_EXACT = 10_000  # instructions
 ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
 

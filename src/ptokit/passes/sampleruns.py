@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -21,9 +21,14 @@ from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, wit
 from ptokit.passes.syncedges import SyncEdge, WithEdges
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs, idle, samples
+from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.sampling import most_telling, samples, unreached
+
+
+def _none_yet() -> dict[tuple[str, ...], Mapping[str, object]]:
+    return {}
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,9 @@ class SyncKernel:
     kinds: Sequence[KernelKind]
     sections: Mapping[KernelKind, type[Instr]]
     held: HeldNumbers = field(default_factory=HeldNumbers)  # in the arrays of legal runs
+    chosen: dict[tuple[str, ...], Mapping[str, object]] = field(
+        default_factory=_none_yet
+    )  # samples
 
     @classmethod
     def of(cls, module: Module, func: Func) -> SyncKernel:
@@ -77,12 +85,13 @@ class SampleRun:
     kinds: Sequence[KernelKind | None]  # of each core; None: the only one
     edges: Mapping[int, SyncEdge]  # by the ops that were put in
     regions: ByteRegions
+    issue: Issue
 
     @classmethod
     def of(
         cls, issue: Issue, kinds: Sequence[KernelKind | None], edges: Mapping[int, SyncEdge]
     ) -> SampleRun:
-        return cls(issue.cores, kinds, edges, issue.footprints.regions)
+        return cls(issue.cores, kinds, edges, issue.footprints.regions, issue)
 
     def numbered(
         self, numbers: Mapping[SyncEdge, int]
@@ -133,8 +142,13 @@ class SampleRun:
         yield from ((a, b) for a, b in ends if a.queue != b.queue and a.op is not b.op)
 
 
+def not_run(kernel: SyncKernel, runs: Sequence[SampleRun]) -> list[Op]:
+    """The instructions of a kernel that none of its runs shows anything of."""
+    return unreached(kernel.funcs, [run.issue for run in runs])
+
+
 def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[SampleRun]:
-    """The runs on the first sample of the arguments with which there is a legal one.
+    """The runs on the sample of the arguments that reach the most, of those that are legal.
 
     Where the cores of a kernel wait for ever on each, those of one kind run alone: then signals
     give no order. None where they do not run, either.
@@ -144,30 +158,38 @@ def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[Sampl
     if not cores:
         return [
             SampleRun.of(issue, [None], of.edges)
-            for issue in _on_samples(funcs, (), target, kernel.held)
+            for issue in _on_samples(kernel, funcs, (), target)
         ]
-    if together := _on_samples([*cores.values()], [*cores], target, kernel.held):
+    if together := _on_samples(kernel, [*cores.values()], [*cores], target):
         kinds = [place.kind for place in together[0].places]
         return [SampleRun.of(issue, kinds, of.edges) for issue in together]
-    alone = {kind: _on_samples([func], (), target, kernel.held) for kind, func in cores.items()}
+    alone = {kind: _on_samples(kernel, [func], (), target) for kind, func in cores.items()}
     every = [(kind, issue) for kind, issues in alone.items() for issue in issues]
     return [SampleRun.of(issue, [k], of.edges) for k, issue in every] if all(alone.values()) else []
 
 
 def _on_samples(
-    funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target, held: HeldNumbers
-) -> list[Issue]:
+    kernel: SyncKernel, funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target
+) -> Sequence[Issue]:
     """What these functions issue at once, of cores of these kinds; without kinds of one core."""
-    least: list[Issue] = []
-    for sample in samples(arguments_of_all(funcs), whole=False):
-        every = [_bound(func, sample) for func in funcs]
-        bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
-        with suppress(PtoError):  # it is too long
-            issues = [*dry_runs(DryLaunch(bound, target, mixed=True, held=held))]
-            if issues and not idle(funcs, issues):
-                return issues
-            least = least or issues
-    return least
+    key = tuple(func.name for func in funcs)
+    tried = list[tuple[Mapping[str, object], Sequence[Issue]]]()
+
+    def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Sequence[Issue]]:
+        for sample in some:
+            every = [_bound(func, sample) for func in funcs]
+            bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
+            with suppress(PtoError):  # it is too long
+                issues = [*dry_runs(DryLaunch(bound, target, mixed=True, held=kernel.held))]
+                tried.append((sample, issues))
+                yield issues
+
+    if key in kernel.chosen:
+        for issues in tries([kernel.chosen[key]]):
+            return issues
+    best = most_telling(funcs, tries(samples(arguments_of_all(funcs), whole=False)))
+    kernel.chosen.update((key, sample) for sample, issues in tried if issues is best)
+    return best
 
 
 def _asking(func: Func) -> Func:

@@ -16,7 +16,7 @@ from ptokit.isa.lang.traits import CALLS, CHANNEL, FLAGS, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
-from ptokit.passes.sampleruns import SampleRun, SyncKernel, sample_runs
+from ptokit.passes.sampleruns import SampleRun, SyncKernel, not_run, sample_runs
 from ptokit.passes.shared import refuse
 from ptokit.passes.syncedges import Places, Step, SyncEdge, barrier_at, insert_edges
 from ptokit.sim.pipes.entries import QueueEntry
@@ -87,6 +87,7 @@ class _Synchronising:
     def run(self) -> Sequence[Func]:
         """The functions with flags and barriers."""
         edges: list[SyncEdge] | None = []
+        runs: Sequence[SampleRun] = ()
         tried, numbers = set[SyncEdge](), dict[SyncEdge, int | None]()
         while edges is not None:
             distinct, runs = self._sufficient(edges)
@@ -98,7 +99,17 @@ class _Synchronising:
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
             given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
             given = self._needed(given, self._runs(given))
+        given |= dict.fromkeys(self._around(not_run(self.kernel, runs)), 0)
         return insert_edges(self.places, given).funcs
+
+    def _around(self, ops: Sequence[Op]) -> Iterator[SyncEdge]:
+        """Barriers of all pipes before and after each of these: what they do nobody has seen."""
+        for op in ops:
+            step = self.places.ways[id(op)][-1]
+            both = self.places.sections and self.places.outside(step.block)
+            for core in self.kernel.kinds if both else (None,):
+                yield _full_barrier(step, core)
+                yield _full_barrier(step._replace(number=step.number + 1), core)
 
     def _runs(self, numbers: Mapping[SyncEdge, int]) -> list[SampleRun]:
         return sample_runs(self.kernel, insert_edges(self.places, numbers), self.target)

@@ -15,8 +15,6 @@ from itertools import chain
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
@@ -24,10 +22,8 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import ALIASES, BY_LANE, CORE, FLAGS, FLOW, PRINTS, RESIZES
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
+from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, BoundKernel, Env
 from ptokit.sim.cores.group import GroupedCore
@@ -54,12 +50,10 @@ PERIODS = (240, 24, 12, 4)
 MOST_ISSUED = 50_000  # instructions of one dry run
 MOST_SHORTENED = 10_000  # and of one with shortened loops
 FEW_ISSUED = 2_000  # beyond which compiled code, once it is made, is faster
-MIXED = 20  # further samples, of several numbers
 HALF = 0.5
 MOST_MIXED = 24  # runs whose branches go any way
 STALE = 4  # such runs without a turn that no run before has: they are enough
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
-SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
 
 
 @dataclass
@@ -164,9 +158,7 @@ class DryRun(Interpreter):
             return self._noted(op, execution(op, self))
         if PRINTS in op.page.uses and not moves(op):
             return _silent
-        if not moves(op) or {ALIASES, RESIZES} & {*op.page.traits} or _keeps_numbers(op):
-            return execution(op, self)
-        return self._issued(op)
+        return self._issued(op) if is_issued(op) else execution(op, self)
 
     def _noted(self, op: Op, step: Step) -> Step:
         def noted(env: Env) -> None:
@@ -205,6 +197,11 @@ class DryRun(Interpreter):
 
 def _silent(env: Env) -> None:
     """What a program says while it runs is no part of what it issues."""
+
+
+def is_issued(op: Op) -> bool:
+    """Whether it goes into a queue."""
+    return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or _keeps_numbers(op))
 
 
 def _keeps_numbers(op: Op) -> bool:
@@ -393,41 +390,6 @@ def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[PathChoic
     ways = (True, False) if len(loops) < len(flows) else (True,)
     counts = TRIP_COUNTS if loops else TRIP_COUNTS[:1]
     return [PathChoice(n, way) for n in counts for way in ways] if flows else []
-
-
-def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, Any]]:
-    """Arguments that nobody has given: the first that are legal will do. Any: arrays and numbers.
-
-    Front ends pass the index of the block last, or before the number of blocks. With `whole` arrays
-    are None, to be as large as what the program views of them.
-    """
-    numbers = [arg.name for arg in args if isinstance(arg.type, ScalarType)]
-    arrays = {arg.name: _sampled_array(arg, whole) for arg in args if arg.name not in numbers}
-    real = {arg.name: 1.0 for arg in args if getattr(arg.type, "is_float", False)}
-    for number in SAMPLES if numbers else SAMPLES[:1]:
-        every = arrays | dict.fromkeys(numbers, number)
-        yield every | real
-        yield every | dict.fromkeys(numbers[-1:], 0) | real
-        yield every | dict(zip(numbers[-2:], (0, 1), strict=False)) | real
-    random = Random(0)
-    for _ in range(MIXED if len(numbers) > 1 else 0):
-        yield arrays | {name: random.choice((0, *SAMPLES)) for name in numbers} | real
-
-
-def _sampled_array(arg: Value, whole: bool) -> Any:  # Any: an array
-    kind = arg.type
-    if not isinstance(kind, PtrType):
-        return _blank(kind)
-    return None if whole else np.zeros(1, f"V{kind.dtype.size}")
-
-
-def _blank(kind: Type) -> Any:  # Any: as above
-    """An array for an argument that is a tile or a view of known extents."""
-    if not isinstance(kind, TileType | GlobalType | ConvTileType):
-        return None
-    extents = [*kind.valid] if isinstance(kind, TileType) else [*kind.shape]
-    known = [extent for extent in extents if extent is not None]
-    return np.zeros(known, f"V{kind.dtype.size}") if known == extents else None
 
 
 def _asked(func: Func) -> Iterator[Value]:

@@ -6,7 +6,7 @@ is worked out once for each op and kind of operands; after that only addresses a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -46,6 +46,17 @@ class FootprintTemplate(NamedTuple):
     reads: tuple[tuple[Value, Ranges | None], ...]
     writes: tuple[tuple[Value, Ranges | None], ...]
     operands: tuple[tuple[str, Type], ...]
+
+    @property
+    def on_nothing(self) -> bool:
+        """Whether an operand has no elements."""
+        return any(0 in _extents(kind) for _, kind in self.operands)
+
+
+def _extents(kind: Type) -> Iterable[object]:
+    if isinstance(kind, TileType):
+        return kind.valid
+    return kind.shape if isinstance(kind, GlobalType) else ()
 
 
 @dataclass

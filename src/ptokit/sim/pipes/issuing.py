@@ -218,6 +218,7 @@ class Issue(Observer):
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
         self.places: list[CorePlace] = []
+        self.begun, self.reached = set[int](), set[int]()  # ops; the second: on some elements
         self.cut = False  # what was executed last is missing
         self.turns = set[Turn]()  # of the branches that were chosen
         self.chosen = False  # its iterations and branches were chosen: those of cores may not fit
@@ -290,7 +291,9 @@ class Issue(Observer):
         issue = self.issues[self.numbers[id(core)]]
         template = self.footprints.template(op, env)
         popped = [*_popped(op, env)]
-        if template.pipe is None or not (template.reads or template.writes or popped):
+        touched = bool(template.reads or template.writes or popped)
+        (self.reached if touched or not template.on_nothing else self.begun).add(id(op))
+        if template.pipe is None or not touched:
             return
         place, operands = self.footprints.placed, template.operands
         reads = place(template.reads, env, core, issue.number)

@@ -1,0 +1,106 @@
+"""Samples with which most of a program does nothing: others are looked for, or barriers put in."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+from ptokit.api.program import Program
+from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
+
+T = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=64, v_row=?, v_col=?, \
+blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+V, P = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<8x64xf32>"
+HEAD = f"""\
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c20 = arith.constant 20 : index
+  %c64 = arith.constant 64 : index
+  %c5000 = arith.constant 5000 : index
+  %two = arith.constant 2.0 : f32
+  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+  %w = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+"""
+WORK = f"""\
+    %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
+    pto.tload ins(%p : {P}) outs(%t : {T})
+    pto.tmuls ins(%t, %two : {T}, f32) outs(%t : {T})
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+"""
+WHOLE = f"""\
+    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}
+    %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
+"""
+# the first legal numbers make empty tiles: rows 0, columns 1
+EMPTY = f"""{HEAD}\
+    %t = pto.alloc_tile valid_row = %n valid_col = %m : {T}
+    %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
+{WORK}\
+  return
+}}
+"""
+# what is left of a long row of numbers is no legal extent unless it is long enough for all of them
+LEFT = f"""{HEAD}\
+  scf.for %i = %c0 to %c64 step %c1 {{
+    %some = arith.cmpi slt, %i, %n : index
+    scf.if %some {{
+{WHOLE}\
+    %from = arith.muli %i, %c64 : index
+    %rest = arith.subi %m, %from : index
+    %wide = arith.minsi %rest, %c64 : index
+    pto.set_validshape %t, %c8, %wide : {T}
+    pto.set_validshape %t, %c8, %c64 : {T}
+{WORK}\
+    }}
+  }}
+  return
+}}
+"""
+# the other way of the branch is legal with any number
+OTHERS = f"""{HEAD}\
+  scf.for %i = %c0 to %n step %c1 {{
+    %here = arith.cmpi ne, %i, %m : index
+    scf.if %here {{
+    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}
+    %p = pto.partition_view %v, offsets = [%m, %c0], sizes = [%c8, %c64] : {V} -> {P}
+{WORK}\
+    }}
+  }}
+  return
+}}
+"""
+# nobody guesses that the first row is one of few numbers
+FEW = f"""{HEAD}\
+  %here = arith.cmpi sle, %c5000, %n : index
+  scf.if %here {{
+    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}
+    %row = arith.subi %n, %c5000 : index
+    %p = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c64] : {V} -> {P}
+{WORK}\
+  }}
+  return
+}}
+"""
+
+
+def synchronised(text: str) -> str:
+    made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
+    return Program(made).text()
+
+
+@pytest.mark.parametrize("text", [EMPTY, LEFT, OTHERS], ids=["empty", "left", "others"])
+def test_a_sample_that_reaches_all_is_looked_for(text: str) -> None:
+    made = synchronised(text)
+    assert "<PIPE_MTE2>, <PIPE_V>" in made
+    assert "<PIPE_V>, <PIPE_MTE3>" in made
+
+
+def test_what_no_sample_reaches_waits_for_all_pipes() -> None:
+    made = synchronised(FEW)
+    lines = [line.split()[0] for line in made.splitlines() if "pto." in line]
+    at = lines.index("pto.tload")
+    assert lines[at - 1 : at + 5 : 2] == ["pto.barrier"] * 3
+    assert lines[at : at + 6 : 2] == ["pto.tload", "pto.tmuls", "pto.tstore"]
