@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from ptokit.analysis.apart import sharing
+from ptokit.analysis.coherence import incoherent
 from ptokit.analysis.intervalanalysis import IntervalAnalysis, UndecidedRule
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
@@ -173,6 +174,7 @@ def judged(
     facts = Facts(target, _numbers(intervals.facts), intervals.facts.types)
     unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
+    found += incoherent(interference, target)
     found.sort(key=lambda d: _line(d.span))
     left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
     found += _resized_arguments(func, target)

@@ -342,6 +342,21 @@ CATALOGUE: dict[str, Entry] = {
         "that was popped and not given back. The counters of the hardware keep it: the next kernel "
         "on the core finds it there, and a full pipe stops who pushes.",
     ),
+    "unpublished-store": Entry(
+        "what the scalar unit stored before may not be in memory yet",
+        "Scalar stores to global memory go through a data cache of the core. Another rank that is "
+        "signalled may read the memory before the cache gives up the line. After the stores the "
+        "line is invalidated, which hands on what it holds, and a fence of global memory follows; "
+        "then comes the signal. Where nobody else reads the array, nothing is wrong: a function "
+        "that invalidates lines by address is asked only for arrays of which it does.",
+    ),
+    "stale-load": Entry(
+        "the data cache may hold what was there before the wait",
+        "Scalar loads of global memory go through a data cache of the core, which does not see "
+        "what others write. Behind a wait for a signal of another rank the line is invalidated, or "
+        "all of global memory, before what that rank wrote is loaded. Tile loads need no such "
+        "thing.",
+    ),
     "acquire-release": Entry(
         "the acquires and releases of a buffer do not pair",
         "On A5 a pipe acquires a buffer, works, and releases it, as with a lock. To release what "

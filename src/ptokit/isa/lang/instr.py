@@ -265,6 +265,11 @@ class Instr:
         return False
 
     @classmethod
+    def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
+        """Whether what left the cache before it is in global memory behind it."""
+        return False
+
+    @classmethod
     def names_second(cls, env: Env) -> bool:
         """Whether the cube means the second vector core alone."""
         return False

@@ -4,6 +4,8 @@ A core's cache holds nothing here that memory has not: no data depends on these,
 checked.
 """
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.synchronisation import CoreFlags
 
@@ -32,12 +34,16 @@ class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), traits=(ST
     example = "NAME #pto.fence_scope<gm>"
     scope = Attr(FenceScope)
 
+    @classmethod
+    def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
+        return attrs.get("scope") is not FenceScope.LOCAL_MEMORY
+
     @staticmethod
     def run(flags: CoreFlags) -> None:
         flags.barrier(Pipe.ALL)
 
 
-class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES), pipe=S):
+class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES, FORGETS), pipe=S):
     """The data cache forgets what it holds: reads that follow see what other cores wrote."""
 
     asm = Asm(shape="maintained")

@@ -168,9 +168,10 @@ def of_signals(signal: Operand) -> tuple[Ruled, ...]:
 NOTIFIED = f"(%flag, %value : {SIGNAL}, i32) {{notifyOp = #pto<notify_op set>}}"
 
 
-class CommTNotify(OfSignals, name="comm.tnotify", example=program(f"NAME{NOTIFIED}")):
+class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,)):
     """Change a signal of another rank: the first of its numbers."""
 
+    example = program(f"NAME{NOTIFIED}")
     asm = Asm(cpp_text="comm::TNOTIFY({signal}, {value}, comm::NotifyOp::{how});")
     signal = InOut(Global, doc="the numbers")
     value = In(Scalar, scalar="i32", doc="what is written, or added")

@@ -1,0 +1,176 @@
+"""Coherence of the scalar unit's data cache with the memory that ranks share.
+
+Scalar loads and stores of global memory go through a cache that no other core sees. What another
+rank is told of must have left it: the cache gives up the line, and a fence waits until that is in
+memory. What another rank wrote is found only once the cache has forgotten the line. Pages say which
+instructions signal, wait, forget and fence.
+
+This is a forward data-flow analysis of what may be so on some path. Which arrays others read no
+program says, so all of it are warnings: where a function gives up lines by their address, arrays of
+which it gives up none are taken for its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from typing import NamedTuple
+
+from ptokit.analysis.aliases import AliasClasses, PointsTo, flows
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.lang.traits import CALLS, FORGETS, NOTIFIES, ONE_ELEMENT, OUTSIDE, POLLS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import PtrType
+
+
+class Cached(NamedTuple):
+    """What the cache may have that memory has not, and what it may have of before a wait.
+
+    Stores stand with whether the cache has given up their line since; the fence is still missing.
+    """
+
+    stores: frozenset[tuple[Op, bool]] = frozenset()
+    waits: frozenset[Op] = frozenset()
+
+    def joined(self, other: Cached) -> Cached:
+        return Cached(self.stores | other.stores, self.waits | other.waits)
+
+
+CLEAN = Cached()
+
+
+def incoherent(points_to: PointsTo, target: Target) -> list[Diagnostic]:
+    """Signals of stores that may not be in memory, and loads of what may be old in the cache.
+
+    There are none where the target is no chip: its memory has no cache.
+    """
+    ops = [op for op in points_to.func.body.walk() if isinstance(op, Op)]
+    if not target.kinds or not any(_between_ranks(op) for op in ops):
+        return []
+    walk = _Walk(points_to, target, ops)
+    walk.block(points_to.func.body, CLEAN)
+    return [*walk.found.values()]
+
+
+def _between_ranks(op: Op) -> bool:
+    return NOTIFIES in op.page.traits or POLLS in op.page.traits
+
+
+class _Walk:
+    """Follows the cache through a function; what it finds stands at the op it concerns."""
+
+    def __init__(self, points_to: PointsTo, target: Target, ops: Iterable[Op]) -> None:
+        self.storage, self.target = AliasClasses(points_to), target
+        self.found: dict[Op, Diagnostic] = {}
+        forgetting = [op for op in ops if FORGETS in op.page.traits]
+        self.shared = {array for op in forgetting for array in self._arrays(op)}
+        self.careless = not forgetting
+
+    def block(self, block: Block, cached: Cached) -> Cached:
+        """What is cached behind a block that begins with this."""
+        for op in block.ops:
+            if op.regions:
+                cached = self._regions(op, cached)
+            elif isinstance(op, Op) and CALLS not in op.page.traits:
+                cached = self._op(op, cached)
+            else:
+                cached = CLEAN  # nobody knows what it does
+        return cached
+
+    def _regions(self, op: AnyOp, cached: Cached) -> Cached:
+        ways = [(source, target) for source, target, _ in flows(op)]
+        if not ways:  # each once, in text order
+            return reduce(lambda before, region: self.block(region, before), op.regions, cached)
+        ends = {OUTSIDE: cached}
+
+        def entering(place: int) -> Cached:
+            before = (ends[a] for a, b in ways if b == place and a in ends)
+            return reduce(Cached.joined, before, CLEAN)
+
+        known: dict[int, Cached] = {}
+        while known != ends:  # what one iteration leaves, the next one finds
+            known = dict(ends)
+            for number, region in enumerate(op.regions):
+                ends[number] = self.block(region, entering(number))
+        return entering(OUTSIDE)
+
+    def _op(self, op: Op, cached: Cached) -> Cached:
+        stores, waits = cached
+        if NOTIFIES in op.page.traits:
+            self._signal(op, stores)
+            return Cached(waits=waits)
+        if FORGETS in op.page.traits:
+            lines = {*self._arrays(op)}
+            return Cached(frozenset((o, done or self._of(o, lines)) for o, done in stores))
+        if op.page.orders_memory(op.attrs):
+            return Cached(frozenset((o, done) for o, done in stores if not done), waits)
+        if POLLS in op.page.traits:
+            return Cached(stores, frozenset((op,)))
+        if ONE_ELEMENT in op.page.traits and (value := _element(op)) is not None:
+            if any(value in op.bound(out.name) for out in op.page.outs()):
+                return Cached(stores | {(op, False)}, waits)
+            if waits:
+                self._load(op, value, waits)
+                return Cached(stores)
+        return cached
+
+    def _arrays(self, op: Op) -> Iterator[Value]:
+        """The arrays that the operands of an op lead to."""
+        return (self.storage.of(value) for _, value in op.values())
+
+    def _of(self, store: Op, lines: set[Value]) -> bool:
+        """Whether the lines given up may be those of a store; none are named where all are."""
+        return not lines or not lines.isdisjoint(self._arrays(store))
+
+    def _signal(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> None:
+        """Warn of a signal while stores that others may read are not in memory."""
+        open_ = {o: done for o, done in stores if done or self.careless or self._of_shared(o)}
+        if not open_:
+            return
+        store = min(open_, key=lambda o: 0 if o.span is None else o.span.start)
+        array = _element(store)
+        assert array is not None
+        since = "no fence of global memory since then" if open_[store] else "its line is cached"
+        self._warn(
+            op,
+            "unpublished-store",
+            rule="between a store and the signal the cache gives up the line, then comes a fence",
+            seen=f"%{array.name} was stored to, {since}",
+            help="invalidate the line after the store, then fence global memory, then signal",
+            note=Note("the store is here", store.span),
+        )
+
+    def _of_shared(self, store: Op) -> bool:
+        return not self.shared.isdisjoint(self._arrays(store))
+
+    def _load(self, op: Op, array: Value, waits: frozenset[Op]) -> None:
+        wait = min(waits, key=lambda o: 0 if o.span is None else o.span.start)
+        self._warn(
+            op,
+            "stale-load",
+            rule="between a wait for another rank and a scalar load the cache forgets the line",
+            seen=f"%{array.name} is read with nothing forgotten since the wait",
+            help="invalidate the line, or all of global memory, behind the wait",
+            note=Note("it waits here", wait.span),
+        )
+
+    def _warn(self, op: Op, slug: str, rule: str, seen: str, help: str, note: Note) -> None:
+        self.found[op] = Diagnostic(
+            slug,
+            f"{op.name}: {CATALOGUE[slug].title}",
+            op.span,
+            severity=Severity.WARNING,
+            rule=rule,
+            seen=seen,
+            help=help,
+            targets=(self.target.name,),
+            notes=(note,),
+        )
+
+
+def _element(op: Op) -> Value | None:
+    """The pointer to global memory through which an op reads or writes an element."""
+    pointers = (v for _, v in op.values() if isinstance(v.type, PtrType) and v.type.space == "gm")
+    return next(pointers, None)

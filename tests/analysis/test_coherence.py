@@ -1,0 +1,123 @@
+"""What scalar instructions leave in a core's data cache, and find there, where ranks signal."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+
+STORE = "pto.store_scalar %one, %x[%c0] : !pto.ptr<i32>, i32"
+OTHER = STORE.replace("%x", "%y")
+LOAD = "%n = pto.load_scalar %x[%c0] : !pto.ptr<i32> -> i32"
+LINE = "pto.cmo.cacheinvalid %x single_cache_line : !pto.ptr<i32>"
+VIEW = "pto.cmo.cacheinvalid %xs single_cache_line : !V"
+MOVED = "pto.cmo.cacheinvalid %far single_cache_line : !pto.ptr<i32>"
+ALL = "pto.cmo.cacheinvalid all #pto.address_space<gm>"
+FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
+LOCAL = FENCE.replace("<gm>", "<local_memory>")
+SIGNAL = "pto.comm.tnotify(%flag, %one : !S, i32) {notifyOp = #pto<notify_op set>}"
+WAIT = "pto.comm.twait(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>}"
+TEST = "%met = pto.comm.ttest(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>} -> i1"
+CALL = "func.call @helper(%x) : (!pto.ptr<i32>) -> ()"
+UNKNOWN = "func.call @elsewhere(%x) : (!pto.ptr<i32>) -> ()"
+DECLARED = "func.func private @elsewhere(!pto.ptr<i32>)\n"
+HELPER = f"""\
+func.func private @helper(%x: !pto.ptr<i32>) {{
+  {LINE}
+  {FENCE}
+  return
+}}
+"""
+PROGRAM = """\
+!S = !pto.partition_tensor_view<1xi32>
+!V = !pto.tensor_view<1xi32>
+func.func @f(%x: !pto.ptr<i32>, %y: !pto.ptr<i32>, %flags: !pto.ptr<i32>, %c: i1) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant 1 : i32
+  %xs = pto.make_tensor_view %x, shape = [%c1], strides = [%c1] : !V
+  %far = pto.addptr %x, %c4 : !pto.ptr<i32> -> !pto.ptr<i32>
+  %fv = pto.make_tensor_view %flags, shape = [%c1], strides = [%c1] : !V
+  %flag = pto.partition_view %fv, offsets = [%c0], sizes = [%c1] : !V -> !S
+  {}
+  return
+}}
+"""
+
+
+def inside(*lines: str, head: str = "scf.if %c") -> str:
+    return "\n".join((f"{head} {{", *lines, "}"))
+
+
+LOOP = "scf.for %i = %c0 to %c4 step %c1"
+SIGNALLED = {
+    "published": [STORE, LINE, FENCE, SIGNAL],
+    "published by a view": [STORE, VIEW, FENCE, SIGNAL],
+    "published by a pointer to the same array": [STORE, MOVED, FENCE, SIGNAL],
+    "published as all that is cached": [STORE, ALL, FENCE, SIGNAL],
+    "published in what is called": [STORE, CALL, SIGNAL],
+    "called in between is what nobody knows": [STORE, WAIT, UNKNOWN, LOAD, SIGNAL],
+    "published on the way": [STORE, inside(LINE, FENCE, SIGNAL)],
+    "published in each iteration": [inside(STORE, LINE, FENCE, SIGNAL, head=LOOP)],
+    "another array, where it is said what others read": [STORE, LINE, FENCE, OTHER, SIGNAL],
+    "signalled before": [SIGNAL, STORE],
+    "no signal": [STORE],
+    "forgotten after a wait": [WAIT, ALL, LOAD],
+    "the line is forgotten after a wait": [WAIT, LINE, LOAD],
+    "read before the wait": [LOAD, WAIT],
+}
+WRONG = {
+    "nothing between": ([STORE, SIGNAL], "unpublished-store"),
+    "no fence": ([STORE, LINE, SIGNAL], "unpublished-store"),
+    "no fence behind all that is cached": ([STORE, ALL, SIGNAL], "unpublished-store"),
+    "no line forgotten": ([STORE, FENCE, SIGNAL], "unpublished-store"),
+    "the fence comes first": ([STORE, FENCE, LINE, SIGNAL], "unpublished-store"),
+    "a fence of local memory": ([STORE, LINE, LOCAL, SIGNAL], "unpublished-store"),
+    "stored again": ([STORE, LINE, FENCE, STORE, SIGNAL], "unpublished-store"),
+    "published on one side only": ([STORE, inside(LINE, FENCE), SIGNAL], "unpublished-store"),
+    "stored on one side": ([inside(STORE), SIGNAL], "unpublished-store"),
+    "in the iteration before": ([inside(SIGNAL, STORE, head=LOOP)], "unpublished-store"),
+    "read after a wait": ([WAIT, LOAD], "stale-load"),
+    "read after a test": ([TEST, LOAD], "stale-load"),
+    "read where it waited": ([WAIT, inside(LOAD)], "stale-load"),
+    "waited on one side": ([inside(WAIT), LOAD], "stale-load"),
+    "a fence forgets nothing": ([WAIT, FENCE, LOAD], "stale-load"),
+}
+
+
+def found(lines: list[str], *targets: str) -> list[tuple[str, bool]]:
+    helper = HELPER if CALL in lines else DECLARED if UNKNOWN in lines else ""
+    program = pto.loads(PROGRAM.format("\n  ".join(lines)) + helper)
+    return [(d.slug, d.is_error) for d in program.check(*(targets or ("a2a3", "a5")))]
+
+
+@pytest.mark.parametrize("lines", SIGNALLED.values(), ids=SIGNALLED)
+def test_what_others_may_read_is_in_memory(lines: list[str]) -> None:
+    assert found(lines) == []
+
+
+@pytest.mark.parametrize(("lines", "slug"), WRONG.values(), ids=WRONG)
+def test_what_the_cache_keeps_from_others_is_a_warning(lines: list[str], slug: str) -> None:
+    """The assembler takes such programs; what they compute depends on what is cached."""
+    assert found(lines) == [(slug, False)]
+
+
+@pytest.mark.parametrize("lines", [[STORE, SIGNAL], [WAIT, LOAD]])
+def test_nothing_is_cached_on_the_cpu(lines: list[str]) -> None:
+    assert found(lines, "cpu") == []
+
+
+def test_each_signal_is_warned_of_and_each_wait_once() -> None:
+    """Behind the first one the array may be in memory, so only what is stored later counts."""
+    assert len(found([STORE, SIGNAL, SIGNAL])) == 1
+    assert len(found([STORE, SIGNAL, STORE, SIGNAL])) == 2
+    again = LOAD.replace("%n", "%m")
+    assert len(found([WAIT, LOAD, again])) == 1
+    assert len(found([WAIT, LOAD, WAIT, again])) == 2
+
+
+def test_what_local_memory_holds_is_not_cached() -> None:
+    tile = "%t = pto.alloc_tile : !pto.tile_buf<vec, 1x8xi32>"
+    put = "pto.tsetval ins(%c0, %one : index, i32) outs(%t : !pto.tile_buf<vec, 1x8xi32>)"
+    assert found([tile, put, SIGNAL]) == []
