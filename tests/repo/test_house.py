@@ -40,7 +40,7 @@ HOUSE = {
     "sim/native": 3_872,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 4_206,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_158,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_435,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_465,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_290,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

@@ -42,6 +42,7 @@ pto.texp ins(%t : !T) outs(%u : !T) {precisionType = #pto<exp_precision high_pre
 pto.texp ins(%t {precisionType = #pto<exp_precision high_precision>} : !T) outs(%u : !T)
 pto.trsqrt ins(%t : !T) outs(%u : !T) {precisionType = #pto<rsqrt_precision high_precision>}
 pto.tdiv ins(%t, %t : !T, !T) outs(%u : !T) {precisionType = #pto<div_precision high_precision>}
+pto.tdiv ins(%t, %t : !T, !T) outs(%u : !T) {precision_mode = #pto<precision_mode HIGH_PRECISION>}
 pto.tfmod ins(%t, %t : !T, !T) outs(%u : !T) {precisionType = #pto<fmod_precision high_precision>}
 pto.trecip ins(%t : !T) outs(%u : !T) {precisionType = #pto<recip_precision high_precision>}
 pto.tinsert ins(%t, %c0, %c0 : !T, index, index)

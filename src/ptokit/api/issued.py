@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
 from ptokit.analysis.checker import check_func
@@ -25,12 +26,14 @@ from ptokit.sim.pipes.dryrun import (
     FEW_ISSUED,
     MOST_ISSUED,
     DryLaunch,
+    block_queries,
     decided,
     depending,
     depends,
     dry_runs,
 )
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.pathchoices import HeldNumbers
 from ptokit.sim.pipes.runissue import RunIssue
 from ptokit.sim.pipes.sampling import most_telling, samples
 
@@ -111,6 +114,8 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
 Launch: TypeAlias = "Callable[[Executable, Sample, Target, int], Iterator[Issue]]"
 MOST_EXACT = 10_000  # instructions
+FEW_SAMPLES = 9  # three numbers, in all places and with none in the last
+FEW_TRIED = 24  # runs in which arrays hold different numbers
 ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
 
 
@@ -153,11 +158,14 @@ def _ended(
 def _dry(executable: Executable, sample: Sample, target: Target, blocks: int) -> Iterator[Issue]:
     """What is issued where no instruction is executed."""
     launch = _dry_launch(executable, sample, target, blocks)
+    launch.held = HeldNumbers(left=FEW_TRIED)
     found = [*dry_runs(launch)]
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
     if not found and launch.refused:
         raise (endless or launch.refused)[0]
     yield from found
+    if blocks == 1 and any(map(_by_block, _funcs(executable))):
+        yield from _of_other_blocks(launch)
     if executable.cores and found[-1].chosen:  # whether what they exchange adds up, numbers tell
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
         with suppress(PtoError):  # it is too long
@@ -166,14 +174,33 @@ def _dry(executable: Executable, sample: Sample, target: Target, blocks: int) ->
         yield from _shown_endless(executable, target, blocks)
 
 
+def _by_block(func: Func) -> bool:
+    """Whether a loop or a branch depends on which block it is."""
+    asked = {arg for arg in func.args if launch_query(arg.name)} | {*block_queries(func)}
+    return decided(func, depends(func, frozenset(asked)) - depends(func, frozenset()))
+
+
+def _of_other_blocks(launch: DryLaunch) -> Iterator[Issue]:
+    """What the second and the third of three blocks issue, each alone.
+
+    What it means between blocks that numbers and arrays are samples nobody knows.
+    """
+    every = replace(launch, blocks=3, refused=[])
+    if not every.together:
+        with suppress(PtoError):  # it is too long, or not legal
+            for issue in dry_runs(every):
+                yield from (issue.alone(block) for block in (1, 2))
+
+
 def _shown_endless(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
     """A run without end on numbers that go together, where there is one.
 
     Where iterations and branches are chosen, those of two cores may not fit.
     """
-    for sample in samples(_asked(executable), whole=False):
+    for sample in islice(samples(_asked(executable), whole=False), FEW_SAMPLES):
         with suppress(PtoError):  # not legal, or too long
             launch = _dry_launch(executable, sample, target, blocks)
+            launch.most, launch.periods = FEW_ISSUED, (None,)
             _ = [*launch.first_legal(ALONE, frozenset())]
             for problem in launch.refused:
                 if _endless(executable, problem):

@@ -137,7 +137,7 @@ class Attr(Field):
 
     `key` is its name in text attributes; Python uses the field's own name. Without a default it
     must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
-    word alone behind the types of operands. `newer`: its key in newer DPS text.
+    word alone behind the types of operands. `newer`: its key in newer DPS text, `older`: in older.
     `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
     """
 
@@ -150,12 +150,14 @@ class Attr(Field):
         cpp: bool = True,
         quoted: bool = False,
         newer: str = "",
+        older: str = "",
         bits: int = 64,
         in_values: object = None,
     ) -> None:
         super().__init__("?")
         self.in_values = in_values
-        self.cpp, self.quoted, self.newer, self.bits = cpp, quoted, newer, bits
+        self.cpp, self.quoted, self.bits = cpp, quoted, bits
+        self.newer, self.older = newer, older
         self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key
 

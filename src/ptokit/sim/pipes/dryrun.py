@@ -272,6 +272,11 @@ class DryLaunch:
         assert isinstance(self.bound, BoundKernel)
         return InterpretedKernel(self.bound, self.target, CPU_READING, self.blocks)
 
+    @property
+    def together(self) -> bool:
+        """Whether cores of several blocks wait for one another."""
+        return isinstance(self.bound, BoundKernel) and self._kernel.grid.together
+
     def first_legal(self, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
         """The run with the first number in memory with which it breaks no rule, if there is one.
 
@@ -282,7 +287,7 @@ class DryLaunch:
         plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
         split = self.held.choices(choice, sources) if self.held is not None else ()
         known = self.held is not None and self.held.known is not None
-        for one in chain(split, plain) if known else chain(plain, split):
+        for one in chain(split, plain) if known else chain(plain[:1], split, plain[1:]):
             try:
                 issue = self._short_enough(one, unknown)
             except _Illegal as end:
@@ -324,7 +329,7 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     first block is issued.
     """
     known = frozenset(value for func in launch.funcs for value in depending(func))
-    asked = frozenset(value for func in launch.funcs for value in _asked(func))
+    asked = frozenset(value for func in launch.funcs for value in block_queries(func))
     wider = frozenset(v for func in launch.funcs for v in depends(func, known | asked))
     if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
         yield from _on_choices(launch, wider)
@@ -392,8 +397,8 @@ def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[PathChoic
     return [PathChoice(n, way) for n in counts for way in ways] if flows else []
 
 
-def _asked(func: Func) -> Iterator[Value]:
-    """What a function is told of its block in the launch."""
+def block_queries(func: Func) -> Iterator[Value]:
+    """What a function asks of its block in the launch."""
     for op in func.walk():
         if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
             yield from op.results

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic
@@ -123,6 +124,10 @@ class CoreIssue:
         self.iteration: IterationVector = ()
         self.buffers = HeldBuffers()
         self.later: list[Ticket] = []  # signals to other cores when the op is complete
+
+    def emptied(self) -> CoreIssue:
+        """The core with nothing to do."""
+        return CoreIssue(self.number, self.core, self.loops)
 
     def begin(self, op: AnyOp, env: Env) -> None:
         """What follows comes from this op."""
@@ -264,6 +269,15 @@ class Issue(Observer):
         `blocks_only`: the order between blocks, nothing else.
         """
         return False
+
+    def alone(self, block: int) -> Issue:
+        """What the cores of one block issue, as if the others did nothing."""
+        found = copy(self)
+        found.issues = {
+            number: one if one.core.block_idx == block else one.emptied()
+            for number, one in self.issues.items()
+        }
+        return found
 
     def other_blocks(self, first: QueueEntry, second: QueueEntry) -> bool:
         """Whether two entries are of different blocks."""

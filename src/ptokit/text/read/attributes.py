@@ -229,7 +229,7 @@ def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
 def attribute_of(page: type[Instr], key: str) -> Attr | None:
     """The page's attribute that `key` names: its text key or its field name, underscores aside."""
     for attr in page.attrs:
-        if key in (attr.key, attr.name):
+        if key in (attr.key, attr.name, attr.older):
             return attr
     flat = key.replace("_", "").lower()
     for attr in page.attrs:
@@ -286,7 +286,7 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
     found = member(kind, value)
     match = FAMILY.match(str(value))
     family = (match[1] or match[2]) if match else kind.mlir
-    if found is not None and _slip(family, kind.mlir):
+    if found is not None and family != item.key and _slip(family, kind.mlir):
         message = f"there is no attribute #pto.{family}"
         raise cursor.wrong(
             "unknown-word", message, item.value_at, f"write {found.spelled}", item.end

@@ -68,7 +68,7 @@ def in_two_steps() -> tuple[Ruled, ...]:
 
 def precision(kind: type[Word]) -> Attr:
     """The choice of the algorithm on A5; the result here is the precise one in any case."""
-    return Attr(kind, kind["DEFAULT"], key="precisionType")
+    return Attr(kind, kind["DEFAULT"], key="precisionType", older="precision_mode")
 
 
 class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
