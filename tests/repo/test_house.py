@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 831,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 672,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_330,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_785,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_787,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 942,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
@@ -38,9 +38,9 @@ HOUSE = {
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_579,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_872,  # sessions run again; cores as coroutines, signals; shared code; ranges
-    "sim/pipes": 4_206,  # what is issued, samples; hazards, proofs in compiled code, times; waves
-    "passes": 4_158,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_465,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "sim/pipes": 4_257,  # what is issued, samples; hazards, proofs in compiled code, times; waves
+    "passes": 4_161,  # blocks, cases become regions; what each core runs; addresses; flags
+    "api": 4_480,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_290,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

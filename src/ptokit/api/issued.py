@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -26,7 +26,6 @@ from ptokit.sim.pipes.dryrun import (
     FEW_ISSUED,
     MOST_ISSUED,
     DryLaunch,
-    block_queries,
     decided,
     depending,
     depends,
@@ -35,7 +34,7 @@ from ptokit.sim.pipes.dryrun import (
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.pathchoices import HeldNumbers
 from ptokit.sim.pipes.runissue import RunIssue
-from ptokit.sim.pipes.sampling import most_telling, samples
+from ptokit.sim.pipes.sampling import most_telling, other_blocks, samples
 
 
 class OfFunctions(Protocol):
@@ -88,19 +87,12 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
     Cores that wait for what others write to memory need an executed run, on whole arrays.
     """
     refused: list[tuple[Sample, PtoError]] = []
-    asked = _asked(executable)
-    ways = ((_dry, False), (_executed, True)) if executable.cores else ((_dry, False),)
-    for how, whole in ways:
-
-        def tries(how: Launch = how, whole: bool = whole) -> Iterator[Sequence[Issue]]:
-            for sample in samples(asked, whole=whole):
-                try:
-                    yield [*how(executable, sample, target, blocks)]
-                except PtoError as problem:
-                    refused.append((sample, problem))
-
-        if best := most_telling(_funcs(executable), tries()):
+    for whole in (False, True) if executable.cores else (False,):
+        tries = _tries(executable, target, blocks, whole, refused)
+        if best := most_telling(_funcs(executable), tries):
             yield from best
+            if isinstance(best, _DryIssues):
+                yield from _further(executable, best.launch, best[-1].chosen)
             return
     endless = [one for one in refused if _endless(executable, one[1])]
     if endless:
@@ -112,7 +104,6 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
 
 
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
-Launch: TypeAlias = "Callable[[Executable, Sample, Target, int], Iterator[Issue]]"
 MOST_EXACT = 10_000  # instructions
 FEW_SAMPLES = 9  # three numbers, in all places and with none in the last
 FEW_TRIED = 24  # runs in which arrays hold different numbers
@@ -155,41 +146,48 @@ def _ended(
     return issue
 
 
-def _dry(executable: Executable, sample: Sample, target: Target, blocks: int) -> Iterator[Issue]:
+class _DryIssues(list[Issue]):
     """What is issued where no instruction is executed."""
-    launch = _dry_launch(executable, sample, target, blocks)
-    launch.held = HeldNumbers(left=FEW_TRIED)
-    found = [*dry_runs(launch)]
+
+    def __init__(self, executable: Executable, launch: DryLaunch) -> None:
+        super().__init__(dry_runs(launch))
+        self.launch = launch
+        if not self and launch.refused:
+            endless = [problem for problem in launch.refused if _endless(executable, problem)]
+            raise (endless or launch.refused)[0]
+
+
+def _tries(
+    executable: Executable,
+    target: Target,
+    blocks: int,
+    whole: bool,
+    refused: list[tuple[Sample, PtoError]],
+) -> Iterator[Sequence[Issue]]:
+    """What is issued on each sample; those that no legal run is on are noted as `refused`."""
+    for sample in samples(_asked(executable), whole=whole):
+        try:
+            if whole:
+                yield _executed(executable, sample, target, blocks)
+            else:
+                yield _DryIssues(executable, _dry_launch(executable, sample, target, blocks))
+        except PtoError as problem:
+            refused.append((sample, problem))
+
+
+def _further(executable: Executable, launch: DryLaunch, chosen: bool) -> Iterator[Issue]:
+    """The runs of other blocks; and of cores, whose choices need not fit, runs on exact numbers."""
+    target, blocks = launch.target, launch.blocks
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
-    if not found and launch.refused:
-        raise (endless or launch.refused)[0]
-    yield from found
-    if blocks == 1 and any(map(_by_block, _funcs(executable))):
-        yield from _of_other_blocks(launch)
-    if executable.cores and found[-1].chosen:  # whether what they exchange adds up, numbers tell
+    if blocks == 1:
+        given = {arg for arg in executable.every_argument() if launch_query(arg.name)}
+        yield from other_blocks(launch, given)
+    if executable.cores and chosen:  # whether what they exchange adds up, numbers tell
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
         with suppress(PtoError):  # it is too long
             yield from exact.first_legal(ALONE, frozenset())
     if endless:
         yield from _shown_endless(executable, target, blocks)
-
-
-def _by_block(func: Func) -> bool:
-    """Whether a loop or a branch depends on which block it is."""
-    asked = {arg for arg in func.args if launch_query(arg.name)} | {*block_queries(func)}
-    return decided(func, depends(func, frozenset(asked)) - depends(func, frozenset()))
-
-
-def _of_other_blocks(launch: DryLaunch) -> Iterator[Issue]:
-    """What the second and the third of three blocks issue, each alone.
-
-    What it means between blocks that numbers and arrays are samples nobody knows.
-    """
-    every = replace(launch, blocks=3, refused=[])
-    if not every.together:
-        with suppress(PtoError):  # it is too long, or not legal
-            for issue in dry_runs(every):
-                yield from (issue.alone(block) for block in (1, 2))
 
 
 def _shown_endless(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
@@ -200,7 +198,7 @@ def _shown_endless(executable: Executable, target: Target, blocks: int) -> Itera
     for sample in islice(samples(_asked(executable), whole=False), FEW_SAMPLES):
         with suppress(PtoError):  # not legal, or too long
             launch = _dry_launch(executable, sample, target, blocks)
-            launch.most, launch.periods = FEW_ISSUED, (None,)
+            launch.most, launch.periods, launch.held = FEW_ISSUED, (None,), None
             _ = [*launch.first_legal(ALONE, frozenset())]
             for problem in launch.refused:
                 if _endless(executable, problem):
@@ -218,14 +216,14 @@ def _dry_launch(executable: Executable, sample: Sample, target: Target, blocks: 
         problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)
-    return DryLaunch(bound, target, blocks)
+    return DryLaunch(bound, target, blocks, held=HeldNumbers(left=FEW_TRIED))
 
 
 def _executed(
     executable: Executable, sample: Sample, target: Target, blocks: int
-) -> Iterator[Issue]:
+) -> Sequence[Issue]:
     """What a run on arrays issues that are as large as what the program views of them."""
     issue = RunIssue(target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
-    yield issue
+    return [issue]

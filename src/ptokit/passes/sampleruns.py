@@ -24,7 +24,7 @@ from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.sampling import most_telling, samples, unreached
+from ptokit.sim.pipes.sampling import most_telling, other_blocks, samples, unreached
 
 
 def _none_yet() -> dict[tuple[str, ...], Mapping[str, object]]:
@@ -157,15 +157,15 @@ def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[Sampl
     cores = kernel.cores(funcs)
     if not cores:
         return [
-            SampleRun.of(issue, [None], of.edges)
+            SampleRun.of(issue, [None] * len(issue.cores), of.edges)
             for issue in _on_samples(kernel, funcs, (), target)
         ]
     if together := _on_samples(kernel, [*cores.values()], [*cores], target):
-        kinds = [place.kind for place in together[0].places]
-        return [SampleRun.of(issue, kinds, of.edges) for issue in together]
+        return [SampleRun.of(one, [p.kind for p in one.places], of.edges) for one in together]
     alone = {kind: _on_samples(kernel, [func], (), target) for kind, func in cores.items()}
     every = [(kind, issue) for kind, issues in alone.items() for issue in issues]
-    return [SampleRun.of(issue, [k], of.edges) for k, issue in every] if all(alone.values()) else []
+    runs = [SampleRun.of(issue, [k] * len(issue.cores), of.edges) for k, issue in every]
+    return runs if all(alone.values()) else []
 
 
 def _on_samples(
@@ -175,20 +175,23 @@ def _on_samples(
     key = tuple(func.name for func in funcs)
     tried = list[tuple[Mapping[str, object], Sequence[Issue]]]()
 
+    def launched(sample: Mapping[str, object]) -> DryLaunch:
+        every = [_bound(func, sample) for func in funcs]
+        bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
+        return DryLaunch(bound, target, mixed=True, held=kernel.held)
+
     def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Sequence[Issue]]:
         for sample in some:
-            every = [_bound(func, sample) for func in funcs]
-            bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
             with suppress(PtoError):  # it is too long
-                issues = [*dry_runs(DryLaunch(bound, target, mixed=True, held=kernel.held))]
-                tried.append((sample, issues))
-                yield issues
+                tried.append((sample, [*dry_runs(launched(sample))]))
+                yield tried[-1][1]
 
-    if key in kernel.chosen:
-        for issues in tries([kernel.chosen[key]]):
-            return issues
-    best = most_telling(funcs, tries(samples(arguments_of_all(funcs), whole=False)))
-    kernel.chosen.update((key, sample) for sample, issues in tried if issues is best)
+    known = [kernel.chosen[key]] if key in kernel.chosen else None
+    best = most_telling(funcs, tries(known or samples(arguments_of_all(funcs), whole=False)))
+    for sample, issues in tried:
+        if issues is best:
+            kernel.chosen[key] = sample
+            return [*best, *other_blocks(launched(sample))]
     return best
 
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
 
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import FLAGS, RESIZES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType, Type
-from ptokit.sim.pipes.dryrun import depending, depends, idle, is_issued
+from ptokit.sim.pipes.dryrun import (
+    DryLaunch,
+    block_queries,
+    decided,
+    depending,
+    depends,
+    dry_runs,
+    idle,
+    is_issued,
+)
 from ptokit.sim.pipes.issuing import Issue
 
 MIXED = 20  # further samples, of several numbers
@@ -56,6 +68,26 @@ def unreached(funcs: Sequence[Func], issues: Collection[Issue]) -> list[Op]:
         for op in missing
         if id(op) not in begun or not open.isdisjoint(value for _, value in op.values())
     ]
+
+
+def other_blocks(launch: DryLaunch, given: Collection[Value] = ()) -> Iterator[Issue]:
+    """What the second and the third of three blocks issue, each alone, if they may do other things.
+
+    `given`: the arguments that say which block it is. What lies between blocks that numbers and
+    arrays are samples nobody knows.
+    """
+    every = replace(launch, blocks=3, mixed=False, refused=[])
+    if every.together or not any(_by_block(func, given) for func in launch.funcs):
+        return
+    with suppress(PtoError):  # it is too long, or not legal
+        for issue in dry_runs(every):
+            yield from (issue.alone(block) for block in (1, 2))
+
+
+def _by_block(func: Func, given: Collection[Value]) -> bool:
+    """Whether a loop or a branch depends on which block it is."""
+    asked = depends(func, frozenset((*given, *block_queries(func))))
+    return decided(func, asked - depends(func, frozenset()))
 
 
 def _open_extents(func: Func) -> frozenset[Value]:
