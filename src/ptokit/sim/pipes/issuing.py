@@ -270,13 +270,16 @@ class Issue(Observer):
         """
         return False
 
-    def alone(self, block: int) -> Issue:
-        """What the cores of one block issue, as if the others did nothing."""
+    def alone(self, block: int) -> Issue | None:
+        """What the cores of one block issue alone; None where they wait for another block."""
+        own = [one for one in self.issues.values() if one.core.block_idx == block]
+        others = [one for one in self.issues.values() if one.core.block_idx != block]
+        posted = {e.ticket for one in others for e in one.entries if isinstance(e, Post)}
+        awaits = (e for one in own for e in one.entries if isinstance(e, Await))
+        if any(not posted.isdisjoint(entry.tickets) for entry in awaits):
+            return None
         found = copy(self)
-        found.issues = {
-            number: one if one.core.block_idx == block else one.emptied()
-            for number, one in self.issues.items()
-        }
+        found.issues = self.issues | {one.number: one.emptied() for one in others}
         return found
 
     def other_blocks(self, first: QueueEntry, second: QueueEntry) -> bool:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.targets import Target
+from ptokit.sim.cores.channel import QueueChannel
 from ptokit.sim.pipes.entries import (
     Await,
+    BufferChannel,
     Drain,
     FlagChannel,
     PipeWork,
@@ -25,13 +27,27 @@ Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong tog
 def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
     """What may be removed, each for itself, in every one of these launches.
 
-    Empty where one of them is not right as it is, or has too many entries. What belongs together in
-    one launch does in all. A barrier after all work is for what runs next, and no matter here.
+    Empty where one of them is not right as it is, has too many entries, or signals to cores that
+    are not in it: they need what comes before. What belongs together in one launch does in all. A
+    barrier after all work is for what runs next, and no matter here.
     """
     large = any(sum(map(len, issue.cores)) > MOST_ENTRIES for issue in issues)
-    if large or any(issue.ended or _wrong(issue.cores, issue, target) for issue in issues):
+    if (
+        large
+        or any(map(_signals_out, issues))
+        or any(issue.ended or _wrong(issue.cores, issue, target) for issue in issues)
+    ):
         return []
     return [pair for pair in _pairs(issues, target) if not _needed(pair, issues, target)]
+
+
+def _signals_out(issue: Issue) -> bool:
+    """Whether a signal of this launch is for nobody in it."""
+    entries = [entry for core in issue.cores for entry in core]
+    met = {ticket for e in entries if isinstance(e, Await) for ticket in e.tickets}
+    sent = (e.ticket for e in entries if isinstance(e, Post))
+    within = FlagChannel | BufferChannel | QueueChannel
+    return any(not isinstance(ticket.channel, within) and ticket not in met for ticket in sent)
 
 
 def _needed(pair: Pair, issues: Sequence[Issue], target: Target) -> bool:

@@ -81,7 +81,7 @@ def other_blocks(launch: DryLaunch, given: Collection[Value] = ()) -> Iterator[I
         return
     with suppress(PtoError):  # it is too long, or not legal
         for issue in dry_runs(every):
-            yield from (issue.alone(block) for block in (1, 2))
+            yield from filter(None, map(issue.alone, (1, 2)))
 
 
 def _by_block(func: Func, given: Collection[Value]) -> bool:
