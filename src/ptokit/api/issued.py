@@ -34,7 +34,7 @@ from ptokit.sim.pipes.dryrun import (
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.pathchoices import HeldNumbers
 from ptokit.sim.pipes.runissue import RunIssue
-from ptokit.sim.pipes.sampling import most_telling, other_blocks, samples
+from ptokit.sim.pipes.sampling import Try, most_telling, other_blocks, samples
 
 
 class OfFunctions(Protocol):
@@ -89,7 +89,7 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
     refused: list[tuple[Sample, PtoError]] = []
     for whole in (False, True) if executable.cores else (False,):
         tries = _tries(executable, target, blocks, whole, refused)
-        if best := most_telling(_funcs(executable), tries):
+        if best := most_telling(tries):
             yield from best
             if isinstance(best, _DryIssues):
                 yield from _further(executable, best.launch, best[-1].chosen)
@@ -163,14 +163,15 @@ def _tries(
     blocks: int,
     whole: bool,
     refused: list[tuple[Sample, PtoError]],
-) -> Iterator[Sequence[Issue]]:
+) -> Iterator[Try]:
     """What is issued on each sample; those that no legal run is on are noted as `refused`."""
     for sample in samples(_asked(executable), whole=whole):
         try:
             if whole:
-                yield _executed(executable, sample, target, blocks)
+                yield _funcs(executable), _executed(executable, sample, target, blocks)
             else:
-                yield _DryIssues(executable, _dry_launch(executable, sample, target, blocks))
+                launch = _dry_launch(executable, sample, target, blocks)
+                yield launch.funcs, _DryIssues(executable, launch)
         except PtoError as problem:
             refused.append((sample, problem))
 

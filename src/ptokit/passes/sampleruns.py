@@ -24,7 +24,7 @@ from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.sampling import most_telling, other_blocks, samples, unreached
+from ptokit.sim.pipes.sampling import Try, most_telling, other_blocks, samples, unreached
 
 
 def _none_yet() -> dict[tuple[str, ...], Mapping[str, object]]:
@@ -180,14 +180,14 @@ def _on_samples(
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
         return DryLaunch(bound, target, mixed=True, held=kernel.held)
 
-    def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Sequence[Issue]]:
+    def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
         for sample in some:
             with suppress(PtoError):  # it is too long
                 tried.append((sample, [*dry_runs(launched(sample))]))
-                yield tried[-1][1]
+                yield funcs, tried[-1][1]
 
     known = [kernel.chosen[key]] if key in kernel.chosen else None
-    best = most_telling(funcs, tries(known or samples(arguments_of_all(funcs), whole=False)))
+    best = most_telling(tries(known or samples(arguments_of_all(funcs), whole=False)))
     for sample, issues in tried:
         if issues is best:
             kernel.chosen[key] = sample

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,18 +34,21 @@ LARGE = 1 << 16  # an extent of which something is left wherever it is used
 COMPARED = 5  # samples after the first with which there is something to do
 
 
-def most_telling(funcs: Sequence[Func], tries: Iterable[Sequence[Issue]]) -> Sequence[Issue]:
-    """The runs on the first sample that reach all of these functions, else on one of the first.
+Try: TypeAlias = "tuple[Sequence[Func], Sequence[Issue]]"  # functions, and runs of them
+
+
+def most_telling(tries: Iterable[Try]) -> Sequence[Issue]:
+    """The runs on the first sample that reach all of their functions, else on one of the first.
 
     With some numbers a program is legal because it does nothing: its loops do not iterate, its
     tiles are empty, or only the other way of a branch fits. Few such samples are compared.
     """
     best: Sequence[Issue] = ()
     most, left = (False, 0), COMPARED
-    every = sum(1 for _ in _issued_ops(funcs))
-    for issues in tries:
+    for funcs, issues in tries:
         if not issues:
             continue
+        every = sum(1 for _ in _issued_ops(funcs))
         score = not idle(funcs, issues), every - len(unreached(funcs, issues))
         if not best or score > most:
             best, most = issues, score
