@@ -131,3 +131,53 @@ def test_a_length_in_memory_is_longer_than_a_table_is_wide() -> None:
         length, table = np.array([200], np.int32), np.array([3, 0, 7, 1], np.int32)
         found = program.races(chip, x=x, y=y, length=length, table=table)
         assert [d.slug for d in found] == []
+
+
+# the second tile is stored, and the other one or just that one is filled again before
+SELECTED = f"""{HEAD.replace("%which: !pto.ptr<i32>", "%first: i1")}\
+  %u = pto.alloc_tile : {T}
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.tload ins(%p : {P}) outs(%t : {T})
+  pto.texpands ins(%half : f32) outs(%u : {T})
+  %one = arith.select %first, %t, %u : {T}
+  pto.tload ins(%p : {P}) outs(%one : {T})
+  pto.tstore ins(%u : {T}) outs(%q : {P})
+  return
+}}
+"""
+
+
+def test_either_of_two_tiles_is_in_order() -> None:
+    for chip in ("a2a3", "a5"):
+        program = made(SELECTED, chip)
+        for first, stored in ((1, 0.5), (0, 1.0)):
+            x, y = np.ones((8, 64), np.float32), np.zeros((8, 64), np.float32)
+            assert [*program.races(chip, x=x, y=y, first=first)] == []
+            assert (program.run(target=chip, x=x, y=y, first=first)["y"][0] == stored).all()
+
+
+# two tiles take turns: one is loaded while the other one is stored
+ROTATING = f"""{HEAD.replace("%which: !pto.ptr<i32>", "%n: index")}\
+  %c2 = arith.constant 2 : index
+  %u = pto.alloc_tile : {T}
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.tload ins(%p : {P}) outs(%t : {T})
+  scf.for %i = %c0 to %n step %c1 {{
+    %r = arith.remui %i, %c2 : index
+    %even = arith.cmpi eq, %r, %c0 : index
+    %now = arith.select %even, %t, %u : {T}
+    %next = arith.select %even, %u, %t : {T}
+    pto.tload ins(%p : {P}) outs(%next : {T})
+    pto.tstore ins(%now : {T}) outs(%q : {P})
+  }}
+  return
+}}
+"""
+
+
+def test_tiles_that_take_turns_still_do() -> None:
+    """No load waits for the one before, which fills the other tile."""
+    assert "<PIPE_MTE2>, <PIPE_MTE3>" in made(ROTATING, "a2a3").text()
+    assert "barrier" not in made(ROTATING, "a2a3").text()

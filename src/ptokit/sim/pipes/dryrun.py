@@ -2,8 +2,8 @@
 
 The cores of a kernel run at once and wait for one another as they do in any run. Numbers that were
 not given, and those that come out of memory, are samples; a loop whose extent depends on one has
-a trip count that is chosen, a branch the way that is chosen. Where a run would be too long, the
-middle of its long loops is left out.
+a trip count that is chosen, a branch the way that is chosen, and so has a choice between two tiles
+or views. Where a run would be too long, the middle of its long loops is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import ALIASES, BY_LANE, CORE, FLAGS, FLOW, PRINTS, RESIZES
+from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, PRINTS, RESIZES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
@@ -30,6 +30,7 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issuing import Issue, Turn, Way
+from ptokit.sim.pipes.openvalues import block_queries, from_memory, picking, undecided
 from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
@@ -110,11 +111,17 @@ class DryRun(Interpreter):
     """Runs what makes numbers and handles, and issues the rest."""
 
     def __init__(
-        self, issue: Issue, choice: PathChoice, unknown: frozenset[Value], checks: bool, *how: Any
+        self,
+        issue: Issue,
+        choice: PathChoice,
+        unknown: frozenset[Value],
+        free: frozenset[Value],
+        checks: bool,
+        *how: Any,
     ) -> None:
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
-        self.issue, self.choice, self.unknown = issue, choice, unknown
+        self.issue, self.choice, self.unknown, self.free = issue, choice, unknown, free
         self.checks = checks
         self.random = None if choice.seed is None else Random(choice.seed)
         self.ways: dict[Value, bool] = {}  # of conditions, until they are computed again
@@ -158,7 +165,18 @@ class DryRun(Interpreter):
             return self._noted(op, execution(op, self))
         if PRINTS in op.page.uses and not moves(op):
             return _silent
+        if not (self.unknown & self.free).isdisjoint(picking(op)):
+            return self._picked(op)
         return self._issued(op) if is_issued(op) else execution(op, self)
+
+    def _picked(self, op: Op) -> Step:
+        """Either of two tiles or views, as a branch would choose."""
+        condition, yes, no = (value for _, value in op.values())
+
+        def picked(env: Env) -> None:
+            env[op.results[0]] = env[yes if self._way(condition) else no]
+
+        return picked
 
     def _noted(self, op: Op, step: Step) -> Step:
         def noted(env: Env) -> None:
@@ -248,7 +266,8 @@ class DryLaunch:
         most = (self.most or MOST_ISSUED) if choice.period is None else MOST_SHORTENED
         issue, limits = Issue(self.target), DryRunLimits(most)
         issue.chosen = bool(unknown) or choice.period is not None
-        made = partial(DryRun, issue, choice, unknown, checks)
+        free = frozenset[Value]().union(*map(undecided, self.funcs)) if unknown else unknown
+        made = partial(DryRun, issue, choice, unknown, free, checks)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
             self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))
@@ -283,7 +302,7 @@ class DryLaunch:
         PtoError if it is too long even with shortened loops: what it would show nobody knows.
         """
         every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
-        sources = [*dict.fromkeys(_source(op) for op in every if _from_memory(op))]
+        sources = [*dict.fromkeys(_source(op) for op in every if from_memory(op))]
         plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
         split = self.held.choices(choice, sources) if self.held is not None else ()
         known = self.held is not None and self.held.known is not None
@@ -389,19 +408,15 @@ def depending(func: Func) -> frozenset[Value]:
 
 
 def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[PathChoice]:
-    """All trip counts and ways, if there are loops and branches that depend on these values."""
+    """All trip counts and ways, if there are loops and branches that depend on these values.
+
+    What is one of two tiles or views is a branch, too.
+    """
     flows = [op for func in funcs for op in _open(func, unknown)]
     loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
     ways = (True, False) if len(loops) < len(flows) else (True,)
     counts = TRIP_COUNTS if loops else TRIP_COUNTS[:1]
     return [PathChoice(n, way) for n in counts for way in ways] if flows else []
-
-
-def block_queries(func: Func) -> Iterator[Value]:
-    """What a function asks of its block in the launch."""
-    for op in func.walk():
-        if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
-            yield from op.results
 
 
 def decided(func: Func, values: frozenset[Value]) -> bool:
@@ -411,9 +426,12 @@ def decided(func: Func, values: frozenset[Value]) -> bool:
 
 def _open(func: Func, values: frozenset[Value]) -> Iterator[Op]:
     """The loops and branches that depend on one of these."""
+    free = values & undecided(func)
     for op in func.body.walk():
-        if isinstance(op, Op) and FLOW in op.page.uses and not values.isdisjoint(_deciding(op)):
-            yield op
+        if isinstance(op, Op):
+            branches = FLOW in op.page.uses
+            if not (values.isdisjoint(_deciding(op)) if branches else free.isdisjoint(picking(op))):
+                yield op
 
 
 def _deciding(op: Op) -> Iterator[Value]:
@@ -437,7 +455,7 @@ def depends(func: Func, unknown: frozenset[Value]) -> frozenset[Value]:
 def _depends(block: Block, found: set[Value]) -> None:
     for op in block.ops:
         inputs = [v for _, v in op.values()] if isinstance(op, Op) else []
-        if isinstance(op, Op) and _from_memory(op):
+        if isinstance(op, Op) and from_memory(op):
             found.update(op.results)
         for region in op.regions:
             if not found.isdisjoint(inputs):
@@ -452,7 +470,3 @@ def _depends(block: Block, found: set[Value]) -> None:
 def _source(op: Op) -> str:
     """The name of what an op reads first."""
     return next((value.name for _, value in op.values()), "")
-
-
-def _from_memory(op: Op) -> bool:
-    return moves(op) and any(r.kind is Kind.SCALAR for r in op.page.results())

@@ -18,7 +18,6 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType, Type
 from ptokit.sim.pipes.dryrun import (
     DryLaunch,
-    block_queries,
     decided,
     depending,
     depends,
@@ -27,6 +26,7 @@ from ptokit.sim.pipes.dryrun import (
     is_issued,
 )
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.openvalues import block_queries
 
 MIXED = 20  # further samples, of several numbers
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given

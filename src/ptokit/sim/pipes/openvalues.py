@@ -1,0 +1,46 @@
+"""Values that nobody knows before a program runs, and what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.lang.traits import BY_LANE, CORE
+from ptokit.isa.model.types import Kind, ScalarType
+from ptokit.sim.execute import moves
+
+SELECT = "select"  # the shape of what is one of two values
+
+
+def block_queries(func: Func) -> Iterator[Value]:
+    """What a function asks of its block in the launch."""
+    for op in func.walk():
+        if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
+            yield from op.results
+
+
+def from_memory(op: Op) -> bool:
+    return moves(op) and any(r.kind is Kind.SCALAR for r in op.page.results())
+
+
+def picking(op: Op) -> Iterator[Value]:
+    """The condition of what is one of two tiles or views: which bytes are meant hangs on it."""
+    if op.page.asm.shape == SELECT and not isinstance(op.results[0].type, ScalarType):
+        yield next(value for _, value in op.values())
+
+
+def undecided(func: Func) -> frozenset[Value]:
+    """What only arguments, memory or the place in the launch decide.
+
+    What counts iterations takes its values in turn: buffers that are picked by it rotate.
+    """
+    free = {arg for arg in func.args if isinstance(arg.type, ScalarType)} | {*block_queries(func)}
+    turning = set[Value]()
+    for op in func.body.walk():
+        inputs = [value for _, value in op.values()] if isinstance(op, Op) else []
+        if (isinstance(op, Op) and from_memory(op)) or turning.isdisjoint(inputs):
+            free.update(op.results)
+        else:
+            turning.update(op.results)
+        turning.update(arg for region in op.regions for arg in region.args)
+    return frozenset(free)
