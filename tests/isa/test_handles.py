@@ -159,3 +159,20 @@ func.func @f(%g: !pto.ptr<i32>, %i: index, %t: {T}) {{
 )
 def test_what_a_core_keeps_has_room_in_it(line: str, slugs: list[str]) -> None:
     assert [d.slug for d in pto.loads(program(line)).check("cpu")] == slugs
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("slots", [1 << 40, (1 << 59) - 1])
+def test_slots_that_no_memory_holds_are_too_many(slots: int, engine: str) -> None:
+    """Of one end alone no rule knows what is behind the other; the second are beyond any array."""
+    text = f"""func.func @f() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %zero = arith.constant 0 : i32
+  pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 1024, slot_num = {slots}}}
+    (c2v_consumer_buf = %zero : i32, v2c_consumer_buf = %zero : i32)
+  %t = pto.tpop_from_aic {{split = 0}} -> !pto.tile_buf<vec, 16x16xf32>
+  pto.tfree_from_aic {{split = 0}}
+  return
+}}
+"""
+    with pytest.raises(pto.PtoError, match="out-of-memory"):
+        pto.loads(text).run(engine=engine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import ptokit as pto
 from ptokit.api.program import Program
@@ -181,3 +182,40 @@ def test_tiles_that_take_turns_still_do() -> None:
     """No load waits for the one before, which fills the other tile."""
     assert "<PIPE_MTE2>, <PIPE_MTE3>" in made(ROTATING, "a2a3").text()
     assert "barrier" not in made(ROTATING, "a2a3").text()
+
+
+# what is filled behind one branch, and not behind another in it, is stored too soon
+BEHIND = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
+  %block = pto.get_block_idx -> i64
+  %b = arith.index_cast %block : i64 to index
+  %at = pto.load_scalar %which[%c0] : !pto.ptr<i32> -> i32
+  %some = arith.cmpi sge, %n, %c8 : index
+  %last = arith.cmpi eq, %n, %m : index
+  %held = arith.cmpi eq, %at, %zero : i32
+  %eighth = arith.cmpi eq, %b, %c8 : index
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.barrier <PIPE_ALL>
+  WAY
+  return
+}}
+"""
+TOO_SOON = (
+    f"pto.texpands ins(%half : f32) outs(%t : {T})\npto.tstore ins(%t : {T}) outs(%q : {P})\n"
+)
+WAYS_IN = [("some", "last"), ("last", "some"), ("some", "held"), ("held", "last"), ("eighth", "")]
+
+
+def behind(first: str, second: str) -> str:
+    inner = f"scf.if %{second} {{\n}} else {{\n{TOO_SOON}}}\n" if second else TOO_SOON
+    return BEHIND.replace("WAY", f"scf.if %{first} {{\n{inner}}}")
+
+
+@pytest.mark.parametrize(("first", "second"), WAYS_IN)
+def test_what_only_some_way_through_branches_reaches_is_looked_at(first: str, second: str) -> None:
+    program = pto.loads(behind(first, second))
+    for chip in ("a2a3", "a5"):
+        assert [d.slug for d in program.races(chip)].count("hazard") == 1
+        text = Program(run_passes(program.module, ["synchronise"], TARGETS[chip])).text()
+        assert "<PIPE_V>, <PIPE_MTE3>" in text
+        assert text.count("<PIPE_ALL>") <= 1
+        assert "hazard" not in [d.slug for d in pto.loads(text).races(chip)]

@@ -28,13 +28,13 @@ from ptokit.sim.pipes.dryrun import (
     DryLaunch,
     decided,
     depending,
-    depends,
     dry_runs,
 )
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.openvalues import depends
 from ptokit.sim.pipes.pathchoices import HeldNumbers
 from ptokit.sim.pipes.runissue import RunIssue
-from ptokit.sim.pipes.sampling import Try, most_telling, other_blocks, samples
+from ptokit.sim.pipes.sampling import Try, blocks_led, most_telling, other_blocks, samples
 
 
 class OfFunctions(Protocol):
@@ -92,7 +92,7 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
         if best := most_telling(tries):
             yield from best
             if isinstance(best, _DryIssues):
-                yield from _further(executable, best.launch, best[-1].chosen)
+                yield from _further(executable, best.launch, best)
             return
     endless = [one for one in refused if _endless(executable, one[1])]
     if endless:
@@ -176,14 +176,16 @@ def _tries(
             refused.append((sample, problem))
 
 
-def _further(executable: Executable, launch: DryLaunch, chosen: bool) -> Iterator[Issue]:
+def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue]) -> Iterator[Issue]:
     """The runs of other blocks; and of cores, whose choices need not fit, runs on exact numbers."""
     target, blocks = launch.target, launch.blocks
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
     if blocks == 1:
         given = {arg for arg in executable.every_argument() if launch_query(arg.name)}
-        yield from other_blocks(launch, given)
-    if executable.cores and chosen:  # whether what they exchange adds up, numbers tell
+        others = [*other_blocks(launch, given)]
+        yield from others
+        yield from blocks_led(launch, [*before, *others])
+    if executable.cores and before[-1].chosen:  # whether what they exchange adds up, numbers tell
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
         with suppress(PtoError):  # it is too long
             yield from exact.first_legal(ALONE, frozenset())

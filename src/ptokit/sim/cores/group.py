@@ -116,7 +116,7 @@ class Grid:
         sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
         try:
             made = {n: np.zeros(size, np.uint8) for n, size in sizes.items()}
-        except MemoryError:
+        except (MemoryError, ValueError):  # or more than any array has
             seen = f"the slots of all pipes take {found.nbytes} bytes"
             help = "give the pipes fewer slots, or smaller ones"
             raise error("out-of-memory", "too little for the pipes", seen=seen, help=help) from None

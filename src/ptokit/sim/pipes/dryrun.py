@@ -8,7 +8,7 @@ or views. Where a run would be too long, the middle of its long loops is left ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -30,7 +30,7 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issuing import Issue, Turn, Way
-from ptokit.sim.pipes.openvalues import block_queries, from_memory, picking, undecided
+from ptokit.sim.pipes.openvalues import block_queries, depends, from_memory, picking, undecided
 from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
@@ -52,6 +52,7 @@ MOST_ISSUED = 50_000  # instructions of one dry run
 MOST_SHORTENED = 10_000  # and of one with shortened loops
 FEW_ISSUED = 2_000  # beyond which compiled code, once it is made, is faster
 HALF = 0.5
+MOST_LED = 24  # runs that are led to what no other issues
 MOST_MIXED = 24  # runs whose branches go any way
 STALE = 4  # such runs without a turn that no run before has: they are enough
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
@@ -136,7 +137,7 @@ class DryRun(Interpreter):
 
     def _way(self, condition: Value) -> bool:
         if self.random is None:
-            way = self.choice.way
+            way = self.choice.way != (condition.name in self.choice.against)
         else:
             way = self.ways.setdefault(condition, self.random.random() < HALF)
         before, self.last = self.last, (id(condition), way)
@@ -347,26 +348,69 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     a mixed launch what a block does because of its number is unknown, too, and then that of the
     first block is issued.
     """
-    known = frozenset(value for func in launch.funcs for value in depending(func))
-    asked = frozenset(value for func in launch.funcs for value in block_queries(func))
-    wider = frozenset(v for func in launch.funcs for v in depends(func, known | asked))
+    known, wider = _unknown(launch.funcs), _unknown(launch.funcs, any_block=True)
     if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
         yield from _on_choices(launch, wider)
     yield from _on_choices(launch, known)
 
 
+def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
+    """Runs of a block that is any, to what has not begun in others."""
+    unknown, found = _unknown(launch.funcs, any_block=True), {*begun}
+    for choice in _led(launch.funcs, unknown, found):
+        for issue in launch.first_legal(choice, unknown):
+            found |= issue.begun | issue.reached
+            yield issue
+
+
+def _unknown(funcs: Sequence[Func], *, any_block: bool = False) -> frozenset[Value]:
+    """The values that depend on arguments, on memory, and perhaps on which block it is."""
+    known = frozenset(value for func in funcs for value in depending(func))
+    asked = frozenset(v for func in funcs for v in block_queries(func) if any_block)
+    return frozenset(v for func in funcs for v in depends(func, known | asked))
+
+
 def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:
     """The same where just these values are unknown."""
-    several, turns = False, set[Turn]()
-    for choice in _choices(launch.funcs, unknown):
+    several, turns, begun = False, set[Turn](), set[int]()
+    led = (choice for choice in _led(launch.funcs, unknown, begun) if choice.against)
+    for choice in chain(_choices(launch.funcs, unknown), led):
         for issue in launch.first_legal(choice, unknown):
             several |= choice.iterations > 1
             turns |= issue.turns
+            begun |= issue.begun | issue.reached
             yield issue
     if not several:
         yield from launch.first_legal(ALONE, frozenset())
     if launch.mixed and turns:
         yield from _mixed(launch, unknown, turns)
+
+
+def _led(
+    funcs: Sequence[Func], unknown: frozenset[Value], begun: Collection[int]
+) -> Iterator[PathChoice]:
+    """Ways to what has not begun yet: behind one branch and not behind another inside it."""
+    tried = set[frozenset[str]]()
+    for op, against in [one for func in funcs for one in _ways(func.body, unknown, frozenset())]:
+        if id(op) not in begun and against not in tried and len(tried) < MOST_LED:
+            tried.add(against)
+            yield PathChoice(TRIP_COUNTS[0], against=against)
+
+
+def _ways(
+    block: Block, unknown: frozenset[Value], against: frozenset[str]
+) -> Iterator[tuple[Op, frozenset[str]]]:
+    """What a block issues, each with the conditions that do not hold there."""
+    for op in block.ops:
+        if not isinstance(op, Op):
+            continue
+        if is_issued(op):
+            yield op, against
+        deciding = [value.name for value in _deciding(op) if value in unknown]
+        again = any(repeats(op, region) for region in op.regions)
+        for number, region in enumerate(op.regions):
+            other = deciding[:1] if number and not again else ()
+            yield from _ways(region, unknown, against.union(other))
 
 
 def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> Iterator[Issue]:
@@ -440,31 +484,6 @@ def _deciding(op: Op) -> Iterator[Value]:
     yield from (value for _, value in op.values())
     for end in ends:
         yield from (v for name, v in end.values() if name != "values") if end else ()
-
-
-def depends(func: Func, unknown: frozenset[Value]) -> frozenset[Value]:
-    """The values that may depend on these, or on what is in memory."""
-    found = set(unknown)
-    before = -1
-    while len(found) > before:  # until nothing is added: loops carry values back
-        before = len(found)
-        _depends(func.body, found)
-    return frozenset(found)
-
-
-def _depends(block: Block, found: set[Value]) -> None:
-    for op in block.ops:
-        inputs = [v for _, v in op.values()] if isinstance(op, Op) else []
-        if isinstance(op, Op) and from_memory(op):
-            found.update(op.results)
-        for region in op.regions:
-            if not found.isdisjoint(inputs):
-                found.update(region.args)
-            _depends(region, found)
-            if not found.isdisjoint(region.outcome):
-                found.update((*region.args, *op.results))
-        if not found.isdisjoint(inputs):
-            found.update(op.results)
 
 
 def _source(op: Op) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.lang.traits import BY_LANE, CORE
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
@@ -44,3 +44,28 @@ def undecided(func: Func) -> frozenset[Value]:
             turning.update(op.results)
         turning.update(arg for region in op.regions for arg in region.args)
     return frozenset(free)
+
+
+def depends(func: Func, unknown: frozenset[Value]) -> frozenset[Value]:
+    """The values that may depend on these, or on what is in memory."""
+    found = set(unknown)
+    before = -1
+    while len(found) > before:  # until nothing is added: loops carry values back
+        before = len(found)
+        _depends(func.body, found)
+    return frozenset(found)
+
+
+def _depends(block: Block, found: set[Value]) -> None:
+    for op in block.ops:
+        inputs = [v for _, v in op.values()] if isinstance(op, Op) else []
+        if isinstance(op, Op) and from_memory(op):
+            found.update(op.results)
+        for region in op.regions:
+            if not found.isdisjoint(inputs):
+                found.update(region.args)
+            _depends(region, found)
+            if not found.isdisjoint(region.outcome):
+                found.update((*region.args, *op.results))
+        if not found.isdisjoint(inputs):
+            found.update(op.results)

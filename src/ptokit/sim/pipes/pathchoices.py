@@ -19,7 +19,8 @@ class PathChoice:
     `found` is what memory holds where a number comes from there; arrays of these names hold
     `index` instead, as those do that lead to parts of others. With a `period` loops keep their
     first and last iterations, so many to twice as many; what is left out is a multiple of it. With
-    a `seed` each branch goes any way each time that its condition is computed.
+    a `seed` each branch goes any way each time that its condition is computed. Branches on
+    conditions of the names in `against` go the other way than `way`.
     """
 
     iterations: int = 1
@@ -29,6 +30,7 @@ class PathChoice:
     index: int = 0
     period: int | None = None
     seed: int | None = None
+    against: frozenset[str] = frozenset()
 
 
 ALONE = PathChoice()

@@ -20,13 +20,13 @@ from ptokit.sim.pipes.dryrun import (
     DryLaunch,
     decided,
     depending,
-    depends,
     dry_runs,
     idle,
     is_issued,
+    led_runs,
 )
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.openvalues import block_queries
+from ptokit.sim.pipes.openvalues import block_queries, depends
 
 MIXED = 20  # further samples, of several numbers
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
@@ -85,6 +85,15 @@ def other_blocks(launch: DryLaunch, given: Collection[Value] = ()) -> Iterator[I
     with suppress(PtoError):  # it is too long, or not legal
         for issue in dry_runs(every):
             yield from filter(None, map(issue.alone, (1, 2)))
+
+
+def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
+    """What some block issues that is none of the first three."""
+    every = replace(launch, mixed=False, refused=[])
+    if not every.together and unreached(launch.funcs, before):
+        with suppress(PtoError):  # it is too long
+            begun = set[int]().union(*(issue.begun | issue.reached for issue in before))
+            yield from led_runs(every, begun)
 
 
 def _by_block(func: Func, given: Collection[Value]) -> bool:
