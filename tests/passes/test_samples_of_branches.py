@@ -219,3 +219,38 @@ def test_what_only_some_way_through_branches_reaches_is_looked_at(first: str, se
         assert "<PIPE_V>, <PIPE_MTE3>" in text
         assert text.count("<PIPE_ALL>") <= 1
         assert "hazard" not in [d.slug for d in pto.loads(text).races(chip)]
+
+
+# two pairs of flags: what the first branch fills the second one stores, on a condition of its own
+PAIRS = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
+  %b = pto.get_block_idx -> i64
+  %block = arith.index_cast %b : i64 to index
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %less = arith.cmpi slt, %NAME, %c8 : index
+  scf.if %less {{
+    pto.tload ins(%p : {P}) outs(%t : {T})
+    pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+  }}
+  %again = arith.cmpi slt, %NAME, %c8 : index
+  %other = arith.cmpi slt, %m, %c8 : index
+  scf.if %again {{
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+  }} else {{
+    scf.if %other {{
+      pto.tload ins(%p : {P}) outs(%t : {T})
+      pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID1>]
+      pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID1>]
+      pto.tstore ins(%t : {T}) outs(%q : {P})
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("name", ["n", "block"])
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_a_condition_that_is_computed_twice_holds_twice(name: str, chip: str) -> None:
+    assert not pto.loads(PAIRS.replace("NAME", name)).races(chip)

@@ -30,7 +30,14 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issuing import Issue, Turn, Way
-from ptokit.sim.pipes.openvalues import block_queries, depends, from_memory, picking, undecided
+from ptokit.sim.pipes.openvalues import (
+    block_queries,
+    computed_alike,
+    depends,
+    from_memory,
+    picking,
+    undecided,
+)
 from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
@@ -345,8 +352,7 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
 
     What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
     run that breaks a rule is left out; if none is left with several iterations, samples decide. In
-    a mixed launch what a block does because of its number is unknown, too, and then that of the
-    first block is issued.
+    a mixed launch it is unknown, too, what a block does by its number; then the first is issued.
     """
     known, wider = _unknown(launch.funcs), _unknown(launch.funcs, any_block=True)
     if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
@@ -359,8 +365,9 @@ def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
     unknown, found = _unknown(launch.funcs, any_block=True), {*begun}
     for choice in _led(launch.funcs, unknown, found):
         for issue in launch.first_legal(choice, unknown):
-            found |= issue.begun | issue.reached
-            yield issue
+            if not found.issuperset(new := issue.begun | issue.reached):
+                found |= new
+                yield issue
 
 
 def _unknown(funcs: Sequence[Func], *, any_block: bool = False) -> frozenset[Value]:
@@ -391,7 +398,9 @@ def _led(
 ) -> Iterator[PathChoice]:
     """Ways to what has not begun yet: behind one branch and not behind another inside it."""
     tried = set[frozenset[str]]()
-    for op, against in [one for func in funcs for one in _ways(func.body, unknown, frozenset())]:
+    alike = {name: names for func in funcs for name, names in computed_alike(func).items()}
+    for op, these in [one for func in funcs for one in _ways(func.body, unknown, frozenset())]:
+        against = these.union(*(alike.get(name, ()) for name in these))
         if id(op) not in begun and against not in tried and len(tried) < MOST_LED:
             tried.add(against)
             yield PathChoice(TRIP_COUNTS[0], against=against)

@@ -29,6 +29,20 @@ def picking(op: Op) -> Iterator[Value]:
         yield next(value for _, value in op.values())
 
 
+def computed_alike(func: Func) -> dict[str, frozenset[str]]:
+    """The names of the values that are equal to each, by the numbering of values."""
+    numbers, keys = dict[Value, int](), dict[object, int]()
+    alike: dict[int, set[str]] = {}
+    for op in func.body.walk():
+        if not isinstance(op, Op) or op.regions or moves(op) or len(op.results) != 1:
+            continue
+        inputs = tuple(numbers.get(value, id(value)) for _, value in op.values())
+        number = keys.setdefault((op.page, inputs, repr(sorted(op.attrs.items()))), len(keys))
+        numbers[op.results[0]] = number
+        alike.setdefault(number, set()).add(op.results[0].name)
+    return {name: frozenset(names) for names in alike.values() for name in names}
+
+
 def undecided(func: Func) -> frozenset[Value]:
     """What only arguments, memory or the place in the launch decide.
 
