@@ -129,7 +129,7 @@ class _Walk:
         open_ = {o: done for o, done in stores if done or self.careless or self._of_shared(o)}
         if not open_:
             return
-        store = min(open_, key=lambda o: 0 if o.span is None else o.span.start)
+        store = _first(open_)
         array = _element(store)
         assert array is not None
         since = "no fence of global memory since then" if open_[store] else "its line is cached"
@@ -146,14 +146,13 @@ class _Walk:
         return not self.shared.isdisjoint(self._arrays(store))
 
     def _load(self, op: Op, array: Value, waits: frozenset[Op]) -> None:
-        wait = min(waits, key=lambda o: 0 if o.span is None else o.span.start)
         self._warn(
             op,
             "stale-load",
             rule="between a wait for another rank and a scalar load the cache forgets the line",
             seen=f"%{array.name} is read with nothing forgotten since the wait",
             help="invalidate the line, or all of global memory, behind the wait",
-            note=Note("it waits here", wait.span),
+            note=Note("it waits here", _first(waits).span),
         )
 
     def _warn(self, op: Op, slug: str, rule: str, seen: str, help: str, note: Note) -> None:
@@ -168,6 +167,11 @@ class _Walk:
             targets=(self.target.name,),
             notes=(note,),
         )
+
+
+def _first(ops: Iterable[Op]) -> Op:
+    """The one that stands first in the text."""
+    return min(ops, key=lambda op: 0 if op.span is None else op.span.start)
 
 
 def _element(op: Op) -> Value | None:

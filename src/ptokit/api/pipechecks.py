@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ptokit.api.issued import OfFunctions, issued
@@ -18,6 +19,8 @@ from ptokit.sim.pipes.dryrun import none_iterates
 from ptokit.sim.pipes.issuing import Issue
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.redundant import Pair, redundant
+
+GIVE_ARGUMENTS = "`ptokit run --races` with arguments looks at that run"
 
 
 def races_of(
@@ -104,45 +107,31 @@ def _hint(pair: Pair, target: Target) -> Diagnostic:
 def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
     """Nobody knows arguments that the function takes."""
     slug, why = "no-sample-run", problem.diagnostics[0]
-    return Diagnostic(
-        slug,
-        f"@{func.name}: {CATALOGUE[slug].title}",
-        severity=Severity.WARNING,
-        help="`ptokit run --races` with arguments looks at that run",
-        targets=(target.name,),
-        notes=() if why.slug == slug else (Note(f"the first ends: {why.message}", why.span),),
-    )
+    notes = () if why.slug == slug else (Note(f"the first ends: {why.message}", why.span),)
+    return replace(_warning(func, target, slug, CATALOGUE[slug].title, GIVE_ARGUMENTS), notes=notes)
 
 
 def _empty_sample(func: Func, target: Target) -> Diagnostic:
     """What its loops do was not looked at."""
-    return Diagnostic(
-        "no-sample-run",
-        f"@{func.name}: no sample of its arguments with which its loops iterate is a legal run",
-        severity=Severity.WARNING,
-        help="`ptokit run --races` with arguments looks at that run",
-        targets=(target.name,),
-    )
+    what = "no sample of its arguments with which its loops iterate is a legal run"
+    return _warning(func, target, "no-sample-run", what, GIVE_ARGUMENTS)
 
 
 def _cut(func: Func, target: Target) -> Diagnostic:
     """The run is longer than what is kept of it."""
-    return Diagnostic(
-        "instruction-limit",
-        f"@{func.name}: the last instructions of the run were not looked at",
-        severity=Severity.WARNING,
-        help="fewer blocks or iterations show the same",
-        targets=(target.name,),
-    )
+    what = "the last instructions of the run were not looked at"
+    help = "fewer blocks or iterations show the same"
+    return _warning(func, target, "instruction-limit", what, help)
 
 
 def _unsynchronised(func: Func, target: Target) -> Diagnostic:
-    return Diagnostic(
-        "not-synchronised",
-        f"@{func.name}: nothing orders its pipes",
-        None,
-        severity=Severity.WARNING,
-        seen="the program has no flags, events or barriers",
-        help="`ptokit opt --passes synchronise` puts them in, or a compiler does",
-        targets=(target.name,),
-    )
+    what = "nothing orders its pipes"
+    help = "`ptokit opt --passes synchronise` puts them in, or a compiler does"
+    found = _warning(func, target, "not-synchronised", what, help)
+    return replace(found, seen="the program has no flags, events or barriers")
+
+
+def _warning(func: Func, target: Target, slug: str, what: str, help: str) -> Diagnostic:
+    """What was not looked at of a function, as a whole."""
+    severity, targets = Severity.WARNING, (target.name,)
+    return Diagnostic(slug, f"@{func.name}: {what}", None, severity, help=help, targets=targets)

@@ -201,8 +201,8 @@ def _launch(p: Parser, page: type[Instr]) -> list[Given]:
         p.expect(",") if number else None
         at = p.i
         value = read_item(p, p.names).value if p.texts[at][:1] == "%" else None
-        number = read_value(p) if value is None else p.names.constants.get(value, value)
-        given.append(Given(attr.key, at, number, at, at))
+        extent = read_value(p) if value is None else p.names.constants.get(value, value)
+        given.append(Given(attr.key, at, extent, at, at))
     for _ in range(3):
         p.expect(">")
     return given
