@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from ptokit.isa.index import chapter, pages
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import Loc
+from ptokit.passes.pipeline import PASSES
 from ptokit.tools.cli import main
 from ptokit.tools.manual import contents, explain, instruction_page
 
@@ -59,3 +60,10 @@ def test_a_page_states_each_rule_and_no_condition_twice_in_a_row() -> None:
             assert {f"when {c}" for c in rule.conditions} <= set(bare), page.__name__
         outer = [line for line in lines if line.startswith("  when ")]
         assert len(outer) == len(set(outer)), page.__name__
+
+
+def test_what_passes_do_stands_in_one_column() -> None:
+    _, _, _, _, *lines = (explain("passes") or "").splitlines()
+    assert len(lines) > len(PASSES)
+    (column,) = {len(line) - len(re.sub(r"^\S*\s+", "", line)) for line in lines}
+    assert column > max(map(len, PASSES))

@@ -90,7 +90,7 @@ def slugs(problem: pytest.ExceptionInfo[pto.PtoError]) -> set[str]:
 def parameter(
     scale: float, offset: int = 0, *, signed: bool = True, shift: int = 0, saturate: int = 0
 ) -> int:
-    """The 64-bit fix-pipe parameter of 3.1.3; `shift` is the N of the shift modes."""
+    """The 64-bit fix-pipe parameter; `shift` is the N of the shift modes."""
     low = int(np.float32(scale).view(np.uint32))
     return low | shift << 32 | (offset & 0x1FF) << 37 | signed << 46 | saturate << 48
 

@@ -1,4 +1,4 @@
-"""The fix pipe by hand: one element at a time, from the formulas of 3.1.3 to 3.1.5.
+"""The fix pipe by hand: one element at a time, from the vendor's formulas.
 
 NumPy's f32 scalars compute; the last rounding is left to ml_dtypes and en_dtypes.
 """

@@ -1,4 +1,4 @@
-"""The fix-pipe: every mode of 3.1.2 against the formulas by hand, and the examples of 3.1.6."""
+"""The fix-pipe: every mode against the formulas by hand, and worked examples."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_every_mode_is_its_formula(
 def test_pairs_outside_the_cpu_table_are_plain_conversions(
     form: str, pair: tuple[str, str]
 ) -> None:
-    """Table 3.1.2: `else NoQuant`, so the parameter has no effect there."""
+    """The pair has no mode, so the parameter has no effect there."""
     src, dst = pair
     values = np.array([[3, -5, 100, 7]], FORMATS[src][1])
     param = parameter(0.5)
@@ -210,7 +210,7 @@ def test_a_plain_move_keeps_nan_payloads() -> None:
     assert np.array_equal(converted(codes.view(np.float32), "f32", "f32", False), codes)
 
 
-# The worked examples of 3.1.6 --------------------------------------------------------------------
+# The worked examples -----------------------------------------------------------------------------
 
 Example = tuple[float, str, str, int, bool, float]
 OFF509 = parameter(1, 0x1FD)
@@ -285,7 +285,7 @@ def test_worked_example_of_saturation(x: float, wanted: float) -> None:
 
 
 def test_worked_example_of_the_clip_following_bit_46() -> None:
-    """3.1.4: i8 with bit 46 clear and 200 is -56; u8 with bit 46 set and -3 is 253."""
+    """i8 with bit 46 clear and 200 is -56; u8 with bit 46 set and -3 is 253."""
     assert one(200, "f32", "i8", parameter(1, signed=False)) == -56
     assert one(-3, "f32", "u8", parameter(1, signed=True)) == 253
 
@@ -352,7 +352,7 @@ def test_the_cpu_reading_keeps_19_bits_in_the_vector_modes_only() -> None:
 
 
 def test_19_bits_of_1_point_1() -> None:
-    """3.1.3: 1.1f is 1.099609375."""
+    """1.1f is 1.099609375."""
     assert one(1, "f32", "bf16", parameter(1.1), FixPipe(fp19="always")) == 1.1015625
     assert one(4096, "f32", "f16", parameter(1.1), FixPipe(fp19="always")) == 4504
     assert fp19(F32(1.1)) == 1.099609375
@@ -377,7 +377,7 @@ def test_negative_zero_passes_the_scaling() -> None:
 
 
 def test_the_saturation_bit_of_the_parameter_has_no_effect() -> None:
-    """Bit 48 belongs to a control register (3.1.3): `saturate` is its option."""
+    """Bit 48 belongs to a control register: `saturate` is its option."""
     assert one(math.inf, "f32", "f16", parameter(1, saturate=1)) == math.inf
 
 

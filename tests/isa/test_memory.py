@@ -171,7 +171,7 @@ def rotated(layouts: Sequence[str], shift: int) -> list[str]:
 
 
 @pytest.mark.parametrize("layout", GLOBAL)
-def test_a_load_moves_the_matrix_of_table_4_1(layout: str) -> None:
+def test_a_load_moves_the_matrix_of_its_layout(layout: str) -> None:
     for dtype in FORMATS:
         with named(dtype):
             check_load(layout, dtype)

@@ -10,7 +10,7 @@ import pytest
 import ptokit as pto
 from ptokit.isa.pages.synchronisation import pipe_of
 
-# the pipe of each operation, from the table of spec 3.17
+# the pipe of each operation
 PIPES = {
     "MTE2": "TLOAD TFILLPAD_MAT",
     "MTE3": "TSTORE_VEC",

@@ -163,7 +163,7 @@ def content(style: str, dtype: DType, count: int, below: int, random: np.random.
 
 
 def parameters(count: int, random: np.random.Generator) -> Bytes:
-    """The bytes of fix-pipe parameters (3.1.3): scales about 1, and any offset, shift and sign."""
+    """The bytes of fix-pipe parameters: scales about 1, and any offset, shift and sign."""
     scales = random.standard_normal(count).astype(np.float32).view(np.uint32).astype(np.uint64)
     upper = random.integers(0, 1 << 17, count, np.uint64) << np.uint64(32)
     small = (upper >> np.uint64(40)) << np.uint64(40) ^ upper  # offsets below 8

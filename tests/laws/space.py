@@ -426,7 +426,7 @@ def broken_type_rules(
     fractal: int,
     wide4: bool,
 ) -> int:
-    """How many of the rules T1 to T7 a tile type breaks."""
+    """How many rules of tile types a type breaks."""
     rows, cols, vrows, vcols = shape
     if rows <= 0 or cols <= 0:
         return len(TILE_RULES)

@@ -89,7 +89,7 @@ def launch_arguments(
 ) -> list[tuple[Value, type[Query]]]:  # Any: as above
     """The arguments that the launch gives each block, and the query that stands for each.
 
-    They are those named as a place in the launch that nobody gave (spec 4.8).
+    They are those named as a place in the launch that nobody gave.
     """
     return [
         (arg, page)

@@ -16,7 +16,7 @@ from ptokit.passes.complete import dtype_of_array
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Place: TypeAlias = "tuple[int, ...]"
-# absolute and relative tolerance where nobody says another (spec 4.9); other types: equal
+# absolute and relative tolerance where nobody says another; other types: equal
 TOLERANCE = {"f32": 1e-4, "f16": 1e-2}
 ULPS = {"bf16": 1}
 

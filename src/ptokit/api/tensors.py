@@ -90,7 +90,7 @@ def tile(
     `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
     element type, else rounded half to even. It may be what NumPy reads or what has `__dlpack__` (a
     PyTorch tensor on the CPU). Without data the tile is uninitialised: reading it is an error.
-    PtoError if the type breaks one of the rules T1 to T7. On a2a3 and a5 a boxed Left tile has the
+    PtoError if the type breaks a rule of tile types. On a2a3 and a5 a boxed Left tile has the
     one layout of that location, as in `.pto` text (`ptokit explain a5`).
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")

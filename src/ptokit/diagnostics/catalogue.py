@@ -160,11 +160,11 @@ CATALOGUE: dict[str, Entry] = {
         "this is not a valid tile type",
         "A tile has positive extents, a valid region inside them, and, in a boxed layout, whole "
         "boxes: rows a multiple of the box's rows (waived for vec, fractal 32 and single rows), "
-        "columns a multiple of its columns. Rules T1, T2, T3, T6.",
+        "columns a multiple of its columns.",
     ),
     "tile-alignment": Entry(
         "the tile's lines are not whole 32-byte lines",
-        "A row of an nd tile, a column of a dn tile, must be a multiple of 32 bytes (T4, T5). "
+        "A row of an nd tile, a column of a dn tile, must be a multiple of 32 bytes. "
         "Declare the shape rounded up and keep the valid region as it is.",
     ),
     "address-misaligned": Entry(

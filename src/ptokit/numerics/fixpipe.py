@@ -1,4 +1,4 @@
-"""The fix-pipe: how an accumulator becomes a narrower type, on its way out (spec 3.1).
+"""The fix-pipe: how an accumulator becomes a narrower type, on its way out.
 
 Written in the array vocabulary, so both executors share it. Sources disagree on five points; each
 is an option of `FixPipe`, and the defaults are the CPU simulator's reading with saturating shifts.
@@ -21,7 +21,7 @@ HALF_MAX = 65504.0
 
 @dataclass(frozen=True)
 class FixPipe:
-    """The points on which readings of the fix-pipe differ (conflict C21).
+    """The points on which readings of the fix-pipe differ (dispute C21).
 
     fp19: which modes keep only 19 bits of the scale; "cpu" means those with a scale per column.
     signed_offset: the 9-bit offset is two's complement (else 0..511).
@@ -52,7 +52,7 @@ HARDWARE_READING = FixPipe(
 
 
 class Mode(Enum):
-    """The arithmetic of a (source, destination) pair; codes and names in table 3.1.1."""
+    """The arithmetic of a (source, destination) pair; the vendor's names beside them."""
 
     NO_QUANT = "a plain conversion"
     B8 = "8 bits: scale, round, add the offset, clip"  # QF322B8_PRE, REQ8 and their vector forms
@@ -66,7 +66,7 @@ _INT = {(t.i32, t.f16): Mode.HALF, (t.i32, t.i16): Mode.SHIFT}
 _SCALED = ((t.f32, t.f16), (t.f32, t.bf16), (t.f32, t.hif8), (t.f32, t.f8e4m3), (t.i32, t.bf16))
 _WIDE = {pair: Mode.FLOAT for pair in _SCALED}
 
-# table 3.1.2: with one scalar parameter, and with a vector of them; A5 has more pairs
+# with one scalar parameter, and with a vector of them; A5 has more pairs
 SCALAR_MODES: dict[tuple[DType, DType], Mode] = (
     _B8 | _INT | {(t.f32, t.f16): Mode.FLOAT, (t.f32, t.bf16): Mode.FLOAT}
 )
@@ -82,7 +82,7 @@ def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
 
 
 def without_negatives(x: Array) -> Array:
-    """The relu of a converted element: what is less than 0 becomes +0; NaN and -0 stay (3.1.4)."""
+    """The relu of a converted element: what is less than 0 becomes +0; NaN and -0 stay."""
     return (x.cast(t.f32) < 0).where(0, x)
 
 
@@ -94,7 +94,7 @@ def narrowed(
     how: FixPipe,
     by_column: bool = False,
 ) -> Array:
-    """Convert with 64-bit parameters (3.1.3): one, or one for each column; None: without."""
+    """Convert with 64-bit parameters: one, or one for each column; None: without."""
     positive = relu is ReluPreMode.NORMAL_RELU
     modes = ALL_MODES if how.every_pair else VECTOR_MODES if by_column else SCALAR_MODES
     mode = modes.get((x.dtype, dtype), Mode.NO_QUANT)

@@ -54,8 +54,8 @@ def encode(
     - To integers, the low bits of the rounded value remain; NaN and infinities become 0.
 
     f8e8m0 has no zero and no sign: such values become NaN, or 2**-127 when saturating; values under
-    2**-127 become 2**-127; NaN stays NaN. hif8 has no negative zero. RINT is ROUND in both, the
-    rule of spec 2.2 and of e8m0's exponents.
+    2**-127 become 2**-127; NaN stays NaN. hif8 has no negative zero. RINT is ROUND in both:
+    halfway values go away from zero.
     """
     if dtype.plain and values.dtype is dtype.native and not saturate:
         return _canonical(values, values.view(dtype.storage), dtype)

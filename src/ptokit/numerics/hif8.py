@@ -1,4 +1,4 @@
-"""HiFloat8 is tapered: the width of its mantissa follows from the exponent (spec table 2.2).
+"""HiFloat8 is tapered: the width of its mantissa follows from the exponent.
 
 The numeric codes 0x00-0x7F, put in order of magnitude, form the ladder on which `formats` rounds.
 """

@@ -1,4 +1,4 @@
-"""The orders in which chips add floats: trees of neighbours, registers lane by lane (E33).
+"""The orders in which chips add floats: trees of neighbours, registers lane by lane (dispute E33).
 
 Counts may be numbers that only the running program knows. What takes no part is then -0, which
 changes no sum.

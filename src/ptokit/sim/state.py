@@ -22,7 +22,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.memory import Memory
 
-IDS = 8  # event ids of each pair of pipes (X13)
+IDS = 8  # event ids of each pair of pipes (dispute X13)
 PIPES = list(Pipe)
 FLAG_MEMORY = "flags"  # what compiled programs call it
 Queue: TypeAlias = "Pipe | str"  # a pipe, or the name of an operation no page has

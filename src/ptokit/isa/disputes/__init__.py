@@ -1,7 +1,6 @@
 """Where public sources disagree: who says what, what ptokit does, and why.
 
-Data: printed by `explain` and in the documentation. The numbers are those of the spec's conflict
-tables, a file for each letter.
+Data: printed by `explain` and in the documentation. A letter is a subject, with a file of its own.
 """
 
 from ptokit.isa.disputes.c import C
@@ -10,4 +9,4 @@ from ptokit.isa.disputes.dispute import Dispute as Dispute
 from ptokit.isa.disputes.e import E
 from ptokit.isa.disputes.x import X
 
-DISPUTES = C | D | E | X
+DISPUTES = dict(sorted((C | D | E | X).items(), key=lambda row: (row[0][0], int(row[0][1:]))))

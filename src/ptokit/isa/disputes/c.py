@@ -1,4 +1,4 @@
-"""Windows, moves, conversions and layouts: the rows of part 4 of the spec."""
+"""Windows, moves, conversions and layouts."""
 
 from ptokit.isa.disputes.dispute import Dispute
 

@@ -1,4 +1,4 @@
-"""Elementwise instructions to expands; from 33 on the rows are ours."""
+"""Elementwise instructions, reductions and broadcasts."""
 
 from ptokit.isa.disputes.dispute import Dispute
 

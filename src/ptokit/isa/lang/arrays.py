@@ -115,7 +115,7 @@ class Array:
         return self.apply("eq", other)
 
     def maximum(self, other: Term) -> Array:
-        """`other` where self < other, else self: NaN and equal values keep self (G11).
+        """`other` where self < other, else self: NaN and equal values keep self.
 
         The bits of the one that is taken do not change.
         """

@@ -1,4 +1,4 @@
-"""What the vector instructions share: element types, and rules that all of them have (3.20)."""
+"""What the vector instructions share: element types, and rules that all of them have."""
 
 from __future__ import annotations
 

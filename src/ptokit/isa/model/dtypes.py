@@ -79,7 +79,7 @@ class DType:
 
     @property
     def pairs(self) -> bool:
-        """Text counts bytes of two: in types and in what makes tiles, views and pointers (X41)."""
+        """Text counts pairs: in types and in what makes tiles, views and pointers (dispute X41)."""
         return self.packed and self.is_float
 
     @cached_property

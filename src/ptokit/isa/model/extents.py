@@ -1,4 +1,4 @@
-"""The extents of convolution tiles by name, as each layout lists them (spec 1.6 and 3.4)."""
+"""The extents of convolution tiles by name, as each layout lists them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class GlobalType:
     """A view of global memory: extents and strides in elements, up to five of them.
 
     None stands for an extent or stride that is known only when the program runs. Shorter ranks are
-    right-aligned to five (spec 4.1). `stated` is the layout the program gives, None if it does not.
+    right-aligned to five. `stated` is the layout the program gives, None if it does not.
     """
 
     dtype: DType
@@ -172,7 +172,7 @@ class GlobalType:
 
     @property
     def matrix(self) -> Shape:
-        """Rows and columns of the logical matrix (table of 4.1); None where not known."""
+        """Rows and columns of the logical matrix; None where not known."""
         if self._open and self.outer != 1:
             return Shape(None, None)
         rows, cols = axes_of(self.layout)
@@ -226,7 +226,7 @@ MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def axes_of(layout: GlobalLayout | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The extents of the rows and of the columns (table of 4.1)."""
+    """The extents of the rows and of the columns."""
     return MATRIX_AXES.get(layout or GlobalLayout.ND, ((0, 1, 2, 3), (4,)))
 
 
@@ -238,7 +238,7 @@ def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
 def global_map(
     layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> IndexMap:
-    """The logical matrix of a global tensor as an index map (table of 4.1)."""
+    """The logical matrix of a global tensor as an index map."""
     digits = list(zip(shape, stride, strict=True))
     while len(digits) < 5:
         digits.insert(0, (1, digits[0][0] * digits[0][1] if digits else 1))

@@ -153,7 +153,7 @@ class IndexMap:
 
 
 def box_shape(layout: Layout, fractal: int, c0: int) -> tuple[int, int]:
-    """Rows and columns of the inner box (table of 1.2); `c0` elements fill 32 bytes."""
+    """Rows and columns of the inner box; `c0` elements fill 32 bytes."""
     if fractal == 1024:
         return 16, 16
     if layout.slayout is SLayout.ROW_MAJOR:
@@ -164,7 +164,7 @@ def box_shape(layout: Layout, fractal: int, c0: int) -> tuple[int, int]:
 
 
 def index_map(layout: Layout, rows: int, cols: int, box: tuple[int, int]) -> IndexMap:
-    """The map of a rows x cols tile (table of 1.3). A tile of one row is linear."""
+    """The map of a rows x cols tile. A tile of one row is linear."""
     if layout is ND:
         return IndexMap(axis((rows, cols)), axis((cols, 1)))
     if layout is DN:

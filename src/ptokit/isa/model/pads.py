@@ -1,4 +1,4 @@
-"""The bits of each pad value for each element type (table of 3.9)."""
+"""The bits of each pad value for each element type."""
 
 from __future__ import annotations
 

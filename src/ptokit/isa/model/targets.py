@@ -55,15 +55,15 @@ FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
 FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
 MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
 READINGS = {
-    LARGER_VIEWS: "of a view larger than a tile's valid region a load takes the upper left part",
-    SATURATED_SUMS: "where a tree of f16 overflows each step gives 65504, not infinity",
+    LARGER_VIEWS: "a load of a view larger than a tile's valid region takes the upper left part",
+    SATURATED_SUMS: "a step of a tree of f16 sums that overflows gives 65504, not infinity",
     FINITE_PADS: "the pads max and min of floats are their largest finite numbers",
-    INFINITE_PADS: "they are the infinities",
-    FIRST_COLUMNS: "of 32 bytes in each row a row expand takes the first value",
-    ROW_BLOCKS: "it takes all of them, again and again",
+    INFINITE_PADS: "the pads max and min of floats are the infinities",
+    FIRST_COLUMNS: "a row expand takes the first value of the 32 bytes in each row",
+    ROW_BLOCKS: "a row expand repeats all values of the 32 bytes in each row",
     MASK_STREAMS: "a mask with a byte for each element takes a comparison as one stream of bits",
-    MASK_ROWS: "each row of it begins on a row of the mask",
-    PEDANTIC: "it warns of what hardware does, but assertions of debug builds refuse",
+    MASK_ROWS: "a mask with a byte for each element takes each row of a comparison as a row",
+    PEDANTIC: "what assertions of debug builds refuse, though hardware does it, is a warning",
 }
 
 INHERITED: Any = object()  # stands for a value of any type until the target is made
@@ -101,7 +101,7 @@ class Target:
     (by the name of a page, or of the class of one form), element types and locations; other facts
     that it gives replace those of the other target. `capacity` in bytes per memory space; 0: the
     target has no such space. Every tile address must be a multiple of `alignment`. `left` is the
-    layout the alias TileLeft has there (C29).
+    layout the alias TileLeft has there (dispute C29).
     """
 
     name: str

@@ -1,7 +1,6 @@
-"""Tile types: what a tile is made of, the rules T1 to T7 it must meet, and its index map.
+"""Tile types: what a tile is made of, the rules it must meet, and its index map.
 
-What a type names: spec 1.2. Global views (`globaltypes`) and convolution tiles are the other shapes
-of data.
+Global views (`globaltypes`) and convolution tiles are the other shapes of data.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class TileType(Rich):
     fractal: int = 512
     pad: PadValue | CustomPad = PadValue.NULL
     compact: CompactMode = CompactMode.NULL
-    wide4: bool = False  # 4-bit boxes of 64 elements (32 bytes), as A5 hardware; else 32 (C37)
+    wide4: bool = False  # 4-bit boxes have 64 columns, as on A5, else 32 (dispute C37)
     written: str = field(default="", compare=False)  # as older text spells it, a memref
     around: Shape | None = None  # of a window in L0: the shape of the tile that it is cut from
 
@@ -221,7 +220,7 @@ def tile_type(
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad, compact)
 
 
-# The layout each L0 location has by its alias (TileLeft, TileRight, ...), spec 1.5.
+# The layout each L0 location has by its alias (TileLeft, TileRight, ...).
 ALIASES: dict[Loc, tuple[Layout, int]] = {
     LEFT: (NZ, 512),
     Loc.RIGHT: (Layout.ZN, 512),
@@ -235,7 +234,7 @@ def _tile_rules() -> tuple[Rule, ...]:
     t = Field("tile")
     lines = "pad the declared shape to whole 32-byte lines and let the valid region be smaller"
     return (
-        *named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),  # T1
+        *named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),
         *named(
             "tile-shape",
             (t.valid.rows <= t.rows) & (t.valid.cols <= t.cols),
@@ -244,7 +243,7 @@ def _tile_rules() -> tuple[Rule, ...]:
         ),
         *when(t.layout == ND, *named("tile-alignment", t.cols * t.size % 32 == 0, help=lines)),
         *when(t.layout == DN, *named("tile-alignment", t.rows * t.size % 32 == 0, help=lines)),
-        *named("tile-shape", t.fractal.isin(512, 1024, 32), help="use 512, 1024 or 32"),  # T6
+        *named("tile-shape", t.fractal.isin(512, 1024, 32), help="use 512, 1024 or 32"),
     )
 
 
@@ -253,9 +252,9 @@ def _box_rules() -> tuple[Rule, ...]:
     whole_boxes = "choose rows and cols that are whole boxes, and let the valid region be smaller"
     rows_free = (t.loc == VEC) | (t.fractal == 32) | (t.rows == 1)
     return (
-        *when(~rows_free, *named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),  # T2
-        *named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),  # T3
-        # T7: outside nz, a partial last row of boxes would reach past the tile's bytes
+        *when(~rows_free, *named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),
+        *named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),
+        # outside nz, a partial last row of boxes would reach past the tile's bytes
         *when(t.boxed == Const(True), *named("tile-shape", t.span <= t.numel, help=whole_boxes)),
     )
 
@@ -266,7 +265,7 @@ TILE_RULES = (*rules_of(_tile_rules()), *BOX_RULES)
 
 @dataclass(frozen=True)
 class ConvTileType:
-    """A convolution tile: up to six extents stored row-major in L1 (spec 1.6).
+    """A convolution tile: up to six extents stored row-major in L1.
 
     Feature maps carry how they are unrolled: `padding` (left, right, top, bottom), and `filter`,
     `stride`, `dilation` as (height, width); elements outside the map are `pad_value`. `repeat`
@@ -371,7 +370,7 @@ class ConvTileType:
 
     @cached_property
     def map(self) -> IndexMap:
-        """The weight matrix (k, n) of a FRACTAL_Z tile: blocks of C0 rows, N columns (3.7)."""
+        """The weight matrix (k, n) of a FRACTAL_Z tile: blocks of C0 rows, N columns."""
         *outer, last = self.shape
         n = prod(outer[1:] if len(self.shape) == 4 else outer[-1:])
         blocks = prod(self.shape) // (n * last)

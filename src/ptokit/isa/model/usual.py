@@ -1,4 +1,4 @@
-"""The usual type of a tile: what a location, an element type and extents make of it (spec 1.5)."""
+"""The usual type of a tile: what a location, an element type and extents make of it."""
 
 from __future__ import annotations
 

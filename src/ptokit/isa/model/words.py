@@ -17,7 +17,7 @@ class Word(Enum):
     """A member is (text spelling, C++ spelling, further spellings...).
 
     `mlir` is the name of an enumeration inside `#pto.NAME<...>`; if `bare`, `#pto<NAME word>`.
-    `numbers` are those of the members in C++, where they are not 0, 1, 2, ... (spec 1.1).
+    `numbers` are those of the members in C++, where they are not 0, 1, 2 and so on.
     """
 
     mlir: str
@@ -172,7 +172,7 @@ class Pipe(Word, mlir="pipe", cpp_type="pipe_t"):
 
 S, V, M, FIX = Pipe.S, Pipe.V, Pipe.M, Pipe.FIX
 MTE1, MTE2, MTE3 = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3
-# Between these an instruction of several parts orders them itself, with flags of id 0 (C3.5).
+# Between these an instruction of several parts orders them itself, with flags of id 0.
 INNER_PAIRS = frozenset({(V, S), (S, V), (MTE2, S), (S, MTE3), (MTE3, S), (V, MTE3), (MTE3, V)})
 
 
@@ -232,7 +232,7 @@ class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True):
 
 
 class GlobalLayout(Word, mlir="layout", cpp_type="Layout"):
-    """How the five extents of a global tensor form a matrix (table of 4.1)."""
+    """How the five extents of a global tensor form a matrix."""
 
     ND = "nd", "ND"
     DN = "dn", "DN"

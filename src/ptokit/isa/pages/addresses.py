@@ -1,4 +1,4 @@
-"""Addresses as numbers: pointers to global memory turned into i64 and back (spec 4.1)."""
+"""Addresses as numbers: pointers to global memory turned into i64 and back."""
 
 from ptokit.isa.lang.page import *
 

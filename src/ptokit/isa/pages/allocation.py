@@ -1,4 +1,4 @@
-"""Tile allocation, views and addresses: alloc_tile, subviews, TRESHAPE, TASSIGN (spec 1.7, 4.6)."""
+"""Tile allocation, views and addresses: alloc_tile, subviews, TRESHAPE, TASSIGN."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address

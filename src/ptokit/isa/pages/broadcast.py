@@ -1,4 +1,4 @@
-"""Broadcasts: one value for each row or column, alone or with every element (spec 3.29)."""
+"""Broadcasts: one value for each row or column, alone or with every element."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import precision

@@ -1,4 +1,4 @@
-"""Caches and fences: what makes global memory coherent between cores (spec 4.8).
+"""Caches and fences: what makes global memory coherent between cores.
 
 A core's cache holds nothing here that memory has not: no data depends on these, what they name is
 checked.

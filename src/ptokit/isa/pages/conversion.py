@@ -1,4 +1,4 @@
-"""Conversion: TCVT makes the elements of a tile another type (spec 3.25)."""
+"""Conversion: TCVT makes the elements of a tile another type."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import FP4

@@ -1,4 +1,4 @@
-"""Synchronisation across cores: signals between the cores of a block and of a launch (C3.3)."""
+"""Synchronisation across cores: signals between the cores of a block and of a launch."""
 
 from collections.abc import Mapping
 from math import prod

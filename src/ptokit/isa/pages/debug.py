@@ -1,4 +1,4 @@
-"""Debugging: numbers that a program prints, and the end of a run on purpose (spec 4.8)."""
+"""Debugging: numbers that a program prints, and the end of a run on purpose."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Reductions: where the extremes of rows and columns are (spec 3.27)."""
+"""Reductions: where the extremes of rows and columns are."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.reduction import *

@@ -1,4 +1,4 @@
-"""Blocks: which of the cores of a launch a program runs on (spec 4.8).
+"""Blocks: which of the cores of a launch a program runs on.
 
 Every block runs the same function on the same global memory, with memories, registers and flags of
 its own. A kernel of both kinds of cores
@@ -60,7 +60,7 @@ FACT = re.compile(r"(?:^|[^a-z0-9])(?P<sub>sub_?)?block_(?P<what>idx|id|num)$")
 def launch_query(name: str) -> type[Query] | None:
     """The page that gives what the launch passes in an argument of this name; None: nothing.
 
-    Front ends add such arguments in the place of queries (spec 4.8): `__pypto_spmd_block_idx`.
+    Front ends add such arguments in the place of queries: `__pypto_spmd_block_idx`.
     """
     found = FACT.search(name.lower())
     if found is None:

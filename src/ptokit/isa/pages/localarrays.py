@@ -1,4 +1,4 @@
-"""Arrays of the scalar unit: numbers and event ids that a core keeps by index (spec 4.8)."""
+"""Arrays of the scalar unit: numbers and event ids that a core keeps by index."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.pointers import Place

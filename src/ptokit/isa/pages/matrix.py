@@ -1,4 +1,4 @@
-"""Matrix multiply: TMATMUL and its accumulating and biased forms (spec 4.5)."""
+"""Matrix multiply: TMATMUL and its accumulating and biased forms."""
 
 from math import gcd
 

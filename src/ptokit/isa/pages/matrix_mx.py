@@ -1,4 +1,4 @@
-"""Matrix multiply: products of groups of 32 that share a scale (spec 4.5.1)."""
+"""Matrix multiply: products of groups of 32 that share a scale."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import Shape, TileType

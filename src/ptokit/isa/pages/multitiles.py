@@ -1,4 +1,4 @@
-"""Multi-tiles: several tiles of one type that a program takes in turn (spec 4.6)."""
+"""Multi-tiles: several tiles of one type that a program takes in turn."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import MultiTileType, TileType

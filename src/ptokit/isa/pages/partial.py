@@ -1,4 +1,4 @@
-"""Partial operations: two tiles of which one may cover only a part of the result (spec 3.21)."""
+"""Partial operations: two tiles of which one may cover only a part of the result."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits

@@ -1,4 +1,4 @@
-"""Pipes between cores: what one kind of core pushes, the other kind pops (spec 4.7, C3.4)."""
+"""Pipes between cores: what one kind of core pushes, the other kind pops."""
 
 from collections.abc import Mapping
 
@@ -36,7 +36,7 @@ class AtPipe(
 
     @classmethod
     def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
-        """An accumulator leaves by FIX; where no pop moves data, its user's pipe waits (C3.4)."""
+        """An accumulator leaves by FIX; where no pop moves data, its user's pipe waits."""
         loc = getattr(env.get("entry"), "loc", None)
         if cls.exchange is Exchange.PUSHES and cls.pipe is S:
             return FIX if loc is ACC else MTE3

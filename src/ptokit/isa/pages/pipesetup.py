@@ -1,4 +1,4 @@
-"""Setting up pipes between cores: room for their slots, both ends (spec 4.7, C3.4).
+"""Setting up pipes between cores: room for their slots, both ends.
 
 A pipe is a bounded queue of slots in each of its directions. The older spellings name a pipe by a
 number and say the peer in the mnemonic; the newer ones have a handle. What must agree between both

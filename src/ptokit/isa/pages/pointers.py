@@ -1,4 +1,4 @@
-"""Pointers and the scalar unit: moved pointers, single elements of global memory (spec 4.1)."""
+"""Pointers and the scalar unit: moved pointers, single elements of global memory."""
 
 from __future__ import annotations
 

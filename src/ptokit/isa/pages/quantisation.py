@@ -1,4 +1,4 @@
-"""Quantisation: floats as bytes or nibbles with scales, and back (spec 3.26)."""
+"""Quantisation: floats as bytes or nibbles with scales, and back."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.mxshapes import GROUP, known_shapes, padded, stored_along, stored_down

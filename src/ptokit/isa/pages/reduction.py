@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extremes and where they are, along rows and columns (spec 3.27)."""
+"""Reductions: sums, products, extremes and where they are, along rows and columns."""
 
 import operator
 

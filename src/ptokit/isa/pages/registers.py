@@ -1,10 +1,10 @@
-"""Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions (3.10, 3.1.7)."""
+"""Registers: SETFMATRIX, SET_IMG2COL_*, SET_QUANT_*, read by later instructions."""
 
 from numpy import asarray
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.windows import packed_parameters
+from ptokit.isa.pages.windows import PARAMETERS_DOC, packed_parameters
 from ptokit.numerics.formats import encode
 
 SIDES = Many((255, 255, 255, 255))
@@ -171,7 +171,7 @@ class SetQuantVector(
     """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
 
     asm = SET
-    fp = In(Tile, loc=SCALING, doc="the parameters, one u64 for each column (3.1.3)")
+    fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     number = Attr(int, 0, key="id", cpp=False)
     example = {"fp": PARAMETERS}
     rules = (

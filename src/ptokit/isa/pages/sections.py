@@ -1,4 +1,4 @@
-"""Sections: parts of a function that only one kind of core runs (spec 4.8)."""
+"""Sections: parts of a function that only one kind of core runs."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.control import ControlFlow, Region

@@ -1,4 +1,4 @@
-"""Compare and select: a bit for each element, and elements chosen by bits (spec 3.22)."""
+"""Compare and select: a bit for each element, and elements chosen by bits."""
 
 from ptokit.isa.lang.page import *
 

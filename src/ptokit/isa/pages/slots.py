@@ -1,4 +1,4 @@
-"""What pushes and pops do with the slots of a pipe between cores (spec 4.7, C3.4).
+"""What pushes and pops do with the slots of a pipe between cores.
 
 A slot holds one entry as a row-major matrix. Both vector cores of a block may share an entry, by
 rows or by columns: each has its part of the slot.

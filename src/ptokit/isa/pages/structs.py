@@ -1,4 +1,4 @@
-"""Structs of the scalar unit: numbers of several types that a core keeps together (spec 4.8)."""
+"""Structs of the scalar unit: numbers of several types that a core keeps together."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Synchronisation: TSYNC, events, flags and barriers, the order between pipes (spec 3.17).
+"""Synchronisation: TSYNC, events, flags and barriers, the order between pipes.
 
 ptokit executes in text order, so no data depends on them. What is checked: the pipes a target can
 wait for, and that each flag goes up and down in turn.
@@ -224,7 +224,7 @@ class WaitEvent(OfOperations, name="wait_event", up=False):
 
 
 A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in order by itself"
-UNSURE = "sources disagree whether A5 has barriers for M and FIX (X12): ALL is safe"
+UNSURE = "sources disagree whether A5 has barriers for M and FIX (dispute X12): ALL is safe"
 
 
 class Barrier(

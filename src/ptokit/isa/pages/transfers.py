@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.model.targets import LARGER_VIEWS
-from ptokit.isa.pages.windows import ON_A2A3, parameters
+from ptokit.isa.pages.windows import ON_A2A3, PARAMETER_DOC, PARAMETERS_DOC, parameters
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 G = GlobalLayout
@@ -243,7 +243,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     """
 
     dst, src = StoreFamily.dst, StoreFamily.src
-    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     atomic, relu, layout = StoreFamily.atomic, StoreFamily.relu, StoreFamily.layout
     example = in_view(f"{LOADED}NAME ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})")
@@ -302,7 +302,7 @@ class TStoreFp(
     """Write an accumulator to memory through the fix-pipe, one parameter for each column."""
 
     dst, src = StoreFamily.dst, StoreFamily.src
-    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
 
     example = f"""\
 func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{

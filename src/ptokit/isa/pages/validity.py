@@ -1,4 +1,4 @@
-"""Tile handles: valid regions that are asked for and changed, other types for bytes (spec 4.6)."""
+"""Tile handles: valid regions that are asked for and changed, other types for bytes."""
 
 from ptokit.isa.lang.page import *
 

@@ -1,4 +1,4 @@
-"""Global memory views: pointers become tensors, tensors become partitions (spec 4.1)."""
+"""Global memory views: pointers become tensors, tensors become partitions."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType

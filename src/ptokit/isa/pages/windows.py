@@ -1,4 +1,4 @@
-"""What the window instructions share: element types per path, bounds, fix-pipe pairs (3.2, 3.7)."""
+"""What the window instructions share: element types per path, bounds, fix-pipe pairs."""
 
 from ptokit.isa.lang.page import *
 
@@ -9,11 +9,15 @@ ON_A2A3 = (i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32)  # fp8, hif8, f
 WINDOW_A2A3 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 WINDOW_A5 = (*CUBE_A5, i32)
 
-# fix-pipe conversions out of the accumulator: (source, destinations), table of 3.2
+# fix-pipe conversions out of the accumulator: (source, destinations)
 CAST_A2A3 = ((f32, (f16, bf16)),)
 CAST_A5 = ((f32, (f16, bf16, f32)), (i32, (i32,)))
 QUANT_A2A3 = ((f32, (i8,)), (i32, (i8, u8, f16, i16)))
 QUANT_A5 = ((f32, (i8, u8, hif8, f16, bf16, f8e4m3, f32)), (i32, (i8, u8, f16, bf16)))
+
+# what a word of 64 bits says to the fix-pipe, for the manual
+PARAMETER_DOC = "fix-pipe word: bits 31:0 scale (f32), 35:32 shift - 1, 45:37 offset, 46 signed"
+PARAMETERS_DOC = "a parameter for each column, as `quant` of textract has it"
 
 SPLIT_MODES = (AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N)
 BOXES = "start the window on a box of the layout"
@@ -82,7 +86,7 @@ def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -
 
 
 def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """From acc to vec A5 moves the valid region only; its pages demand the declared shape (C7)."""
+    """From acc to vec A5 moves the valid region only; its pages want the declared shape (C7)."""
     into_vec = both(whole.loc == ACC, window.loc == VEC)
     return on(A5, when(into_vec, warns(inside_static(row, col, window, whole))))
 

@@ -1,4 +1,4 @@
-"""Signals between cores: counters that go up at other cores and are waited for (C3.3).
+"""Signals between cores: counters that go up at other cores and are waited for.
 
 A core counts up the signals of others; where several together signal one, its counter goes up when
 all of them have.

@@ -1,4 +1,4 @@
-"""What a launch leaves in the queues between its cores, where the next kernel may find it (C3)."""
+"""What a launch leaves in the queues between its cores, where the next kernel may find it."""
 
 from __future__ import annotations
 

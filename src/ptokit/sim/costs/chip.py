@@ -13,7 +13,7 @@ from ptokit.sim.costs.figures import figures, file_of, origin
 
 
 class Direction(StrEnum):
-    """Reading and writing global memory, which do not slow each other down (C4.1)."""
+    """Reading and writing global memory, which do not slow each other down."""
 
     READ = "read"
     WRITE = "write"

@@ -1,4 +1,4 @@
-"""Entries: what the scalar unit of a core issues into the queues of its pipes (C3.2).
+"""Entries: what the scalar unit of a core issues into the queues of its pipes.
 
 A kernel on hardware is a list of entries for each core, in the order in which they are issued. Work
 reads and writes memory; the others order the queues. A ticket is the one set of a flag, or the one

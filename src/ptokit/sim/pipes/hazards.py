@@ -1,4 +1,4 @@
-"""Hazards: accesses to the same bytes that the order of the pipes does not separate (C3.6).
+"""Hazards: accesses to the same bytes that the order of the pipes does not separate.
 
 Every queue has a clock: of each queue the newest entry that is complete before its own next entry
 starts. A ticket carries the clock of the queue that posts it. Two accesses, one of them a write,

@@ -1,4 +1,4 @@
-"""Buffers of A5 that pipes have acquired (C3.3): each acquire needs a release by the same pipe."""
+"""Buffers of A5 that pipes have acquired: each acquire needs a release by the same pipe."""
 
 from __future__ import annotations
 

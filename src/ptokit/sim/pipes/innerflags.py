@@ -1,4 +1,4 @@
-"""Flags and signals of a program that instructions use themselves (C3.3, C3.5)."""
+"""Flags and signals of a program that instructions use themselves."""
 
 from __future__ import annotations
 

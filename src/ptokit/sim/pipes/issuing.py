@@ -336,7 +336,7 @@ class Issue(Observer):
         return reads, writes
 
     def waits_in(self, op: Op) -> Pipe:
-        """The queue that waits for other cores: the whole core, or the pipe of the op (C3.3)."""
+        """The queue that waits for other cores: the whole core, or the pipe of the op."""
         return self.footprints.pipe(op) if self.target.separate else Pipe.S
 
 

@@ -1,4 +1,4 @@
-"""What cores hand on and nobody takes: signals, entries of queues, slots that are kept (C3.4)."""
+"""What cores hand on and nobody takes: signals, entries of queues, slots that are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queues of the pipes: entries in an order in which hardware may execute them (C3.2, C3.3).
+"""The queues of the pipes: entries in an order in which hardware may execute them.
 
 The scalar unit of each core issues its entries in program order; its own take place at once, and
 nothing is issued while it waits. A pipe takes the entries of its queue in their order. What follows

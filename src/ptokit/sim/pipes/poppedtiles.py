@@ -1,4 +1,4 @@
-"""Tiles that lie in the slots of a queue: where a pop moves nothing (A5, C3.4).
+"""Tiles that lie in the slots of a queue: where a pop moves nothing (A5).
 
 A push writes the slot, a pop waits in the queue of the pipe that uses the tile, and whatever uses
 the tile reads the slot: until it is given back, and afterwards by mistake.

@@ -1,4 +1,4 @@
-"""Scheduling: the times of entries, from what each instruction costs its pipe (C4.6)."""
+"""Scheduling: the times of entries, from what each instruction costs its pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timelines: when each entry of the queues starts and ends, and what it waited for (C4.6)."""
+"""Timelines: when each entry of the queues starts and ends, and what it waited for."""
 
 from __future__ import annotations
 

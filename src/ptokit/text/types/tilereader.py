@@ -1,4 +1,4 @@
-"""Reading tile types: the four spellings of spec 3.18 are one grammar of fields.
+"""Reading tile types: the four spellings are one grammar of fields.
 
 A field is `key = value` in any order, or stands at its place: location, then `16x16xf16` or element
 type, rows, columns, then block layout, box layout, fractal, pad value and compact mode.

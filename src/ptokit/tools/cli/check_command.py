@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 ARCH = "pto.target_arch"  # an attribute of modules
 
 
-@click.command()
+@click.command(short_help="Say on which targets a program is legal, and why not.")
 @KERNEL
 @target_option("all")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
 @click.option("-v", "--verbose", is_flag=True, help="List the rules that are left to the run.")
-@click.option("--allow-unknown", is_flag=True, help="An unknown op or type is no error.")
+@click.option("--allow-unknown", is_flag=True, help="Only warn of unknown ops and types.")
 @READING
 @click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
-@click.option("--level", type=click.IntRange(1, 3), help="Who places tiles; 3: the program does.")
+@click.option("--level", type=click.IntRange(1, 3), help="Level of the text; 3: it places tiles.")
 @click.option("--races", is_flag=True, help="Look for hazards between the pipes of a core.")
-@click.option("--memory", metavar="FILE.svg", help="Draw who lies where; - is a table only.")
+@click.option("--memory", metavar="FILE.svg", help="Draw which tiles lie where; -: table only.")
 @program_errors
 def check(
     kernel: Path,
@@ -55,9 +55,10 @@ def check(
 ) -> None:
     """Check KERNEL (a file, or - for standard input) before it runs.
 
-    The verdict is legal, refused (status 1), or undecided (status 0): something in it is not known,
-    an op or type that --allow-unknown lets pass, or a number that only the running program knows.
-    With --memory a table says how full each memory is, where, and of what; a picture goes to FILE.
+    The verdict is legal, refused (status 1) or undecided (status 0). Undecided means that something
+    is not known before the run: an op or type that --allow-unknown lets pass, or a number. With
+    --memory a table tells how full each memory is, at which line, and with which tiles; FILE gets a
+    picture of it.
     """
     from ptokit.analysis.legality import Outcome
     from ptokit.api.settings import target_named

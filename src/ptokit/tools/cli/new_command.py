@@ -43,15 +43,20 @@ def test_{name}(target: str, rows: int) -> None:
 
 @click.group()
 def new() -> None:
-    """Write a starting point."""
+    """Write the first files of a kernel of your own."""
 
 
-@new.command()
+@new.command(short_help="A kernel in Python and its test.")
 @click.argument("name")
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
+@click.option(
+    "--folder",
+    help="Where to write them.",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(),
+)
 @program_errors
 def kernel(name: str, folder: Path) -> None:
-    """A kernel in Python, NAME.py, and its test, test_NAME.py; no file is overwritten."""
+    """Write a kernel in Python, NAME.py, and its test, test_NAME.py; no file is overwritten."""
     from ptokit.api.files import write_files
 
     if not name.isidentifier():

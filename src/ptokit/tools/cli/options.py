@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., None])
 ENGINE = click.option(
     *("--engine", "engine"),
     metavar="NAME",
-    help="reference, which defines results, or native, compiled.  [default: native]",
+    help="reference (defines results) or native (compiled).  [default: native]",
 )
 SCHEDULER = click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT."
@@ -55,7 +55,20 @@ def require_pipes(*targets: str) -> None:
 
 
 READING = click.option(
-    "--reading", "readings", multiple=True, metavar="NAME", help="As `explain a5` lists them."
+    *("--reading", "readings"),
+    multiple=True,
+    metavar="NAME",
+    help="Where sources disagree, what to do; `explain a5` lists them.",
+)
+ENTRY = click.option(
+    *("--entry", "--func", "entry"), metavar="NAME", help="The function to run, if several could."
+)
+SEED = click.option(
+    *("--seed", "seed"),
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Seed of `random` arguments.",
 )
 
 

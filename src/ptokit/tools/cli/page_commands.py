@@ -12,7 +12,7 @@ from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 
 
-@click.command()
+@click.command(short_help="Print the manual page of an instruction, type or diagnostic.")
 @click.argument("name", required=False)
 @program_errors
 def explain(name: str | None) -> None:
@@ -29,7 +29,7 @@ def explain(name: str | None) -> None:
     click.echo(page)
 
 
-@click.command()
+@click.command(short_help="Draw where the elements of a tile live in memory.")
 @click.argument("dtype")
 @click.argument("shape")
 @click.argument("layout")

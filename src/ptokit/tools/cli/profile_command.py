@@ -8,24 +8,22 @@ import click
 
 from ptokit.isa.model.targets import TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import KERNEL, TargetChoice, read_program
+from ptokit.tools.cli.options import ENTRY, KERNEL, SEED, TargetChoice, read_program
 from ptokit.tools.cli.values import argument, assigned, split
 
 
-@click.command()
+@click.command(short_help="Predict how long a program takes on hardware.")
 @KERNEL
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @click.option(
     "--target",
     type=TargetChoice([*TARGETS]),
-    help="The machine, one with times.  [default: the first]",
+    help="The machine; it must have published times.  [default: a2a3]",
 )
-@click.option(
-    *("--entry", "--func", "entry"), metavar="NAME", help="The function to run, of several."
-)
+@ENTRY
 @click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of random values.")
-@click.option("--by-line", is_flag=True, help="What each line costs.")
+@SEED
+@click.option("--by-line", is_flag=True, help="Also print what each line costs.")
 @click.option(
     "--trace",
     type=click.Path(path_type=Path, allow_dash=True),
@@ -49,8 +47,8 @@ def profile(
 ) -> None:
     """Predict how long KERNEL (a file, or - for standard input) takes on hardware.
 
-    Arguments are as `run` takes them. Arrays may be left out: of most kernels the time does not
-    depend on what is in them. The prediction is of cycles of the cores, without the launch itself.
+    Arguments are those of `run`. Arrays may be left out: the time of most kernels does not depend
+    on what is in them. The prediction counts cycles of the cores, not the launch itself.
     """
     from ptokit.api.executable import require_blocks
     from ptokit.api.profiling import line_table, timed_target

@@ -14,9 +14,11 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import (
     ENGINE,
+    ENTRY,
     KERNEL,
     READING,
     SCHEDULER,
+    SEED,
     cluster_at,
     read_program,
     require_pipes,
@@ -32,12 +34,12 @@ if TYPE_CHECKING:
     from ptokit.sim.pipes.runissue import RunIssue
 
 
-@click.command()
+@click.command(short_help="Run a program on arrays.")
 @KERNEL
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @target_option()
 @click.option(
-    *("-o", "--output", "outputs"), multiple=True, metavar="NAME=FILE", help="Save: .npy or .bin."
+    *("-o", "--output", "outputs"), multiple=True, metavar="NAME=FILE", help="Save as .npy or .bin."
 )
 @click.option(
     "--expect",
@@ -45,27 +47,27 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="Compare an output; status 1 if it differs.",
 )
-@click.option("--rtol", type=float, metavar="X", help="Of --expect, relative to what was found.")
-@click.option("--atol", type=float, metavar="X", help="Of --expect.  [default: by element type]")
+@click.option("--rtol", type=float, metavar="X", help="Relative tolerance of --expect.")
+@click.option("--atol", type=float, metavar="X", help="Absolute tolerance of --expect.")
 @click.option(
     "--type", "types", multiple=True, metavar="NAME=TYPE", help="Complete an elided type."
 )
+@ENTRY
 @click.option(
-    *("--entry", "--func", "entry"), metavar="NAME", help="The function to run, of several."
-)
-@click.option(
-    "--fixpipe", default="cpu", show_default=True, help="Reading of 3.1: cpu or hardware."
+    *("--fixpipe", "fixpipe"),
+    metavar="NAME",
+    default="cpu",
+    show_default=True,
+    help="Arithmetic of the fix-pipe: cpu or hardware.",
 )
 @click.option("--order", metavar="NAME", help="Order of sums: cpu, recorded, left, a2a3 or a5.")
 @READING
 @click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
 @click.option("--ranks", type=int, default=1, metavar="N", help="Run ranks 0 to N-1 at once.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of random values.")
+@SEED
 @ENGINE
 @SCHEDULER
-@click.option(
-    "--max-instructions", type=int, metavar="N", help="End the run where it executes more."
-)
+@click.option("--max-instructions", type=int, metavar="N", help="End the run after N instructions.")
 @click.option(
     *("--schedule", "schedule"),
     metavar="random:SEED",
@@ -75,7 +77,7 @@ if TYPE_CHECKING:
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
 @click.option("--trace", metavar="FILE", help="Write a line for each instruction; - is stderr.")
 @click.option(
-    "--trace-values", multiple=True, metavar="NAME", help="Show its values when it is written."
+    "--trace-values", multiple=True, metavar="NAME", help="Show values of NAME when it is written."
 )
 @click.option(
     *("--break", "breaks"),
@@ -83,7 +85,7 @@ if TYPE_CHECKING:
     metavar="LINE",
     help="Stop in pdb before this line, or before %NAME is written.",
 )
-@click.option("--progress/--no-progress", default=None, help="A bar while many blocks run.")
+@click.option("--progress/--no-progress", default=None, help="Show a bar while many blocks run.")
 @click.option("--report", is_flag=True, help="Say what ran and how long it took.")
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
@@ -92,13 +94,15 @@ if TYPE_CHECKING:
 def run(**words: Any) -> None:  # Any: click's parameters
     """Run KERNEL (a file, or - for standard input) on arrays.
 
-    Arguments stand by position, in the order of the function's head, or by name (a=a.npy). A value
-    is a number, a .npy file, a raw file, or `random` or `zeros`; of the last three `:f16` and
-    `:512x384` after it say what the argument's type does not (a=a.bin:512x384).
+    Arguments are given in the order of the function's head, or by name (a=a.npy). A value is a
+    number, a .npy file, a file of raw elements, `random` or `zeros`. Element type and extents that
+    the argument's type leaves open follow after colons (a=a.bin:f16:512x384).
 
-    Of several ranks `x=VALUE` is every rank's, `x@0=VALUE` one's own, and `x@0=y@1` another rank's.
+    With several ranks `x=VALUE` is given to each, `x@0=VALUE` to rank 0 alone, and `x@0=y@1` gives
+    rank 0 the array y of rank 1.
 
-    With --trace, --trace-values, --break or --schedule the reference engine runs it.
+    The tolerance of --expect depends on the element type; if one of --rtol and --atol is given, the
+    other one is 0. --trace, --trace-values, --break and --schedule use the reference engine.
     """
     RunCall(**words).run()
 

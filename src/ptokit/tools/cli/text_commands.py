@@ -12,7 +12,7 @@ from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import KERNEL, read_program, target_option
 
 
-@click.command()
+@click.command(short_help="Print a program in canonical form, comments kept.")
 @KERNEL
 @click.option("-i", "--in-place", is_flag=True, help="Write the file instead of standard output.")
 @program_errors
@@ -28,34 +28,35 @@ def fmt(kernel: Path, in_place: bool) -> None:
         click.echo(text, nl=False)
 
 
-@click.command()
+@click.command(short_help="Print a program in another form, or as C++.")
 @KERNEL
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
-@click.option("--dialect", type=click.Choice(DIALECTS), help="Of DPS; without it what KERNEL has.")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Assembler that is to read the DPS.")
 @program_errors
 def convert(kernel: Path, form: str, dialect: str | None) -> None:
     """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls.
 
-    Versions of the assembler spell some of DPS in ways of their own: --dialect chooses one.
+    Versions of the assembler spell some DPS ops differently: --dialect chooses one. Without it each
+    op keeps the spelling that it has in KERNEL.
     """
     if dialect is not None and form != "dps":
         usage(f"--dialect is for --to dps: {form} has one spelling")
     click.echo(read_program(kernel).text(form, dialect=dialect), nl=False)
 
 
-@click.command()
+@click.command(short_help="Print a program after passes.")
 @KERNEL
 @click.option(
-    "--passes", required=True, metavar="NAME,...", help="`ptokit explain passes` has all."
+    "--passes", required=True, metavar="NAME,...", help="`ptokit explain passes` lists them."
 )
 @target_option()
-@click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), help="To print.")
+@click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), help="Form to print.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
 @program_errors
 def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path | None) -> None:
     """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
 
-    A pass runs after those that it requires. Without --to, the form is what the passes leave.
+    Passes that one requires run before it. Without --to the form is the one that the passes leave.
     """
     from ptokit.api.files import write_files
     from ptokit.api.program import Program

@@ -119,9 +119,10 @@ def _passes() -> str:
         "`ptokit opt --passes NAME,... KERNEL` prints the program after them.",
         "",
     ]
+    width = max(map(len, PASSES))
     for p in PASSES.values():
-        lines.append(f"{p.name:<10}{p.summary}")
-        lines += [f"{'':<10}after {' and '.join(p.requires)}"] if p.requires else []
+        lines.append(f"{p.name:<{width}}  {p.summary}")
+        lines += [f"{'':<{width}}  after {' and '.join(p.requires)}"] if p.requires else []
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Tile with tile: arithmetic, choices, remainders and powers (spec 3.21)."""
+"""Tile with tile: arithmetic, choices, remainders and powers."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *

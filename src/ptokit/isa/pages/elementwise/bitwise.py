@@ -1,4 +1,4 @@
-"""Tile with tile: bits of integers (spec 3.21)."""
+"""Tile with tile: bits of integers."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *

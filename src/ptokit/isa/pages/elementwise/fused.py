@@ -1,4 +1,4 @@
-"""Tile with tile: sums and products of three, and activations after them (spec 3.21)."""
+"""Tile with tile: sums and products of three, and activations after them."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *

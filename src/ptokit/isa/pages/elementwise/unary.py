@@ -1,4 +1,4 @@
-"""One tile: exponentials, roots, signs and complements (spec 3.24)."""
+"""One tile: exponentials, roots, signs and complements."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *

@@ -1,4 +1,4 @@
-"""Tile with number (spec 3.23)."""
+"""Tile with number."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *

@@ -1,4 +1,4 @@
-"""TCI, TTRI, TRANDOM: consecutive numbers, triangles of ones, random numbers (spec C1)."""
+"""TCI, TTRI, TRANDOM: consecutive numbers, triangles of ones, random numbers."""
 
 from ptokit.isa.lang.page import *
 

@@ -1,4 +1,4 @@
-"""MGATHER and MSCATTER: between tiles and elements or rows of global memory (spec 4.4)."""
+"""MGATHER and MSCATTER: between tiles and elements or rows of global memory."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import column

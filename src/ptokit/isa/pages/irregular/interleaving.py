@@ -1,4 +1,4 @@
-"""TINTERLEAVE and TDEINTERLEAVE (spec 3.28): two tiles as one stream of columns, and back."""
+"""TINTERLEAVE and TDEINTERLEAVE: two tiles as one stream of columns, and back."""
 
 from ptokit.isa.lang.page import *
 

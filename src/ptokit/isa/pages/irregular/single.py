@@ -1,4 +1,4 @@
-"""TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output (spec C1.8, 4.2)."""
+"""TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import ON_A2A3

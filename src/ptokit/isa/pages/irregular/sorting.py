@@ -1,4 +1,4 @@
-"""TSORT32 and TMRGSORT: records of a value and an index, sorted and merged (spec C1)."""
+"""TSORT32 and TMRGSORT: records of a value and an index, sorted and merged."""
 
 from ptokit.isa.lang.page import *
 

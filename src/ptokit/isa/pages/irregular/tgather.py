@@ -1,4 +1,4 @@
-"""TGATHER in its three forms, and TGATHERB (spec 3.11 to 3.14)."""
+"""TGATHER in its three forms, and TGATHERB."""
 
 from ptokit.isa.lang.page import *
 

@@ -1,4 +1,4 @@
-"""THISTOGRAM: how often each byte occurs in a row (spec C1.7)."""
+"""THISTOGRAM: how often each byte occurs in a row."""
 
 from ptokit.isa.lang.page import *
 

@@ -1,4 +1,4 @@
-"""TSCATTER by index and by mask (spec C1.3)."""
+"""TSCATTER by index and by mask."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import matching

@@ -1,4 +1,4 @@
-"""TCONCAT: join two tiles side by side, all columns or counts that differ by row (spec 3.5)."""
+"""TCONCAT: join two tiles side by side, all columns or counts that differ by row."""
 
 from ptokit.isa.lang.page import *
 

@@ -1,7 +1,6 @@
 """TEXTRACT and TEXTRACT_FP: copy a window out of a tile, from the accumulator through the fix-pipe.
 
-Legality: tables of spec 3.7. The targets differ in layouts, element types and alignment; the
-meaning is the same everywhere.
+The targets differ in layouts, element types and alignment; the meaning is the same everywhere.
 """
 
 from ptokit.isa.lang.page import *
@@ -34,7 +33,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     """
 
     dst, src = Extract.dst, Extract.src
-    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
     example = {"src": L1.replace("64x64", "64x256"), "row": 0, "col": 64, "dst": L0A}
@@ -144,7 +143,7 @@ class TExtractFp(
     specials = NAN_NARROWED
     example = {"src": L0C_64, "fp": PARAMETERS, "row": 0, "col": 16, "dst": L1_I8}
     dst, src = Extract.dst, Extract.src
-    fp = In(Tile, loc=SCALING, doc="parameters, one u64 for each source column (3.1.3)")
+    fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
     paths = window_from_acc(dst, src, mode)

@@ -1,4 +1,4 @@
-"""TFILLPAD and its two variants: fill what lies outside the valid region (spec 3.9)."""
+"""TFILLPAD and its two variants: fill what lies outside the valid region."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits

@@ -1,4 +1,4 @@
-"""TIMG2COL: unroll the patches of a feature map into the rows of a matrix (spec 3.10)."""
+"""TIMG2COL: unroll the patches of a feature map into the rows of a matrix."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling

@@ -1,4 +1,4 @@
-"""TINSERT and TINSERT_FP: write a tile into a window of a larger one (spec 3.8)."""
+"""TINSERT and TINSERT_FP: write a tile into a window of a larger one."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
@@ -34,7 +34,7 @@ class TInsert(
     """
 
     dst, src = Insert.dst, Insert.src
-    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
     split = Attr(TInsertMode, None, key="tinsertMode")
@@ -105,7 +105,7 @@ class TInsertFp(
     """
 
     dst, src = Insert.dst, Insert.src
-    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     row, col = Insert.row, Insert.col
     relu, mode = Insert.relu, Insert.mode
     example = {"src": L0C, "fp": PARAMETERS, "row": 0, "col": 0, "dst": L1_I8}

@@ -1,4 +1,4 @@
-"""TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type (spec 3.2)."""
+"""TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import *
@@ -40,7 +40,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
 
     dst = Out(Tile, doc="receives the tile")
     src = In(Tile, doc="the tile to move")
-    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc="fix-pipe parameter (3.1.3)")
+    quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
@@ -155,7 +155,7 @@ class TMovFp(
     uses = (FIXPIPE,)
     dst = Out(Tile, doc="receives the tile")
     src = In(Tile, doc="the accumulator tile to move")
-    fp = In(Tile, loc=SCALING, doc="quantisation parameters, one u64 for each column (3.1.3)")
+    fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}

@@ -1,4 +1,4 @@
-"""TPACK: keep the low bits of each element (spec 3.6)."""
+"""TPACK: keep the low bits of each element."""
 
 from ptokit.isa.lang.page import *
 

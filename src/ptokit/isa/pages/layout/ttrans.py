@@ -1,4 +1,4 @@
-"""TTRANS: transpose a tile, or store a feature map in another layout (spec 3.4)."""
+"""TTRANS: transpose a tile, or store a feature map in another layout."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.extents import FRACTALS, N0, WEIGHTS, Extents
