@@ -17,7 +17,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.scopes import OF_THREADS
-from ptokit.analysis.violation import blamed, broken, violation
+from ptokit.analysis.violation import blamed, broken, taken, tolerated, violation
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.nearest import did_you_mean
@@ -94,8 +94,20 @@ class Checker:
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
         if outcome is False:
-            where = blamed(op, rule)
-            self.found.append(violation(op.page, rule, env, where))
+            behind = tolerated(rule, env) and not self.stated(op, rule)
+            made, where = taken if behind else violation, blamed(op, rule)
+            self.found.append(made(op.page, rule, env, where))
+
+    def stated(self, op: Op, rule: Rule) -> bool:
+        """Whether a rule breaks by what types state; compilers do not look behind a `?`."""
+        unsettled = any(value in self.facts.types for _, value in op.values())
+        if rule.slug != "shape" or not self.facts.target.chip or not unsettled:
+            return True
+        types, self.facts.types = self.facts.types, {}
+        try:
+            return rule.holds(self.facts.environment(op)) is False
+        finally:
+            self.facts.types = types
 
     def control(self, op: Op, env: Mapping[str, Any]) -> None:
         """An op with regions: its body says when they run."""

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion, Checker, check_func
-from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
-from ptokit.analysis.violation import blamed, violation
+from ptokit.analysis.violation import UNDEFINED, blamed, tolerated, violation
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Func, Op, Value
@@ -88,7 +87,7 @@ class IntervalAnalysis(Checker):
         elif outcome is False and not varies and self.stated(op, rule):
             super().judge(op, rule, env, outcome)
         elif outcome is False and not varies:
-            self.postponed(op, rule, env, BEHIND)
+            self.postponed(op, rule, env, UNDEFINED if tolerated(rule, env) else BEHIND)
         elif self.facts.blind or rule.warning or same_value(op, rule.formula):
             return
         elif varies and not self.guards:
@@ -96,17 +95,6 @@ class IntervalAnalysis(Checker):
         else:
             why = unknowns(op, rule, env) if outcome is UNKNOWN else ""
             self.left.append(undecided_rule(op, rule, why or GUARDED))
-
-    def stated(self, op: Op, rule: Rule) -> bool:
-        """Whether a rule breaks by what types state; compilers do not look behind a `?`."""
-        chip = self.facts.target.chip
-        if rule.slug != "shape" or not chip or not unsettled(op, self.facts):
-            return True
-        types, self.facts.types = self.facts.types, {}
-        try:
-            return rule.holds(self.facts.environment(op)) is False
-        finally:
-            self.facts.types = types
 
     def postponed(self, op: Op, rule: Rule, env: Mapping[str, Any], why: str) -> None:
         """A rule that breaks where compilers do not look: a warning, and the run refuses it."""
@@ -153,11 +141,6 @@ class IntervalAnalysis(Checker):
         passed = [region(*numbers) for region in regions]
         self.guards -= guard
         return passed
-
-
-def unsettled(op: Op, facts: Facts) -> bool:
-    """Whether an operand's type leaves an extent open that numbers of the program settle."""
-    return any(value in facts.types for _, value in op.values())
 
 
 def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNOWN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -12,6 +13,13 @@ from ptokit.ir.module import Op
 from ptokit.isa.formula.formulas import fields, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
+
+UNDEFINED = "the type says `?`: compilers take it; what is computed of nothing is undefined"
+
+
+def tolerated(rule: Rule, env: Mapping[str, Any]) -> bool:
+    """Whether chips go on where a rule breaks behind a `?` of a type."""
+    return rule.enough is not None and env["machine"].chip and rule.enough.eval(env) is True
 
 
 def broken(
@@ -34,9 +42,15 @@ def broken(
 def violation(
     page: type[Instr], rule: Rule, env: Mapping[str, Any], span: Span | None
 ) -> Diagnostic:
-    """The diagnostic of a page's rule that does not hold under `env`."""
+    """The diagnostic of a page's rule that does not hold under `env`; see also `taken`."""
     help = f"`ptokit explain {page.name}` lists what each target takes"
     return broken(page.mnemonic(), rule, env, span, help)
+
+
+def taken(page: type[Instr], rule: Rule, env: Mapping[str, Any], span: Span | None) -> Diagnostic:
+    """The warning of a rule that is `tolerated`."""
+    found = violation(page, rule, env, span)
+    return replace(found, severity=Severity.WARNING, help=UNDEFINED)
 
 
 def blamed(op: Op, rule: Rule) -> Span | None:

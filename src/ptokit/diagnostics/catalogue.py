@@ -237,7 +237,10 @@ CATALOGUE: dict[str, Entry] = {
         "byte and reports the first element that was never written. `check` reports a tile of "
         "which nothing was written on any way to the instruction, if it surely runs: an error, but "
         "a warning in an excerpt, a function that reads tiles which nothing in it writes. To "
-        "multiply a tile by the number 0 is no such read: it clears the tile.",
+        "multiply a tile by the number 0 is no such read: it clears the tile. On chips an operand "
+        "behind a `?` may be valid for less than the result: a warning, and what is computed of "
+        "elements that nothing wrote is undefined. Further instructions pass that on, element by "
+        "element; a store or a scalar that takes it is this error.",
     ),
     "box-pitch": Entry(
         "the boxes of a tile lie at another pitch than the cube unit takes them",

@@ -27,6 +27,8 @@ Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
 class NumpyArray(Array):
     """Element codes with their type."""
 
+    partly = False  # whether some elements have no value: see `PartlyDefined`
+
     def __init__(self, codes: Codes, dtype: DType) -> None:
         self.codes = codes
         self.dtype = dtype
@@ -42,7 +44,14 @@ class NumpyArray(Array):
 
     @np.errstate(all="ignore")
     def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: per word
+        for x in (self, *others):
+            if isinstance(x, NumpyArray) and x.partly:
+                return x.passed(word, (self, *others), parameters)
         return WORDS[word](self, *others, **parameters)
+
+    def passed(self, word: str, args: Sequence[Term], parameters: dict[str, Any]) -> Array:
+        """The result of a word on arrays of which this one is `partly` defined."""
+        raise NotImplementedError
 
     def like(self, other: Term) -> NumpyArray:
         """`other` as an array: a number takes this one's type."""

@@ -16,6 +16,7 @@ from ptokit.isa.model.layouts import Axis, IndexMap, Piece
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
+VOID = 0x55  # the shadow of what was computed of elements that nothing wrote
 NO_MEMORY = "no memory"  # behind a view without a place
 LARGEST_OUTPUT = 1 << 31  # bytes that views let an array without a size grow to
 
@@ -57,6 +58,7 @@ class Memory:
     """One address space or array: `data` holds the bytes, `shadow` 0xFF where they were written."""
 
     watch: Callable[[Index, bool], None] | None = None  # told which bytes, and whether written
+    voids = False  # whether some bytes may be `VOID`
 
     def __init__(self, name: str, data: Bytes, *, written: bool) -> None:
         self.name = name
@@ -192,6 +194,24 @@ class Elements:
         self._tell(rows, cols, writes=False)
         return self._read(self.memory.data, self.part(rows, cols))
 
+    def voids(self, rows: range, cols: range, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which elements of a window, of those that are not written, were computed of such."""
+        if not self.memory.voids:
+            return np.zeros_like(mask)
+        shadow = self._read(self.memory.shadow, self.part(rows, cols))
+        return mask & (shadow & self._void == self._void)
+
+    def void(self, rows: range, cols: range, mask: NDArray[np.bool_]) -> None:
+        """Elements of a window that was written have no value after all."""
+        self.memory.voids = True
+        shadow = np.where(mask, self._void, self._ones)
+        self._write(self.memory.shadow, self.part(rows, cols), shadow)
+
+    @property
+    def _void(self) -> Codes:
+        """The shadow of an element that was computed of what nothing wrote."""
+        return np.full(8, VOID, np.uint8).view(self.dtype.storage)[0]
+
     def past_end(self, rows: Index, cols: Index) -> bool:
         """Whether one of these elements lies behind the tile that this is a view of."""
         if self.end is None or not rows.size:
@@ -281,7 +301,7 @@ class Elements:
     def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
         """Row and column of the first element of a window that was never written."""
         part = self.part(rows, cols)
-        if 0 not in self.memory.shadow[part.first : part.last].tobytes():
+        if not self.memory.voids and 0 not in self.memory.shadow[part.first : part.last].tobytes():
             return None
         missing = np.argwhere(~self.written(rows, cols))
         if not missing.size:

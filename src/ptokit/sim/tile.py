@@ -21,6 +21,7 @@ from ptokit.isa.model.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
+from ptokit.sim.partlydefined import PartlyDefined, partly_read
 
 
 class KnownRegion(NamedTuple):
@@ -74,17 +75,21 @@ class Matrix:
         if rows.step > 1 or cols.step > 1:
             return self._sampled(rows, cols)
         elements = self.elements
-        if (missing := elements.unwritten(rows, cols)) is not None:
-            self._require_written(missing)
-        return NumpyArray(elements.read(rows, cols), elements.dtype)
+        missing = elements.unwritten(rows, cols)
+        found = NumpyArray(elements.read(rows, cols), elements.dtype)
+        return found if missing is None else partly_read(self, rows, cols, found)
+
+    def beyond(self, rows: range, cols: range) -> Any:  # Any: truth values that broadcast
+        """Which elements of a window lie outside the valid region."""
+        return False
 
     def _sampled(self, rows: range, cols: range) -> Array:
         """Every step-th row and column."""
         grid = np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
-        self._require_written(self.elements.taken_unwritten(*grid))
+        self.require_written(self.elements.taken_unwritten(*grid))
         return NumpyArray(self.elements.take(*grid), self.dtype)
 
-    def _require_written(self, missing: tuple[int, int] | None) -> None:
+    def require_written(self, missing: tuple[int, int] | None) -> None:
         if missing is not None:
             row, col = missing
             raise error(
@@ -108,7 +113,7 @@ class Matrix:
         held = np.mod(wanted, count) if outside is GatherOOB.WRAP else wanted.clip(0, count - 1)
         rows, cols = np.divmod(held, self.cols)
         self._require_inside(rows, cols)
-        self._require_written(self.elements.taken_unwritten(rows, cols))
+        self.require_written(self.elements.taken_unwritten(rows, cols))
         codes = self.elements.take(rows, cols)
         if outside is GatherOOB.ZERO:
             codes = np.where(inside, codes, 0).astype(codes.dtype)
@@ -175,7 +180,7 @@ class Matrix:
         for now in [slice(None)] if word is None else _distinct_batches(wanted):
             codes = new[now]
             if word is not None:
-                self._require_written(self.elements.taken_unwritten(rows[now], cols[now]))
+                self.require_written(self.elements.taken_unwritten(rows[now], cols[now]))
                 old = NumpyArray(self.elements.take(rows[now], cols[now]), self.dtype)
                 codes = old.apply(word, NumpyArray(codes, self.dtype))
                 codes = self._codes(codes)
@@ -206,6 +211,9 @@ class Matrix:
 
     def __setitem__(self, window: Windows, value: Term) -> None:
         rows, cols = self._window(window)
+        if isinstance(value, PartlyDefined) and value.memory is self.memory:
+            value.store(self.elements, rows, cols)
+            return
         self.elements.write(rows, cols, self._codes(value))
 
     def _codes(self, value: Term) -> Codes:
@@ -266,6 +274,10 @@ class Tile(Matrix):
     def address(self) -> int:
         """Byte offset in its memory."""
         return self.elements.address
+
+    def beyond(self, rows: range, cols: range) -> Any:  # Any: as above
+        below = np.array(rows)[:, None] >= self.valid.rows
+        return below | (np.array(cols)[None, :] >= self.valid.cols)
 
     @property
     def place(self) -> tuple[int, int]:

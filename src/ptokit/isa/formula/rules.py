@@ -35,6 +35,7 @@ class Rule:
     The targets are those of these names and all that are like them; None: every target. The
     conditions are those of the `when`s around it, outermost first. `help` says what to do about a
     violation; `slug` names the diagnostic. With `warning` it is no error, `late` only in a run.
+    Compilers look at types alone: where a type says `?`, only `enough` must hold, see `of_types`.
     """
 
     formula: Expr
@@ -44,6 +45,7 @@ class Rule:
     help: str | None = None
     warning: bool = False
     late: bool = False
+    enough: Expr | None = None
 
     @cached_property
     def condition(self) -> Expr | None:
@@ -176,6 +178,14 @@ def warns(*items: Ruled) -> tuple[Rule, ...]:
 def ends_a_run(*items: Ruled) -> tuple[Rule, ...]:
     """The rules only warn before the program runs: compilers take what breaks them."""
     return tuple(replace(rule, late=True) for rule in rules_of(items))
+
+
+def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:
+    """What breaks the rules behind a `?` of a type is a warning on chips, if `enough` holds.
+
+    Elements of dst that are computed from elements that nothing wrote are undefined then.
+    """
+    return tuple(replace(rule, enough=enough) for rule in rules_of(items))
 
 
 def either(*formulas: Expr) -> Expr:

@@ -18,6 +18,12 @@ from ptokit.isa.model.words import GatherOOB, Loc, PadValue, Rounding
 
 # A truth value per element: what comparisons give and `where` takes.
 BOOL = DType("i1", 8, NumberKind.UINT, "bool")
+# words whose elements depend on elements elsewhere; of all others each is a formula of its own
+SHAPING = (
+    *("transpose", "reshape", "window", "pad", "repeat"),
+    *("compact", "count", "pack", "bits", "fold", "matmul"),
+    *("beside", "sort", "merge", "taken", "tally"),
+)
 
 Number: TypeAlias = "int | float"
 Term: TypeAlias = "Array | Number"

@@ -14,6 +14,7 @@ from ptokit.isa.formula.rules import (
     both,
     either,
     named,
+    of_types,
     on,
     warns,
 )
@@ -49,6 +50,13 @@ def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
         named("shape", s.valid.rows == dst.valid.rows, s.valid.cols == dst.valid.cols)
         for s in sources
     )
+
+
+def over_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+    """As `same_region`, of bodies that read dst's valid region of all operands."""
+    inside = (both(dst.valid.rows <= s.rows, dst.valid.cols <= s.cols) for s in sources)
+    pairs = zip(sources, inside, strict=True)
+    return tuple(of_types(same_region(dst, s), enough=enough) for s, enough in pairs)
 
 
 def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:

@@ -77,7 +77,8 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     return (
         elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
         one_type(dst, src0, src1),
-        named("shape", src0.valid.rows == rows, src1.valid.rows == rows),
+        of_types(named("shape", src0.valid.rows == rows), enough=rows <= src0.rows),
+        of_types(named("shape", src1.valid.rows == rows), enough=rows <= src1.rows),
         named("shape", shapes, help=NARROW),
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst, src0, src1),
@@ -185,7 +186,10 @@ class TRowExpand(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES):
         on(CPU, both(dst.dtype.isin(*NUMBERS), src.dtype.isin(*NUMBERS))),
         on(HARDWARE, one_type(dst, src)),
         on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
-        named("shape", src.valid.rows == dst.valid.rows, help="one value for each row of dst"),
+        of_types(
+            named("shape", src.valid.rows == dst.valid.rows, help="one value for each row of dst"),
+            enough=dst.valid.rows <= src.rows,
+        ),
         on(HARDWARE, named("shape", dst.valid.cols >= 1, help="dst has a column")),
         named("shape", src.valid.cols >= 1, help="there must be a first column"),
         when(
@@ -214,7 +218,10 @@ class TColExpand(Instr, pipe=V, specials=NAN_MOVES):
         on(HARDWARE, one_type(dst, src)),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
         on(A2A3, named("element-type", dst.size.isin(1, 2, 4))),
-        named("shape", src.valid.cols == dst.valid.cols, help="one value for each column of dst"),
+        of_types(
+            named("shape", src.valid.cols == dst.valid.cols, help=FOR_EACH),
+            enough=dst.valid.cols <= src.cols,
+        ),
         named("shape", src.valid.rows >= 1, help="there must be a first row"),
         named("layout", both(dst.layout == ND, src.layout == ND), help="store both row-major"),
         in_vec(dst, src),
@@ -249,11 +256,17 @@ def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...
     return (
         elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
         one_type(dst, src0, src1),
-        same_region(dst, src0),
+        over_region(dst, src0),
         on(HARDWARE, same_extents(dst, src0)),
         named("shape", src1.valid.rows >= 1, help="there must be a first row"),
         on(CPU, named("shape", src1.valid.cols >= dst.valid.cols, help=FOR_EACH)),
-        on(HARDWARE, named("shape", src1.valid.cols == dst.valid.cols, help=FOR_EACH)),
+        on(
+            HARDWARE,
+            of_types(
+                named("shape", src1.valid.cols == dst.valid.cols, help=FOR_EACH),
+                enough=dst.valid.cols <= src1.cols,
+            ),
+        ),
         named("layout", stored, help="store all row-major"),
         in_vec(dst, src0, src1),
     )

@@ -145,7 +145,7 @@ def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     bits = mask.valid.cols * mask.size * 8 >= dst.valid.cols
     return (
         one_type(dst, *sources),
-        same_region(dst, *sources),
+        over_region(dst, *sources),
         named("element-type", mask.dtype.isin(i8, u8, i16, u16, i32, u32), help="bits of integers"),
         named("layout", mask.layout == ND, help="store the mask row-major"),
         named("shape", mask.valid.rows >= dst.valid.rows, bits, help="a bit for each element"),

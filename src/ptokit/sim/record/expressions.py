@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ptokit.isa.lang.arrays import BOOL, Array, Term
+from ptokit.isa.lang.arrays import BOOL, SHAPING, Array, Term
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import known
@@ -139,13 +139,6 @@ class Whole(Traced):
     @property
     def first(self) -> Traced:
         return self.args[0]
-
-
-SHAPING = (
-    *("transpose", "reshape", "window", "pad", "repeat"),
-    *("compact", "count", "pack", "bits", "fold", "matmul"),
-    *("beside", "sort", "merge", "taken", "tally"),
-)
 
 
 def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType, Num, Num]:

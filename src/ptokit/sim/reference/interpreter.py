@@ -18,7 +18,7 @@ import numpy as np
 from ptokit.analysis.checker import unknown_op
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
-from ptokit.analysis.violation import blamed, violation
+from ptokit.analysis.violation import blamed, taken, tolerated, violation
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.formula.rules import doubtful
@@ -272,8 +272,10 @@ class _Execution:
         if self.result is not None:
             seen[self.result] = target.resolve_any(self.op.results[0].type)
         for rule in self.ready.broken(seen):
-            problem = violation(self.page, rule, seen, blamed(self.op, rule))
-            if not rule.warning:
+            goes_on = tolerated(rule, seen)  # what types state was judged before the run
+            made, where = taken if goes_on else violation, blamed(self.op, rule)
+            problem = made(self.page, rule, seen, where)
+            if problem.is_error:
                 raise PtoError(problem)
             self.run.core.warned.setdefault((self.op, rule), problem)
         if self.refine is None or self.result is None:

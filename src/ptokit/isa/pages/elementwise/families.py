@@ -19,7 +19,7 @@ def pointwise(
     return (
         elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
         one_type(*tiles),
-        same_region(*tiles),
+        over_region(*tiles),
         in_vec(*tiles),
         row_major(*tiles),
     )

@@ -97,7 +97,7 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
     rules = (
         src0.dtype == src1.dtype,
         pairs(dst, src0, *((a, (b,)) for a, b in NARROWED.items())),
-        same_region(dst, src0, src1),
+        over_region(dst, src0, src1),
         in_vec(dst, src0, src1),
         row_major(dst, src0, src1),
     )
@@ -142,7 +142,7 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
         both(src0.dtype == i32, src1.dtype == i32),
         on(CPU, dst.dtype.isin(f16, f32)),
         on(HARDWARE, dst.dtype == f16),
-        same_region(dst, src0, src1),
+        over_region(dst, src0, src1),
         in_vec(dst, src0, src1),
         row_major(dst, src0, src1),
         scratch(
@@ -173,7 +173,7 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5",
         named("element-type", either(same, widening), help="one type, or f16 into f32"),
         on(HARDWARE, dst.dtype.isin(f16, f32)),
         exact(kind, src),
-        same_region(dst, src),
+        over_region(dst, src),
         on(HARDWARE, same_extents(dst, src)),
         in_vec(dst, src),
         row_major(dst, src),
