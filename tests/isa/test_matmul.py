@@ -1,4 +1,4 @@
-"""TMATMUL, TMATMUL_ACC and TMATMUL_BIAS against exact arithmetic, and the legality table of 4.5."""
+"""TMATMUL, TMATMUL_ACC and TMATMUL_BIAS against exact arithmetic, and what each target takes."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def test_the_element_that_is_missing_is_named() -> None:
     assert "(0, 2)" in (problem.value.diagnostics[0].seen or "")
 
 
-# Legality: table of 4.5 --------------------------------------------------------------------------
+# Legality: what each target takes -----------------------------------------------------------------
 
 FLOATS8 = ("f8e4m3", "f8e5m2")
 COMMON = [

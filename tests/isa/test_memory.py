@@ -1,4 +1,4 @@
-"""TLOAD and TSTORE against the per-element formulas of table 4.1, and the rules of 4.2 and 4.3."""
+"""TLOAD and TSTORE against formulas for each element, and their rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptokit.isa.model.tiles import CustomPad
 
 Five = tuple[int, int, int, int, int]
 
-# Table 4.1: (extents, row, column) -> the five indices
+# each layout: (extents, row, column) -> the five indices
 INDICES: dict[str, Callable[[Five, int, int], Five]] = {
     "nd": lambda n, r, c: (
         r // (n[1] * n[2] * n[3]),
@@ -257,7 +257,7 @@ SIGNED, UNSIGNED = ("i8", "i16", "i32"), ("u8", "u16", "u32")
 
 
 def pad_code(pad: str, dtype: str) -> int:
-    """Table 3.9, the NPU column."""
+    """The pads of hardware."""
     bits = bits_of(dtype)
     if pad in ("null", "zero"):
         return 0

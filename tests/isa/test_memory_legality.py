@@ -1,4 +1,4 @@
-"""Which loads and stores each target takes, row by row of the tables of 4.1 and 4.2."""
+"""Which loads and stores each target takes, a row for each case."""
 
 from __future__ import annotations
 

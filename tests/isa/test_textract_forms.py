@@ -34,7 +34,7 @@ BOTH = "a2a3 a5"
 
 
 def test_parameters_are_indexed_by_the_source_column() -> None:
-    """The run of 3.7: fp[c] = 0.5 (c + 1), col 16, values c - 10."""
+    """A worked example: fp[c] = 0.5 (c + 1), col 16, values c - 10."""
     values = np.tile(np.arange(32, dtype=np.float32) - 10, (16, 1))
     acc, fp = made("acc f32 16x32 nz", values), made("scaling u64 1x32", scales(32))
     for target in ("cpu", "a5"):

@@ -28,7 +28,7 @@ ALL = "cpu a2a3 a5"
 BOTH = "a2a3 a5"
 
 
-# Legality: the tables of 3.7 ---------------------------------------------------------------------
+# Legality: what each path takes -------------------------------------------------------------------
 
 
 class Row(NamedTuple):

@@ -22,7 +22,7 @@ ALL = INTS | {"f16", "bf16", "f32"}
 FLOATS = {"f16", "bf16", "f32"}
 TARGETS = ("cpu", "a2a3", "a5")
 
-# op -> element types on cpu, a2a3, a5 (3.21, 3.23, 3.24, 3.27, 3.29)
+# op -> element types on cpu, a2a3, a5
 TYPES = {
     "tadd": (ALL, A2A3, ALL),
     "tsub": (ALL, A2A3, ALL),

@@ -17,7 +17,7 @@ SHAPES = ((1, 64), (16, 64), (32, 32), (64, 128), (48, 96), (17, 64), (128, 16))
 
 
 def box(layout: Layout, dtype: DType, fractal: int) -> tuple[int, int]:
-    """Rows and columns of the inner box, from the table of 1.2."""
+    """Rows and columns of the inner box."""
     c0 = 32 // max(dtype.bits // 8, 1)
     row_major = layout.name[1] == "Z"
     if fractal == 1024:
@@ -28,7 +28,7 @@ def box(layout: Layout, dtype: DType, fractal: int) -> tuple[int, int]:
 
 
 def expected(layout: Layout, rows: int, cols: int, r0: int, c0: int, r: int, c: int) -> int:
-    """The storage offset of (r, c), from the table of 1.3, letter by letter."""
+    """The storage offset of (r, c), letter by letter."""
     if layout.name == "ND":
         return r * cols + c
     if layout.name == "DN":

@@ -1,6 +1,6 @@
 """Blocks that meet in global memory: the native engine runs them as if one after the other.
 
-Not those that write over parts of one another: no order is promised there (4.8).
+Not those that write over parts of one another: no order is promised there.
 """
 
 from __future__ import annotations

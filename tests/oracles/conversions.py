@@ -1,4 +1,4 @@
-"""Conversions between element types (2.2, 3.25): every representable value is a row of a table."""
+"""Conversions between element types: every representable value is a row of a table."""
 
 from __future__ import annotations
 

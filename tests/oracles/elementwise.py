@@ -1,4 +1,4 @@
-"""Elementwise, tile with tile and tile with number (3.20, 3.21, 3.23)."""
+"""Elementwise, tile with tile and tile with number."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def rounded_down(a: int, b: int, width: int) -> int:
 
 
 def floored(a: Array, b: Array) -> Array:
-    """3.21: fmod, and the divisor added where the signs differ."""
+    """`fmod`, and the divisor added where the signs differ."""
     rest = in_double(np.fmod)(a, b)
     apart = ((a >= 0) != (b >= 0)) & (rest != 0)
     return np.where(apart, add(rest, np.broadcast_to(b, rest.shape)), rest)
 
 
 def modular(x: int, n: int, width: int) -> int:
-    """3.21: modulo the type; a negative exponent leaves 1 and -1 only."""
+    """Modulo the type; a negative exponent leaves 1 and -1 only."""
     if n >= 0:
         return pow(x, n, 1 << width)
     return x ** (n % 2) if abs(x) == 1 else 0
@@ -150,7 +150,7 @@ binary(ulp=1, TPow=power, TPowS=power)  # G8
 
 @meaning("TMulAddDst")
 def product_added(dst: Seen, src0: Seen, src1: Seen) -> Array:
-    """3.21, rounded twice (E5)."""
+    """Rounded twice (dispute E5)."""
     with np.errstate(all="ignore"):
         return add(multiply(src0.values, src1.values), dst.values)
 
@@ -187,7 +187,7 @@ def fitted(x: Array, src: str, dst: str) -> Array:
 
 @meaning("TAddDeqRelu")
 def sum_dequantised(dst: Seen, src0: Seen, src1: Seen, deq_scale: float) -> Array:
-    """3.21, E27: the sum wraps; one product in f32, clamped to f16."""
+    """The sum wraps; one product in f32, clamped to f16."""
     total = wrapped(src0.values.astype(np.int64) + src1.values, "i32")
     with np.errstate(all="ignore"):
         scaled = quieted(total.astype(np.float32) * np.float32(deq_scale), "f32")
@@ -196,7 +196,7 @@ def sum_dequantised(dst: Seen, src0: Seen, src1: Seen, deq_scale: float) -> Arra
 
 @meaning("TAxpy")
 def scaled_and_added(dst: Seen, src: Seen, scalar: float) -> Array:
-    """3.21: the product in src's type, the sum in dst's."""
+    """The product in src's type, the sum in dst's."""
     with np.errstate(all="ignore"):
         product = multiply(src.values, number(scalar, src.dtype))
         return add(dst.values, converted(product, src.dtype, dst.dtype))
@@ -204,12 +204,12 @@ def scaled_and_added(dst: Seen, src: Seen, scalar: float) -> Array:
 
 @meaning("TExpandS")
 def filled(dst: Seen, scalar: float) -> Array:
-    """3.23: the valid region; of a mat tile all of it."""
+    """The valid region; of a mat tile all of it."""
     region = dst.all.shape if dst.kind.loc.name == "MAT" else dst.valid
     return np.broadcast_to(number(scalar, dst.dtype), region)
 
 
 @meaning("TExpandSConv")
 def filled_maps(dst: Seen, scalar: float) -> Array:
-    """3.23: all of a convolution tile."""
+    """All of a convolution tile."""
     return np.broadcast_to(number(scalar, dst.dtype), dst.all.shape)

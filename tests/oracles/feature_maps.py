@@ -1,4 +1,4 @@
-"""Convolution tiles: unrolled, in other layouts, windows of weights, registers (1.6, 3.10)."""
+"""Convolution tiles: unrolled, in other layouts, windows of weights, registers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ N0 = 16
 
 
 def c0_of(dtype: str) -> int:
-    """1.6: channels in 32 bytes."""
+    """Channels in 32 bytes."""
     return 256 // bits_of(dtype)
 
 
 @meaning("TImg2Col")
 def unrolled(dst: Seen, src: Seen, pos_m: int, pos_k: int) -> Array:
-    """3.10: row m is the patch under the filter's m-th position."""
+    """Row m is the patch under the filter's m-th position."""
     kind = src.kind
     *_, c1, height, width, c0 = kind.shape
     image = src.all.reshape(-1, c1, height, width, c0)
@@ -75,7 +75,7 @@ BLOCKS: dict[str, Callable[[Array], Array]] = {
 
 @meaning("TTransConv")
 def relaid(dst: Seen, src: Seen) -> Array:
-    """3.4: every element keeps its group, image, channel, depth, row and column."""
+    """Every element keeps its group, image, channel, depth, row and column."""
     source, target = src.kind.layout.name, dst.kind.layout.name
     shape, c0 = dst.kind.shape, c0_of(src.dtype)
     if source in PLANAR:
@@ -96,7 +96,7 @@ def relaid(dst: Seen, src: Seen) -> Array:
 
 @meaning("TExtractConv")
 def weight_window(dst: Seen, src: Seen, row: int, col: int) -> Array:
-    """3.7, form 9: K x N of the weights; whole blocks of c0 rows and 16 columns."""
+    """K x N of the weights; whole blocks of c0 rows and 16 columns."""
     *_, last = src.kind.shape
     if len(src.kind.shape) == 4:  # [c1 h w, n1, n0, c0]
         blocks, n1, n0, _ = src.kind.shape
@@ -118,7 +118,7 @@ def fields(*parts: tuple[int, int]) -> int:
 
 @meaning("SetFmatrix")
 def fmatrix(src: Seen, mode: str) -> Mapping[str, int]:
-    """3.10: W [15:0], H [31:16], padding left, right, top, bottom."""
+    """W [15:0], H [31:16], padding left, right, top, bottom."""
     *_, height, width, _ = src.kind.shape
     left, right, top, bottom = src.kind.padding
     return {
@@ -130,7 +130,7 @@ def fmatrix(src: Seen, mode: str) -> Mapping[str, int]:
 
 @meaning("SetPadding")
 def padding(src: Seen, mode: str) -> Mapping[str, int]:
-    """3.10: the bits of the pad value; eight bits stand twice."""
+    """The bits of the pad value; eight bits stand twice."""
     code = int(codes_of(np.array([src.kind.pad_value], np.float64), src.dtype)[0])
     if bits_of(src.dtype) == 4:
         code &= 15
@@ -139,18 +139,18 @@ def padding(src: Seen, mode: str) -> Mapping[str, int]:
 
 @meaning("SetRepeat")
 def repetition(src: Seen, mode: str) -> Mapping[str, int]:
-    """3.10: stride [15:0], time [23:16], mode [24]; A5: [47:32], [63:48]."""
+    """Stride [15:0], time [23:16], mode [24]; A5: [47:32], [63:48]."""
     (stride, times, how), (step, first) = src.kind.repeat, src.kind.into
     return {f"RPT_{mode[0]}": fields((stride, 0), (times, 16), (how, 24), (step, 32), (first, 48))}
 
 
 @meaning("SetQuantScalar")
 def quant_scalar(scale: float, out: str) -> Mapping[str, int]:
-    """3.1.7: the bits of the scale; bit 46 where the result is an i8."""
+    """The bits of the scale; bit 46 where the result is an i8."""
     return {"QUANT_PRE": int(np.float32(scale).view(np.uint32)) | (out == "I8") << 46}
 
 
 @meaning("SetQuantVector")
 def quant_vector(address: Any) -> Result:  # Any: of `fp`
-    """3.1.7: FPC = (address >> 7) << 8."""
+    """FPC = (address >> 7) << 8."""
     return {"FPC": address["fp"] >> 7 << 8}

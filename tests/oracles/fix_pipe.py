@@ -1,4 +1,4 @@
-"""The fix-pipe (3.1): every mode of table 3.1.2 by the formulas of 3.1.3 to 3.1.5."""
+"""The fix-pipe: every mode by the vendor's formulas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NARROW = {
 SHIFT = {("i32", "i16"): "shift"}
 FLOATS = {("f32", "f16"): "clipped", ("f32", "bf16"): "clipped"}
 A5_ONLY = {("f32", "hif8"): "scaled", ("f32", "f8e4m3"): "scaled", ("i32", "bf16"): "scaled"}
-# table 3.1.2: (source, destination) -> how, by target and kind of parameter
+# (source, destination) -> how, by target and kind of parameter
 MODES: dict[tuple[str, str], dict[tuple[str, str], str]] = {
     ("cpu", "scalar"): NARROW | SHIFT | FLOATS,
     ("a2a3", "scalar"): NARROW | SHIFT | FLOATS,
@@ -41,7 +41,7 @@ def plainly(values: Array, src: str, dst: str, *, relu: bool) -> Array:
 
 
 def fp19(scale: Array) -> Array:
-    """1-8-10 of bits 31:13; a zero exponent with a mantissa is a normal one (3.1.3)."""
+    """1-8-10 of bits 31:13; a zero exponent with a mantissa is a normal one."""
     bits = scale.view(np.uint32)
     short = bits & np.uint32(0xFFFFE000)
     exponent, mantissa = bits >> 23 & 255, bits >> 13 & 1023

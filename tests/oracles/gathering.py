@@ -1,4 +1,4 @@
-"""TGATHER in its three forms, and TGATHERB (3.11 to 3.14)."""
+"""TGATHER in its three forms, and TGATHERB."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PERIOD = {
 
 @meaning("TGather")
 def by_index(dst: Seen, src0: Seen, indices: Seen, outside: str | None, target: str) -> Array:
-    """3.11: indices count the declared shape row by row; the simulator wraps, hardware must not."""
+    """Indices count the declared shape row by row; the simulator wraps, hardware must not."""
     rows, cols = dst.valid
     table, index = src0.all.reshape(-1), indices.all[:rows, :cols].astype(np.int64)
     out = (index < 0) | (index >= table.size)
@@ -32,7 +32,7 @@ def by_index(dst: Seen, src0: Seen, indices: Seen, outside: str | None, target: 
 
 @meaning("TGatherMask")
 def by_mask(dst: Seen, src: Seen, pattern: str, axis: str) -> Result:
-    """3.12: whole rows; or columns, whose elements follow one another in the storage."""
+    """Whole rows; or columns, whose elements follow one another in the storage."""
     first, step = PERIOD[pattern]
     rows, cols = src.valid
     codes = src.codes[:rows, :cols]
@@ -50,7 +50,7 @@ def by_row(tile: Seen, rows: int) -> Array:
 def by_comparison(
     dst: Seen, src0: Seen, k_value: Seen, cdst: Seen, offset: int, cmp: str
 ) -> Result:
-    """3.13: flat indices of the matches; what follows them stays."""
+    """Flat indices of the matches; what follows them stays."""
     rows = src0.valid[0]
     limits = converted(by_row(k_value, rows), k_value.dtype, src0.dtype)
     return matching(dst, src0, limits, cdst, offset, cmp)
@@ -60,7 +60,7 @@ def by_comparison(
 def by_comparison_with_one(
     dst: Seen, src0: Seen, k_value: float, cdst: Seen, offset: int, cmp: str
 ) -> Result:
-    """3.13, the text of the assembler: one threshold."""
+    """As the assembler has it: one threshold."""
     limits = typed(number(k_value, src0.dtype), src0.dtype).reshape(-1)
     return matching(dst, src0, limits, cdst, offset, cmp)
 
@@ -78,7 +78,7 @@ def matching(dst: Seen, src0: Seen, limits: Array, cdst: Seen, offset: int, cmp:
 
 @meaning("TGatherB")
 def by_block(dst: Seen, src: Seen, offsets: Seen) -> Array:
-    """3.14: blocks of 32 bytes; one that would reach past the source is left as it is."""
+    """Blocks of 32 bytes; one that would reach past the source is left as it is."""
     if {dst.kind.layout.name, offsets.kind.layout.name} != {"ND"}:
         raise Undefined("3.14 speaks of row-major storage only")
     size = bits_of(dst.dtype) // 8
@@ -130,7 +130,7 @@ def spread(dst: Seen, src: Seen, pattern: str, axis: str, target: str) -> Array:
 
 @meaning("TInterleave")
 def interleaved(src0: Seen, src1: Seen) -> Result:
-    """3.28: columns alternately."""
+    """Columns alternately."""
     rows, cols = src0.valid
     stream = np.stack([src0.values, src1.values], axis=2).reshape(rows, 2 * cols)
     second = cols - cols % 2  # of an odd number, a pair that both have a part of
@@ -151,7 +151,7 @@ def separated_one(src: Seen) -> Result:
 def reached(
     tile: Seen, table: Seen, indices: Seen, coalesce: str | None
 ) -> tuple[Array, int, bool]:
-    """4.4: the indices as u32, how many there may be, and whether they are of rows."""
+    """The indices as u32, how many there may be, and whether they are of rows."""
     region = indices.valid
     rows = coalesce == "ROW" or (coalesce is None and region != tile.valid)
     index = indices.codes[: region[0], : region[1]].astype(np.int64)
@@ -179,7 +179,7 @@ def read_at(
 def written_at(
     dst: Seen, src: Seen, indices: Seen, coalesce: str | None, atomic: str, outside: str | None
 ) -> Array:
-    """4.4: one after the other; sums are rounded each time."""
+    """One after the other; sums are rounded each time."""
     index, count, rows = reached(src, dst, indices, coalesce)
     out = dst.all.copy()
     for r in range(src.valid[0]):
@@ -276,4 +276,4 @@ def with_element(dst: Seen, offset: int, val: float) -> Result:
 
 @meaning("TPrefetch", "TPrint", "TPrintView")
 def nothing_written() -> None:
-    """4.2, C1.8: a hint, and text on standard output."""
+    """A hint, and text on standard output."""

@@ -148,7 +148,7 @@ def _compared(case: Case, scene: Scene, got: Side, result: Result) -> Iterator[s
 
 
 def _result(case: Case, scene: Scene) -> Result:
-    """What the oracle says; an instruction whose output is empty does nothing (4.6)."""
+    """What the oracle says; an instruction whose output is empty does nothing."""
     for operand in case.page.operands:
         valid = getattr(case.given.get(operand.name), "valid", None)
         empty = valid is not None and 0 in (valid.rows, valid.cols)

@@ -1,4 +1,4 @@
-"""Moves of tiles and of windows (3.2 to 3.9, 3.15)."""
+"""Moves of tiles and of windows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def by_column(
 def window(
     dst: Seen, src: Seen, quant: Any, row: int, col: int, relu: str, target: str, fixpipe: Any
 ) -> Array:
-    """3.7, forms 1 to 3."""
+    """A window, as it stands."""
     rows, cols = dst.valid
     part = src.all[row : row + rows, col : col + cols]
     return out_of(part, src, dst, quant, relu, target, fixpipe)
@@ -47,7 +47,7 @@ def window(
 def window_by_column(
     dst: Seen, src: Seen, fp: Seen, row: int, col: int, relu: str, target: str, fixpipe: Any
 ) -> Array:
-    """3.7, form 4: fp is indexed by the source column."""
+    """`fp` is indexed by the source column."""
     rows, cols = dst.valid
     part, params = src.all[row : row + rows, col : col + cols], fp.codes[:1, col : col + cols]
     return by_column(part, src, dst, params, relu, target, fixpipe)
@@ -57,7 +57,7 @@ def window_by_column(
 def two_windows(
     dst0: Seen, dst1: Seen, src: Seen, row0: int, col0: int, row1: int, col1: int
 ) -> Result:
-    """3.7, form 8."""
+    """One tile becomes two."""
     (r0, c0), (r1, c1) = dst0.valid, dst1.valid
     return {
         "dst0": src.all[row0 : row0 + r0, col0 : col0 + c0],
@@ -76,7 +76,7 @@ def inserted(dst: Seen, new: Array, row: int, col: int) -> Array:
 def insertion(
     dst: Seen, src: Seen, quant: Any, row: int, col: int, relu: str, target: str, fixpipe: Any
 ) -> Array:
-    """3.8: into a window; everything else keeps its value."""
+    """Into a window; everything else keeps its value."""
     return inserted(dst, out_of(src.values, src, dst, quant, relu, target, fixpipe), row, col)
 
 
@@ -84,7 +84,7 @@ def insertion(
 def insertion_by_column(
     dst: Seen, src: Seen, fp: Seen, row: int, col: int, relu: str, target: str, fixpipe: Any
 ) -> Array:
-    """3.8: fp by the window's own columns."""
+    """`fp` by the window's own columns."""
     params = fp.codes[:1, : src.valid[1]]
     new = by_column(src.values, src, dst, params, relu, target, fixpipe)
     return inserted(dst, new, row, col)
@@ -92,7 +92,7 @@ def insertion_by_column(
 
 @meaning("TMov")
 def move(dst: Seen, src: Seen, quant: Any, relu: str, target: str, fixpipe: Any) -> Array:
-    """3.2: bits, but for the ways out of acc and into the bias table, and with relu."""
+    """Bits, but for the ways out of acc and into the bias table, and with relu."""
     acc, bias = src.kind.loc.name == "ACC", dst.kind.loc.name == "BIAS"
     if quant is None and relu != NORMAL and not acc and not bias:
         rows, cols = src.valid
@@ -112,7 +112,7 @@ def move_by_column(dst: Seen, src: Seen, fp: Seen, relu: str, target: str, fixpi
 
 @meaning("TMovScale")
 def scales(dst: Seen, src: Seen, axis: str) -> Array | InStorage:
-    """3.2 f: rows, or with axis 0 columns, become rows; zeros up to whole boxes of 16.
+    """Rows, or with axis 0 columns, become rows; zeros up to whole boxes of 16.
 
     Another fractal than 32: its golden data fill storage box by box, each of 16 rows and 2 columns.
     """
@@ -139,13 +139,13 @@ def transpose(dst: Seen, src: Seen) -> Array:
 
 @meaning("TConcat")
 def side_by_side(dst: Seen, src0: Seen, src1: Seen) -> Array:
-    """3.5: as much of both as dst's valid columns take."""
+    """As much of both as dst's valid columns take."""
     both = np.concatenate([src0.values, src1.values], axis=1)
     return both[: dst.valid[0], : dst.valid[1]]
 
 
 def counted(count: Seen, rows: int) -> Array:
-    """3.5: counts by row, each in bytes of its own type."""
+    """Counts by row, each in bytes of its own type."""
     found = count.all[:rows, 0].astype(np.int64) // (bits_of(count.dtype) // 8)
     if (found < 0).any():
         raise Undefined("negative counts")
@@ -184,7 +184,7 @@ def counted_with_sum(
     return {"dst": out, "dst_idx": typed(new[:, None], dst_idx.dtype)}
 
 
-# table of 3.9: (maximum, minimum); other types have 0
+# (maximum, minimum); other types have 0
 ENDS = {
     "f32": (0x7F800000, 0xFF800000),
     "f16": (0x7C00, 0xFC00),
@@ -214,21 +214,21 @@ def padded(dst: Seen, codes: Array, target: str) -> Array:
 
 @meaning("TFillPad", "TFillPadInplace", "TFillPadExpand")
 def fill(dst: Seen, src: Seen, target: str) -> Array:
-    """3.9: the entire physical tile."""
+    """The entire physical tile."""
     rows, cols = src.valid
     return padded(dst, src.codes[:rows, :cols], target)
 
 
 @meaning("SubView")
 def view(dst: Seen, src: Seen, row: int, col: int) -> Array:
-    """3.15: what is seen through `dst` from now on."""
+    """What is seen through `dst` from now on."""
     rows, cols = dst.valid
     return src.all[row : row + rows, col : col + cols]
 
 
 @meaning("TReshape", "TAlias", "TileBitcast")
 def reading(dst: Seen, src: Seen) -> Array:
-    """3.3: the bytes of `src`, read as dst's type says; other bytes must not lie between them."""
+    """The bytes of `src`, read as dst's type says; other bytes must not lie between them."""
     if not src.together:
         raise Refused("layout")
     raw = src.storage

@@ -1,4 +1,4 @@
-"""Matrix products (4.5): one fused multiply-add for each k, ascending."""
+"""Matrix products: one fused multiply-add for each k, ascending."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def scale_values(scale: Seen) -> Array:
 def scaled_product(
     a: Seen, a_scale: Seen, b: Seen, b_scale: Seen, start: Array | None = None
 ) -> Array:
-    """4.5.1: per k, acc = f32(f64(acc) + f64(a b) f64(sa sb)), the scales of group k div 32."""
+    """Per k, acc = f32(f64(acc) + f64(a b) f64(sa sb)), the scales of group k div 32."""
     left, right = (x.values.astype(np.float64) for x in (a, b))
     rows, cols = left.shape[0], right.shape[1]
     total = np.zeros((rows, cols), np.float32)
@@ -95,7 +95,7 @@ def groups_biased(a: Seen, a_scale: Seen, b: Seen, b_scale: Seen, bias: Seen) ->
     return scaled_product(a, a_scale, b, b_scale, bias.all[:1])
 
 
-# 4.5.1: a handle gives the scales of an operand to whoever asks for them again
+# a handle gives the scales of an operand to whoever asks for them again
 A = "!pto.tile_buf<left, 16x64xf8E4M3FN, blayout=col_major, slayout=row_major>"
 B = "!pto.tile_buf<right, 64x16xf8E4M3FN, slayout=col_major>"
 C = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"

@@ -1,4 +1,4 @@
-"""Quantisation (3.26): the formulas and the table of its steps, by NumPy and `ml_dtypes`."""
+"""Quantisation: the formulas and the table of its steps, by NumPy and `ml_dtypes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, control flow, handles and flags: what is only seen in programs (1.7, 4.1, 4.6, 4.8)."""
+"""Numbers, control flow, handles and flags: what is only seen in programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where elements lie: the index formulas of tables 1.2, 1.3 and 4.1, and elements in bytes."""
+"""Where elements lie: index formulas for each layout, and elements in bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def lines(dtype: str) -> int:
 
 
 def box(layout: str, fractal: int, c0: int) -> tuple[int, int]:
-    """Table 1.2."""
+    """Rows and columns of the inner box."""
     if layout in ("nd", "dn"):
         return 1, 1
     if fractal == 1024:
@@ -30,7 +30,7 @@ def box(layout: str, fractal: int, c0: int) -> tuple[int, int]:
 
 
 def offsets(layout: str, fractal: int, rows: int, cols: int, c0: int) -> Index:
-    """Table 1.3: the storage offset, in elements, of every (row, column)."""
+    """The storage offset, in elements, of every (row, column)."""
     r, c = np.indices((rows, cols))
     if layout == "nd":
         return r * cols + c
@@ -47,7 +47,7 @@ def offsets(layout: str, fractal: int, rows: int, cols: int, c0: int) -> Index:
 
 
 def global_offsets(layout: str, shape: tuple[int, ...], stride: tuple[int, ...]) -> Index:
-    """Table 4.1: the offset from the base, in elements, of every (row, column) of a view."""
+    """The offset from the base, in elements, of every (row, column) of a view."""
     n, m = list(shape), list(stride)
     while len(n) < 5:
         m.insert(0, n[0] * m[0])

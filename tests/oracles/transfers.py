@@ -1,4 +1,4 @@
-"""Between global memory and tiles (4.2, 4.3)."""
+"""Between global memory and tiles."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from oracles.registry import Seen, arithmetic, meaning
 
 @meaning("TLoad")
 def load(dst: Seen, src: Seen, target: str) -> Array:
-    """4.2: bits move; the whole of dst's storage outside takes the pad."""
+    """Bits move; the whole of dst's storage outside takes the pad."""
     rows, cols = dst.valid
     return padded(dst, src.codes[:rows, :cols].astype(dst.codes.dtype), target)
 
 
 @meaning("TLoadConv")
 def load_maps(dst: Seen, src: Seen) -> Array:
-    """1.6: storage is row-major over the extents; bits move."""
+    """Storage is row-major over the extents; bits move."""
     return typed(src.codes.reshape(dst.all.shape), dst.dtype)
 
 
 def stored(dst: Seen, new: Array, atomic: str) -> Array:
-    """4.3: assigned, or added in dst's type."""
+    """Assigned, or added in dst's type."""
     if atomic == "NONE":
         return new
     old = dst.all[: new.shape[0], : new.shape[1]]

@@ -1,4 +1,4 @@
-"""Elementwise, reductions and expands (3.20 to 3.29)."""
+"""Elementwise, reductions and expands."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def running(rows: Array, start: Array, f: Function = np.add) -> Array:
 
 @meaning("TRowSum")
 def row_sums(dst: Seen, src: Seen, order: str) -> Array | None:
-    """3.27 and the order of the target: `orders`."""
+    """Added in the order of the target: `orders`."""
     if not src.valid[1]:
         return None
     if not is_float(src.dtype) or order in ("cpu", "recorded", "left"):
@@ -131,14 +131,14 @@ def sums_in_turn(dst: Seen, src: Seen, order: str) -> Array:
 
 @meaning("TRowProd")
 def products_of_rows(dst: Seen, src: Seen) -> Array | None:
-    """3.27: left to right from 1, rounded to the type at every step."""
+    """Left to right from 1, rounded to the type at every step."""
     total = running(src.values.T, np.ones(src.valid[0], FORMATS[src.dtype][1]), np.multiply)
     whole = converted(quieted(total, src.dtype), src.dtype, dst.dtype)
     return whole[:, None] if src.valid[1] else None
 
 
 def down(start: int, f: Function) -> Oracle:
-    """3.27: top to bottom, in dst's type at every step."""
+    """Top to bottom, in dst's type at every step."""
 
     def oracle(given: Given) -> Array | None:
         src: Seen = given["src"]
@@ -153,7 +153,7 @@ def down(start: int, f: Function) -> Oracle:
 
 @meaning("TColSum")
 def column_sums(dst: Seen, src: Seen, is_binary: bool, order: str) -> Result:
-    """3.27: in turn; binary on chips: in pairs."""
+    """In turn; binary on chips: in pairs."""
     if is_binary and order in ("a2a3", "a5") and is_float(dst.dtype) and 0 not in src.valid:
         with np.errstate(all="ignore"):
             return quieted(orders.pairs(list(src.values)), dst.dtype)[None, :]
@@ -164,7 +164,7 @@ say("TColProd", down(1, np.multiply))
 
 
 def extreme(better: Function, across: bool, index: bool = False) -> Oracle:
-    """3.27: the first element of a row or column, unless a later one is strictly better."""
+    """The first element of a row or column, unless a later one is strictly better."""
 
     def oracle(given: Given) -> Result:
         src: Seen = given["src"]
@@ -199,7 +199,7 @@ for _word, _better in (("Max", np.greater), ("Min", np.less)):
 
 @meaning("TPairReduceSum")
 def sums_of_pairs(dst: Seen, src: Seen) -> Array:
-    """3.27: neighbours; a lone last element plus 0; the rest of dst's storage is 0."""
+    """Neighbours; a lone last element plus 0; the rest of dst's storage is 0."""
     whole = np.zeros_like(dst.all)
     x = np.concatenate([src.values, np.zeros_like(src.values[:, :1])], axis=1)
     pairs = (src.valid[1] + 1) // 2
@@ -210,7 +210,7 @@ def sums_of_pairs(dst: Seen, src: Seen) -> Array:
 
 
 def spread(src: Seen, cols: int, first: bool) -> Array:
-    """3.29: a narrow operand again and again along the row, or its first value (E45)."""
+    """A narrow operand again and again along the row, or its first value (E45)."""
     return src.values[:, np.zeros(cols, int) if first else np.arange(cols) % src.valid[1]]
 
 
@@ -237,7 +237,7 @@ def each_row(f: Function) -> Oracle:
 
 
 def each_column(f: Function) -> Oracle:
-    """3.29: the first row of src1 with every row of src0."""
+    """The first row of src1 with every row of src0."""
 
     def oracle(given: Given) -> Array:
         (rows, cols), second = given["dst"].valid, given["src1"].all[:1]
@@ -260,7 +260,7 @@ def divided(a: Array, b: Array) -> Array:
 
 
 def exponential_of_difference(a: Array, b: Array) -> Array:
-    """3.29: the difference is rounded to the type first."""
+    """The difference is rounded to the type first."""
     return arithmetic(exponential)(arithmetic(np.subtract)(a, b))
 
 
@@ -291,7 +291,7 @@ def first_row(dst: Seen, src: Seen) -> Array:
 
 
 def partly(f: Function, loses: str = "zero") -> Oracle:
-    """3.21: f where both sources are, a copy where one is, 0 or what loses where none is (E26)."""
+    """`f` where both sources are, a copy where one is, 0 or what loses where none is (E26)."""
 
     def oracle(given: Given) -> Array:
         dst, src0, src1 = (given[n] for n in ("dst", "src0", "src1"))
@@ -330,7 +330,7 @@ say("TPartMin", partly(smaller, "max"))
 
 
 def partly_with_index(better: Function) -> Oracle:
-    """3.21: src0's value and index where it is strictly better, else src1's (E7)."""
+    """`src0`'s value and index where it is strictly better, else src1's (E7)."""
 
     def oracle(given: Given) -> Result:
         rows, cols = given["dst_val"].valid
@@ -366,7 +366,7 @@ COMPARED = {
 
 
 def compared(dst: Seen, a: Array, b: Array, mode: str) -> Result:
-    """3.22: a bit for each column, the lowest first; the rest of dst's storage is 0."""
+    """A bit for each column, the lowest first; the rest of dst's storage is 0."""
     with np.errstate(invalid="ignore"):
         truth = COMPARED[mode](a, b)
     size = bits_of(dst.dtype) // 8
@@ -405,7 +405,7 @@ def comparison_with_first(dst: Seen, src0: Seen, src1: Seen, cmp: str, target: s
 
 
 def chosen(mask: Seen, rows: int, cols: int) -> Array:
-    """3.22: the bit of (r, c) is bit c % 8 of byte c // 8 of the mask's row r."""
+    """The bit of (r, c) is bit c % 8 of byte c // 8 of the mask's row r."""
     octets = np.ascontiguousarray(mask.codes).view(np.uint8)
     return np.unpackbits(octets, axis=1, bitorder="little")[:rows, :cols] != 0
 
