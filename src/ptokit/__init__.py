@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptokit.api.kernel import valuenames
     from ptokit.api.kernel.hostside import In, InOut, KernelWarning, Out, spec
     from ptokit.api.kernel.kernel import Kernel, inline, kernel
-    from ptokit.api.kernel.surface import (
+    from ptokit.api.kernel.kernelfunctions import (
         block,
         cdiv,
         copy,
@@ -159,7 +159,7 @@ else:
         "api.kernel.tuning": "Tuning autotune",
         "api.kernel.hostside": "In InOut KernelWarning Out spec",
         "api.kernel.kernel": "Kernel inline kernel",
-        "api.kernel.surface": "block cdiv copy full grid matmul print range store "
+        "api.kernel.kernelfunctions": "block cdiv copy full grid matmul print range store "
         "target_name where",
     }
     HOME = {name: home for home, names in HOMES.items() for name in names.split()}

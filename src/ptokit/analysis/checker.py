@@ -37,8 +37,8 @@ from ptokit.isa.model.types import Elided, OpaqueType, PtrType, Type
 class Checker:
     """Checks one function for one target and collects diagnostics in text order.
 
-    It executes control: pages of loops and branches run their bodies on it (`isa.host.scf.Flow`).
-    Code that constants keep from running is looked at blindly: only types are judged there.
+    It executes control: bodies of loops and branches run on it (`isa.pages.control.ControlFlow`).
+    Code that constants keep from running is checked for types only.
     """
 
     def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:

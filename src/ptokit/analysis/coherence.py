@@ -1,13 +1,13 @@
 """Coherence of the scalar unit's data cache with the memory that ranks share.
 
-Scalar loads and stores of global memory go through a cache that no other core sees. What another
-rank is told of must have left it: the cache gives up the line, and a fence waits until that is in
-memory. What another rank wrote is found only once the cache has forgotten the line. Pages say which
-instructions signal, wait, forget and fence.
+Scalar loads and stores of global memory go through a cache that no other core sees. Before another
+rank is told of data, their lines must be invalidated, which writes them back, and a fence must wait
+until they are in memory. Data that another rank wrote are found only after their lines were
+invalidated. Pages say which instructions signal, wait, invalidate and fence.
 
-This is a forward data-flow analysis of what may be so on some path. Which arrays others read no
-program says, so all of it are warnings: where a function gives up lines by their address, arrays of
-which it gives up none are taken for its own.
+This is a forward data-flow analysis of what may be so on some path. No program says which arrays
+others read, so all findings are warnings: where a function invalidates lines by their address, an
+array of which it invalidates none is taken for its own.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ptokit.analysis.aliases import AliasClasses, PointsTo, flows
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.isa.lang.traits import CALLS, FORGETS, NOTIFIES, ONE_ELEMENT, OUTSIDE, POLLS
+from ptokit.isa.lang.traits import CALLS, INVALIDATES, NOTIFIES, ONE_ELEMENT, OUTSIDE, POLLS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import PtrType
 
 
 class Cached(NamedTuple):
-    """What the cache may have that memory has not, and what it may have of before a wait.
+    """Stores that may not be in memory yet, and waits after which the cache may hold old data.
 
-    Stores stand with whether the cache has given up their line since; the fence is still missing.
+    With each store stands whether its line was invalidated since: then only the fence is missing.
     """
 
     stores: frozenset[tuple[Op, bool]] = frozenset()
@@ -64,9 +64,9 @@ class _Walk:
     def __init__(self, points_to: PointsTo, target: Target, ops: Iterable[Op]) -> None:
         self.storage, self.target = AliasClasses(points_to), target
         self.found: dict[Op, Diagnostic] = {}
-        forgetting = [op for op in ops if FORGETS in op.page.traits]
-        self.shared = {array for op in forgetting for array in self._arrays(op)}
-        self.careless = not forgetting
+        invalidating = [op for op in ops if INVALIDATES in op.page.traits]
+        self.shared = {array for op in invalidating for array in self._arrays(op)}
+        self.careless = not invalidating
 
     def block(self, block: Block, cached: Cached) -> Cached:
         """What is cached behind a block that begins with this."""
@@ -101,7 +101,7 @@ class _Walk:
         if NOTIFIES in op.page.traits:
             self._signal(op, stores)
             return Cached(waits=waits)
-        if FORGETS in op.page.traits:
+        if INVALIDATES in op.page.traits:
             lines = {*self._arrays(op)}
             return Cached(frozenset((o, done or self._of(o, lines)) for o, done in stores))
         if op.page.orders_memory(op.attrs):
@@ -121,7 +121,7 @@ class _Walk:
         return (self.storage.of(value) for _, value in op.values())
 
     def _of(self, store: Op, lines: set[Value]) -> bool:
-        """Whether the lines given up may be those of a store; none are named where all are."""
+        """Whether the invalidated lines may be those of a store; none are named where all are."""
         return not lines or not lines.isdisjoint(self._arrays(store))
 
     def _signal(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> None:
@@ -136,7 +136,7 @@ class _Walk:
         self._warn(
             op,
             "unpublished-store",
-            rule="between a store and the signal the cache gives up the line, then comes a fence",
+            rule="between a store and the signal the line is invalidated, then comes a fence",
             seen=f"%{array.name} was stored to, {since}",
             help="invalidate the line after the store, then fence global memory, then signal",
             note=Note("the store is here", store.span),
@@ -149,8 +149,8 @@ class _Walk:
         self._warn(
             op,
             "stale-load",
-            rule="between a wait for another rank and a scalar load the cache forgets the line",
-            seen=f"%{array.name} is read with nothing forgotten since the wait",
+            rule="between a wait for another rank and a scalar load the line is invalidated",
+            seen=f"%{array.name} is read with nothing invalidated since the wait",
             help="invalidate the line, or all of global memory, behind the wait",
             note=Note("it waits here", _first(waits).span),
         )

@@ -1,4 +1,4 @@
-"""What holds for functions as a whole: their level, the core that runs them, what entries return.
+"""Properties of whole functions: the level, the kind of core that runs them, legal entries.
 
 A chip has cores with the cube unit and cores with the vector unit. A function, or a section of it,
 is for one kind. Where nothing says which, the assembler puts each statement at the top of the

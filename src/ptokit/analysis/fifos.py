@@ -1,4 +1,4 @@
-"""Queues between the cores of a kernel: which there are, and which one each instruction is about.
+"""The queues between the cores of a kernel, and the queue that each instruction uses.
 
 A pipe has a queue of slots in each of its directions. Both ends set it up: an id names it in the
 functions of both kinds, or a handle, which a function for both kinds makes once.
@@ -169,7 +169,7 @@ def _ends(
     opened: Mapping[object, Op],
     made: Mapping[tuple[object, int], Fifo],
 ) -> Iterator[tuple[Op, Fifo]]:
-    """What each instruction of a core is about: setting a pipe up, one of its directions."""
+    """What each instruction of a core uses: a pipe that it sets up, or one of its queues."""
     for key, op in opened.items():
         yield op, made[key, _ways(op)[0]]
     for op, key in _keyed(func, opened):

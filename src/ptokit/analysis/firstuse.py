@@ -1,8 +1,8 @@
-"""Lives of tiles from their first use on: front ends allocate all tiles where a function begins.
+"""Live ranges that begin where a tile is first used, not where it is allocated.
 
-A tile holds nothing before an op first touches it, so until then others may have its bytes. That a
-tile is read before it is written shows no more where it got bytes of another, so placement asks
-this only where tiles do not fit that live from their allocation on.
+Front ends allocate all tiles where a function begins. Until an op first touches a tile it holds
+nothing, and others may have its bytes. But a read before the first write then finds another tile's
+bytes and is not noticed, so placement asks this only where tiles do not fit otherwise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One walk over a function with ranges for loop counters: what holds, what does not, what is open.
+"""Interval analysis of rules: one walk over a function, with ranges for loop counters.
 
 A rule that is True over ranges holds in every iteration. One that breaks with constants alone is an
 error. Where only the iteration decides, `open` keeps it for `analysis.search`; where a number does

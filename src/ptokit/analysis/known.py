@@ -23,8 +23,8 @@ class Facts:
 
     `numbers` starts with the scalar arguments that were bound. A number may be a Range; `varying`
     are values whose types would say more if it were one number. `open`: by op, the rules that do
-    not hold or may not, where a walk has collected them. `blind`: code that never runs is looked
-    at, where only what types say counts.
+    not hold or may not, where a walk has collected them. `blind`: the code never runs, so
+    only its types are checked.
     """
 
     target: Target

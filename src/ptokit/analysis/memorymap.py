@@ -1,4 +1,4 @@
-"""What lies where, and when: the tiles of each memory of a function, and its peak."""
+"""Memory maps: where each tile of a function lies and when it is live, and the peak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How full a memory is: the tiles that live there together, and the peak: the largest live set."""
+"""The peak of a memory: the largest set of its tiles that are live together."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A Range stands for the integers low, low + step, ..., high (strided intervals). Arithmetic gives a
 range that holds every result, so a comparison that is True or False is so for all of the numbers;
-otherwise it is MAYBE. Ranges take part in bodies and formulas as `isa.scalars` asks.
+otherwise it is MAYBE. Ranges take part in bodies and formulas as `isa.lang.scalars` asks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An instruction tried on memory that was never written: does it read it?"""
+"""Runs one instruction on memory that was never written, to see whether it reads any."""
 
 from __future__ import annotations
 

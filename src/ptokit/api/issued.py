@@ -1,4 +1,4 @@
-"""What the cores of a program issue: of one run on arrays, or of samples where none are given."""
+"""What the cores of a program issue: in one run on arrays, or in runs on samples without them."""
 
 from __future__ import annotations
 

@@ -477,7 +477,7 @@ def load(path: Any, *where: Any, **how: Any) -> Any:
     feature map of five extents becomes a convolution tile.
     """
     if not isinstance(path, str | Path):
-        return import_module("ptokit.api.kernel.surface").loaded(path, *where, **how)
+        return import_module("ptokit.api.kernel.kernelfunctions").loaded(path, *where, **how)
     return loads(decoded(read_text_bytes(path), str(path)), str(path))
 
 

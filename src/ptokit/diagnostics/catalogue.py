@@ -348,8 +348,8 @@ CATALOGUE: dict[str, Entry] = {
     "unpublished-store": Entry(
         "what the scalar unit stored before may not be in memory yet",
         "Scalar stores to global memory go through a data cache of the core. Another rank that is "
-        "signalled may read the memory before the cache gives up the line. After the stores the "
-        "line is invalidated, which hands on what it holds, and a fence of global memory follows; "
+        "signalled may read the memory before the cache writes the line back. After the stores "
+        "the line is invalidated, which writes it back, and a fence of global memory follows; "
         "then comes the signal. Where nobody else reads the array, nothing is wrong: a function "
         "that invalidates lines by address is asked only for arrays of which it does.",
     ),

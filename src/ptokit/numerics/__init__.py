@@ -1,1 +1,1 @@
-"""Arithmetic of the ISA, apart from its control: element formats here, operations on top."""
+"""Arithmetic of the ISA: element formats, conversions, the fix-pipe, orders of additions."""

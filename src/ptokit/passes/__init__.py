@@ -1,6 +1,6 @@
-"""Conversion between the destination-passing form and the SSA form of a program.
+"""Passes: program in, program out; `pipeline` lists them. Here are those that change the form.
 
-Both directions build new functions; values that mean the same in both forms are shared.
+Both build new functions; values that mean the same in both forms are shared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ops do to the content of tiles in DPS form, as liveness asks: read it, or overwrite it?"""
+"""Which tiles an op in DPS form reads, and which it overwrites: the input of liveness."""
 
 from __future__ import annotations
 

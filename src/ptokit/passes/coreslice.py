@@ -1,4 +1,4 @@
-"""What one kind of core needs of a kernel for both: its instructions, and what these need."""
+"""A slice of a kernel for one kind of core: its instructions and all that they depend on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptokit.passes.percore import OTHER
 
 
 class CoreSlice:
-    """The ops of a function that a kind of core needs, moves that cross included, and the values.
+    """The ops and values of a function that one kind of core needs, its transfers included.
 
     Where a loop carries a value that the core needs, it is needed in each place that it comes to.
     PtoError where only the other kind of core has a value.

@@ -1,8 +1,8 @@
-"""Whose each instruction of a kernel is, the cube's or the vector core's, and what crosses.
+"""Assigns instructions of a kernel to the cube or the vector core, and finds the transfers.
 
-A tile lies in the memory of one kind of core; an instruction that takes it is that core's, and so
-is a number that it reads there. All other numbers both cores compute. What goes from a memory of
-one kind to one of the other kind crosses: a plain move, nothing else.
+An instruction belongs to the core in whose memory its tiles lie, and so does a number that it reads
+there; all other numbers are computed by both cores. Only a plain move may go from a memory of one
+kind of core to one of the other kind: it becomes a transfer.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def crosses(page: type[Instr], types: Iterable[Type | None]) -> bool:
 
 
 class CoreAssignment:
-    """The kind of core that has each value, where it is not both, and the moves that cross."""
+    """The kind of core that alone has a value, and the moves that become transfers."""
 
     def __init__(self, func: Func) -> None:
         self.numbers: dict[Value, KernelKind] = {}  # what one kind of core alone knows
@@ -209,7 +209,7 @@ class Uses:
 
 
 def transfers(func: Func, assignment: CoreAssignment) -> list[CoreTransfer]:
-    """What crosses, in text order; PtoError where it cannot."""
+    """The transfers in text order; PtoError for one that pipes cannot make."""
     uses = Uses().add(func.body)
     found = [_transfer(op, to, uses, assignment) for op, to in assignment.crossings.items()]
     return sorted(found, key=lambda a: [index for _, index in a.way])
@@ -268,12 +268,12 @@ def _fills(op: AnyOp, dst: Value) -> bool:
 
 
 def _passes_on(op: AnyOp) -> bool:
-    """Whether what an op takes has other names behind it that nobody follows here."""
+    """Whether an op gives its operands other names, which are not followed here."""
     return isinstance(op, OpaqueOp) or bool(op.regions) or TERMINATOR in op.page.traits
 
 
 def _handles(op: AnyOp) -> Iterator[Value]:
-    """What may name the bytes of an op's operands behind it."""
+    """The values that may name bytes of an op's operands after it."""
     if isinstance(op, Op) and ALIASES in op.page.traits:
         yield from op.bound(op.page.outs()[0].name)
     yield from (v for v in op.results if side_of(v.type) is not None)

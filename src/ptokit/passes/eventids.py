@@ -1,4 +1,4 @@
-"""Event ids of edges: few for each pair of pipes, so edges never set at once share one.
+"""Allocation of event ids: a pair of pipes has few, so edges that are never set at once share one.
 
 Where there are still too few, two edges become one that does what both do, and waits for more.
 """

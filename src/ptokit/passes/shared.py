@@ -1,4 +1,4 @@
-"""What both directions need: the pages that allocate and yield, fresh names, diagnostics."""
+"""What several passes use: pages found by their shape, fresh names, renaming, diagnostics."""
 
 from __future__ import annotations
 

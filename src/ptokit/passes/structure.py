@@ -1,4 +1,4 @@
-"""Several blocks of a function turned into one: branches into branches and loops with regions.
+"""Structured control flow: the blocks of a function become loops and branches with regions.
 
 What a block dominates stands in its region or below. A block that several ways lead to stands
 after the regions of those ways, at its dominator; so does what is left by a way out of a loop.
@@ -408,7 +408,7 @@ class _Structuring:
         return new_op(page, {}, {page.attrs[0].name: number}, results=[value])
 
     def anything(self, region: Region, slot: Slot, kind: Type) -> Value:
-        """A value for a way on which nobody uses it."""
+        """An arbitrary value, for a way on which it is not used."""
         if not isinstance(slot, Value) and slot[0] < 0:
             return self.graph.blocks[~slot[0]].args[slot[1]]
         value = Value(self.names.name("unused"), kind)

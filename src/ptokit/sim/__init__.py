@@ -1,1 +1,1 @@
-"""Execution: memory, tiles, the reference executor, and the interpreter of programs."""
+"""Execution: memories and tiles, the reference and the native engine, cores, pipes and costs."""

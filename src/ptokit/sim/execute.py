@@ -175,7 +175,7 @@ def not_executed(op: Op) -> Diagnostic:
     return Diagnostic("not-executed", message, op.span, help=help)
 
 
-def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `isa.facts`
+def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `Rule.holds`
     """The type of a result by the page's own hook, from what rules see."""
     types = {k: v.type if isinstance(v, Matrix) else v for k, v in seen.items()}
     return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))

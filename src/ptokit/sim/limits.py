@@ -1,4 +1,4 @@
-"""Where a run ends although its program goes on: after so many instructions, or so long a time."""
+"""Limits of a run: a number of instructions, or a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks on while a program runs: traces, breakpoints, progress bars."""
+"""Observers of a run: traces, breakpoints, progress bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run wrote of an array, as bytes that another copy of the array takes over."""
+"""Patches: the bytes of an array that a run wrote, to be applied to another copy of it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Text: source spans, the reader of every form, the printers of the three forms."""
+"""Text: the reader of every form, the printers of the three forms, the spellings of types."""

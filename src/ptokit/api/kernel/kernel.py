@@ -13,15 +13,15 @@ from ptokit.api.eager import shown
 from ptokit.api.executable import Executable
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel import hostside
-from ptokit.api.kernel.comparing import Outputs, require_agreement
 from ptokit.api.kernel.controlflow import finish
+from ptokit.api.kernel.freevariables import FreeVariables
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.kernel.kernelarrays import ArrayBase, KernelArray
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.rewriting import Rewritten, rewritten
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber
 from ptokit.api.kernel.shapenames import Shapes, extents, parsed
-from ptokit.api.kernel.watching import Watched, unused_values
+from ptokit.api.kernel.verification import Outputs, require_agreement
 from ptokit.api.program import ENTRY, Program
 from ptokit.api.settings import ENGINES, current_target, recording, target_named
 from ptokit.api.settings import target as target_context
@@ -74,9 +74,9 @@ class Capture:
     """A kernel recorded for one kind of arguments."""
 
     def __init__(
-        self, program: Program, warnings: tuple[Diagnostic, ...], watched: Watched
+        self, program: Program, warnings: tuple[Diagnostic, ...], free: FreeVariables
     ) -> None:
-        self.program, self.warnings, self.watched = program, warnings, watched
+        self.program, self.warnings, self.free = program, warnings, free
         self.executables: dict[object, Executable] = {}
 
     def executable(self, options: LaunchOptions) -> Executable:
@@ -256,13 +256,13 @@ class Kernel(Rich, Generic[P]):
             found = self.recent.get(given.kind)
         except TypeError:  # a value that cannot be hashed: the key says which
             found = None
-        if found is not None and found[0].watched.same():
+        if found is not None and found[0].free.same():
             given.extents = found[1]
             return found[0]
         given.extents = self._extents(given)
         key = self._key(given)
         capture = self.kept.get(key)
-        if capture is None or not capture.watched.same():
+        if capture is None or not capture.free.same():
             capture = self.kept[key] = self._record(given)
             while len(self.kept) > KEPT:
                 del self.kept[next(iter(self.kept))]
@@ -306,7 +306,7 @@ class Kernel(Rich, Generic[P]):
 
     def _record(self, given: LaunchArguments) -> Capture:
         record = Recorder(self._rewritten.names, self.function.__code__)  # type: ignore[attr-defined]
-        watched = Watched(self.function)
+        free = FreeVariables(self.function)
         values = self._arguments(record, given)
         token = recording.set(record)
         try:
@@ -319,8 +319,8 @@ class Kernel(Rich, Generic[P]):
         body = Block([*record.body.args], [*record.head.ops, *record.body.ops])
         func = Func(self.function.__name__, body, attrs={ENTRY: True})
         program = RecordedProgram(Module([func]))
-        warnings = (*unused_values(record), *self._unwritten(record, given))
-        return Capture(program, warnings, watched)
+        warnings = (*record.unused_values(), *self._unwritten(record, given))
+        return Capture(program, warnings, free)
 
     def _unwritten(self, record: Recorder, given: LaunchArguments) -> tuple[Diagnostic, ...]:
         """Outputs that nothing stores into."""

@@ -23,7 +23,7 @@ from ptokit.api.kernel.pagesearch import (
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
 from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number
 from ptokit.api.settings import recording
-from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
@@ -103,6 +103,19 @@ class Recorder:
                 if isinstance(value.type, TileType | ConvTileType)
                 else "bind it before the loop: a number that is rebound inside is carried",
             )
+
+    def unused_values(self) -> list[Diagnostic]:
+        """Results that nobody read: writing to a name writes nothing."""
+        return [
+            Diagnostic(
+                "unused-value",
+                f"%{value.name} is a tile that nobody reads",
+                place.span(),
+                Severity.WARNING,
+                help="store it, or write into another tile with `out=`",
+            )
+            for value, place in self.unused.items()
+        ]
 
     # numbers
 

@@ -15,7 +15,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, cast
 
 from ptokit.api.kernel.callplaces import CallPlace
-from ptokit.api.kernel.readsbefore import NameLiveness, stored
+from ptokit.api.kernel.nameliveness import NameLiveness, stored
 from ptokit.api.kernel.recorder import HOOK
 
 LEAVES = (ast.Return, ast.Break, ast.Continue)

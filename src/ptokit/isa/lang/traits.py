@@ -1,4 +1,4 @@
-"""What a page declares of its instruction as a whole: what its body uses, where results live."""
+"""Properties that a page declares: traits, its use of a pipe, the resources of its body."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Trait(Enum):
     ADDRESSES = "uses where its operands lie, and reads no byte of them"
     POLLS = "waits until numbers in memory are as it says"
     NOTIFIES = "changes numbers in memory that others wait for"
-    FORGETS = "the data cache gives up lines: what they lack goes to memory, then it is read anew"
+    INVALIDATES = "invalidates lines of the data cache, which writes back what memory lacks"
     STOPS = "lets a pipe go on when what it had to do is done: no other op answers it"
     OTHERWISE_KEPT = "what none of its forms takes is text of another level, kept as written"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
 RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
-ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, FORGETS, STOPS, OTHERWISE_KEPT = list(Trait)[16:]
+ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS, OTHERWISE_KEPT = list(Trait)[16:]
 
 
 class Exchange(Enum):

@@ -43,8 +43,8 @@ class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), traits=(ST
         flags.barrier(Pipe.ALL)
 
 
-class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES, FORGETS), pipe=S):
-    """The data cache forgets what it holds: reads that follow see what other cores wrote."""
+class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES, INVALIDATES), pipe=S):
+    """Invalidate the data cache: reads that follow see what other cores wrote."""
 
     asm = Asm(shape="maintained")
 
@@ -54,7 +54,7 @@ class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES, FORGETS),
 
 
 class CacheInvalidAll(CacheInvalid, name="cmo.cacheinvalid", form="all"):
-    """The whole data cache forgets what it holds of a memory."""
+    """Invalidate all lines of the data cache that belong to a memory."""
 
     line = "dcci((__gm__ void *)0, cache_line_t::ENTIRE_DATA_CACHE);"
     asm = Asm(cpp_text=line)
@@ -64,7 +64,7 @@ class CacheInvalidAll(CacheInvalid, name="cmo.cacheinvalid", form="all"):
 
 
 class CacheInvalidLine(CacheInvalid, name="cmo.cacheinvalid", form="the line of a pointer"):
-    """The data cache forgets the line in which the element behind a pointer lies."""
+    """Invalidate the line of the data cache in which the element behind a pointer lies."""
 
     asm = Asm(cpp_text="dcci({place}, cache_line_t::SINGLE_CACHE_LINE);")
     example = """\
@@ -77,7 +77,7 @@ func.func @example(%p: !pto.ptr<i32>) {
 
 
 class CacheInvalidView(CacheInvalid, name="cmo.cacheinvalid", form="the line of a view"):
-    """The data cache forgets the line in which the first element of a view lies."""
+    """Invalidate the line of the data cache in which the first element of a view lies."""
 
     asm = Asm(cpp_text="dcci({place}.data(), cache_line_t::SINGLE_CACHE_LINE);")
     example = in_view(f"NAME %view single_cache_line : {VIEW_F32}")

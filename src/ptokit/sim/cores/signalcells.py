@@ -1,4 +1,4 @@
-"""Where compiled programs have the counters of signals: numbers in memory that all cores see.
+"""The layout of the counters of signals in the memory that compiled programs share.
 
 For each kind of core: who has signalled all of that kind; for each core: its counters, and how
 often it has taken part in what several cores do together.

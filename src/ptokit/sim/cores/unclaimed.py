@@ -20,8 +20,8 @@ from ptokit.sim.cores.group import Grid
 from ptokit.sim.memory import Memory
 
 
-class LeftWhat(Enum):
-    """What is left: the verbs for how often it was handed on and taken, and what to do."""
+class LeftoverKind(Enum):
+    """What may be left over: the words for how often it was given and taken, and what to do."""
 
     SIGNAL = "sent", "waited for", "wait for it once more, or signal once less"
     ENTRY = "pushed", "popped", "pop it, or push one less"
@@ -83,12 +83,12 @@ def unclaimed(
     for name, pushes, pops, frees, *cells in queues:
         pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
         if pushes and max(pushed) > min(popped):
-            entry = LeftWhat.ENTRY
+            entry = LeftoverKind.ENTRY
             seen = entry.seen(name, max(pushed), min(popped))
             yield _warning(target, seen, entry.help, pushes, pops)
         most, given = max(zip(popped, freed, strict=True), key=lambda pair: pair[0] - pair[1])
         if pops and most > given:
-            slot = LeftWhat.SLOT
+            slot = LeftoverKind.SLOT
             yield _warning(target, slot.seen(name, most, given), slot.help, pops, frees)
 
 

@@ -1,4 +1,4 @@
-"""Some blocks of a launch, in order on one thread, on arrays of their own: what they wrote."""
+"""Runs a range of blocks on one thread, on arrays of its own, and returns what they wrote."""
 
 from __future__ import annotations
 

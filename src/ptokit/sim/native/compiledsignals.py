@@ -1,4 +1,4 @@
-"""Signals between cores in compiled code: counters are numbers in memory that all cores see."""
+"""Signals between cores in compiled code: the counters are numbers in shared memory."""
 
 from __future__ import annotations
 

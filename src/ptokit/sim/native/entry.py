@@ -1,4 +1,4 @@
-"""Where a module is entered: its blocks one after another, with memories nobody wrote."""
+"""The entry point of a module: a loop over blocks, which clears shadow memory between them."""
 
 from __future__ import annotations
 

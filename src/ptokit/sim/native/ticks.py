@@ -1,4 +1,4 @@
-"""What makes compiled programs look up, twenty times a second, whether they must end.
+"""Ticks: twenty times a second a compiled program calls back, and may be ended there.
 
 Python runs signal handlers between its own instructions only, in the main thread. So a thread asks
 the programs that run to call back at their next iteration of a loop: there handlers run, and limits

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel, QueueName
 from ptokit.sim.cores.signalboard import SignalChannel
-from ptokit.sim.cores.unclaimed import LeftWhat
+from ptokit.sim.cores.unclaimed import LeftoverKind
 from ptokit.sim.pipes.entries import Await, Channel, Post, QueueEntry
 
 CoreQueue: TypeAlias = "tuple[int, QueueName]"  # a queue, and a core at one of its ends
@@ -18,7 +18,7 @@ CoreQueue: TypeAlias = "tuple[int, QueueName]"  # a queue, and a core at one of 
 class Leftover(NamedTuple):
     """What was handed on in vain first, and by which entry; of a slot who keeps it."""
 
-    what: LeftWhat
+    what: LeftoverKind
     entry: QueueEntry
     name: str
     given: int
@@ -58,13 +58,13 @@ class _Exchanged:
             if len(posts) == taken:
                 continue
             if isinstance(channel, SignalChannel):
-                yield Leftover(LeftWhat.SIGNAL, posts[taken], str(channel), len(posts), taken)
+                yield Leftover(LeftoverKind.SIGNAL, posts[taken], str(channel), len(posts), taken)
             elif isinstance(channel, QueueChannel) and channel.what == PUSHED:
                 name = channel.queue.name
-                yield Leftover(LeftWhat.ENTRY, posts[taken], name, len(posts), taken)
+                yield Leftover(LeftoverKind.ENTRY, posts[taken], name, len(posts), taken)
         for (core, queue), pops in self.pops.items():
             if len(pops) > (freed := self.freed[core, queue]):
-                yield Leftover(LeftWhat.SLOT, pops[freed], queue.name, len(pops), freed)
+                yield Leftover(LeftoverKind.SLOT, pops[freed], queue.name, len(pops), freed)
 
 
 def left_over(cores: Iterable[Sequence[QueueEntry]]) -> list[Leftover]:

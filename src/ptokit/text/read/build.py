@@ -1,4 +1,4 @@
-"""From a bound call to an op: values for operands, types that must agree, results, attributes."""
+"""Makes the op of a bound call: operands, types (which must agree), results, attributes."""
 
 from __future__ import annotations
 

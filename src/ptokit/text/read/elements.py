@@ -1,4 +1,4 @@
-"""Numbers of a read function that count pairs of elements: from here on they count elements."""
+"""Converts numbers that count packed pairs in text into counts of elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalar operations of the newest dialect's own: one name, the sign in a word behind the operands.
+"""Scalar operations in the newest dialect's spelling: a word behind the operands gives the sign.
 
 They are pages of other dialects in another spelling. On values of the level below they are kept.
 """

@@ -1,4 +1,4 @@
-"""Numbers of elements that text counts in pairs: what the printer writes in their places."""
+"""Converts counts of elements back into the counts of packed pairs that text has."""
 
 from __future__ import annotations
 

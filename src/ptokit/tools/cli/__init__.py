@@ -1,5 +1,4 @@
-"""The command line: run, check, profile, fmt, convert, opt, explain, layout, replay,
-new.
+"""The command line: a file for each command, or for a few that are alike.
 
 Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
 """

@@ -1,1 +1,1 @@
-"""Irregular access: gathers by index, mask and comparison."""
+"""Irregular access: gathers and scatters, sorts, histograms, generated numbers."""

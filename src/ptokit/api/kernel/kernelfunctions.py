@@ -1,4 +1,4 @@
-"""What kernels call besides instructions: blocks of arrays, loads and stores, products, numbers."""
+"""What kernels call besides instructions: blocks of arrays, loads, stores, products, numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kernel.verify`: debug, reference and native compute the same bits; where they do not, which."""
+"""`kernel.verify`: whether debug, reference and native compute the same bits, or where not."""
 
 from __future__ import annotations
 

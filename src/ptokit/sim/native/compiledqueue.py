@@ -1,4 +1,4 @@
-"""Queues between cores in compiled code: counters are numbers in memory that all cores see."""
+"""Queues between cores in compiled code: the counters are numbers in shared memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptokit.sim.record.code import Int, Num, Truth, text
 from ptokit.sim.record.trace import Space, TracedPointer
 
 
-class CompiledEnd(QueueEnd):
+class CompiledQueueEnd(QueueEnd):
     """One end of a queue; only a core that must wait suspends."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:

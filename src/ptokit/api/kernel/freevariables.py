@@ -1,4 +1,4 @@
-"""What a capture depends on besides its arguments: globals, closures, defaults of functions."""
+"""Free variables of a kernel: the globals and closures that a capture depends on."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ptokit.api.kernel.recorder import Recorder
 from ptokit.diagnostics.callsite import PACKAGE
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 
 VALUES = (int, float, complex, str, bytes, bool, type(None))
 MISSING = object()
 
 
-class Watched:
-    """What the function and the functions of user modules that it names read, as it was.
+class FreeVariables:
+    """Values of the free variables of a function, and of user functions that it names, at capture.
 
     Immutable values are compared by value, others by identity: a change captures anew.
     """
@@ -73,17 +71,3 @@ def _same(now: object, before: object) -> bool:
         pairs = zip(now, before, strict=False)  # type: ignore[misc]
         return len(now) == len(before) and all(_same(a, b) for a, b in pairs)  # type: ignore[misc]
     return isinstance(now, VALUES) and (now == before or (now != now and before != before))
-
-
-def unused_values(record: Recorder) -> list[Diagnostic]:
-    """Results that nobody read: writing to a name writes nothing."""
-    return [
-        Diagnostic(
-            "unused-value",
-            f"%{value.name} is a tile that nobody reads",
-            place.span(),
-            Severity.WARNING,
-            help="store it, or write into another tile with `out=`",
-        )
-        for value, place in record.unused.items()
-    ]
