@@ -210,8 +210,7 @@ class Compiler(MainFunction):
     def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """An instruction that makes handles, views or numbers, or has regions."""
         values = self._values(op, env)
-        page = op.page
-        target = self.facts.target
+        page, target = op.page, self.facts.target
         results = zip(page.results(), op.results, strict=False)
         types = {r.name: target.resolve_any(v.type) for r, v in results}
         seen = environment(page, values, op.attrs, target) | types
@@ -236,16 +235,20 @@ class Compiler(MainFunction):
             return
         if isinstance(number, int | Int):  # what the program computes wraps
             self.code.unproven = of_rules
-        if not op.results and not op.regions:
-            if self.recording.stores:
-                self._write(op, env)
-            else:
-                self._require(op, env, every(self.recording.guards))
-            self._finish()
+        if op.results or op.regions:
+            self._results(op, env, outcome, condition)
             return
+        if self.recording.stores:
+            self._write(op, env)
+        else:
+            self._require(op, env, every(self.recording.guards))
+        self._finish()
+
+    def _results(self, op: Op, env: Env, given: Any, condition: Condition) -> None:  # Any: values
+        """Define the results of an instruction, or of the regions that it runs."""
         if not op.regions:
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
-        several = outcome if len(op.results) > 1 or op.regions else (outcome,)
+        several = given if len(op.results) > 1 or op.regions else (given,)
         for result, value in zip(op.results, several, strict=True):
             self._define(env, result, value)
             if isinstance(value, Recorded):

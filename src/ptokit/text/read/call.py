@@ -55,64 +55,65 @@ class Call:
 def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
     """Read up to the end of the op, one of `forms`: operands, attributes and types."""
     call = Call(at)
-    texts = cursor.texts
     comma = True  # at the start, or after a comma: an operand may follow
     while True:
-        text = texts[cursor.i]
-        if cursor.at_operand():
-            if not comma:
-                break
-            call.items.append(read_item(cursor, names))
-            comma = False
-        elif text == ",":
+        if cursor.texts[cursor.i] == ",":
             if comma:
                 cursor.fail("expected an operand")
             cursor.i += 1
             comma = True
-            continue
-        elif text in ("ins", "outs") and texts[cursor.i + 1] == "(":
-            cursor.i += 1
-            group = _group(cursor, names, call, forms)
-            if text == "outs":
-                call.outs = [*(call.outs or ()), *group]
-            else:
-                call.items += group
-                call.outs = call.outs or []
-            comma = False
-        elif text == "[":
-            call.index += _list(cursor, names)
-            comma = False
-        elif text == "{":
-            call.attrs += dictionary(cursor)
-            comma = False
-        elif text[:1] == "#":
-            call.attrs.append(attached(cursor))
-            comma = False
-        elif text == "(" and not call.items and call.outs is None:
-            call.items += _group(cursor, names, call, forms)
-            comma = False
-        elif text in FLAGS and texts[cursor.i + 1] == "<":
-            call.attrs.append(flags(cursor))
-            comma = False
-        elif texts[cursor.i + 1] == "(" and text in _clauses(forms):
-            _behind(cursor, names, call)
-            comma = False
-        elif texts[cursor.i + 1] == "[" and text[:1].isalpha() and _is_keyword(cursor, forms):
-            _keyword(cursor, names, call, width=1)
-            comma = False
-        elif text and texts[cursor.i + 1] == "=" and (text[:1].isalpha() or text[:1] == "_"):
-            _keyword(cursor, names, call)
-            if call.outs is not None:
-                _keyword_type(cursor, call, text)
+        elif (comma or not cursor.at_operand()) and _part(cursor, names, call, forms):
             comma = False
         else:
             break
-    if comma and texts[cursor.i - 1] == ",":
+    if comma and cursor.texts[cursor.i - 1] == ",":
         cursor.fail("expected an operand")
     read_signature(cursor, call)
-    if texts[cursor.i] == "{" and call.outs is not None:
+    if cursor.texts[cursor.i] == "{" and call.outs is not None:
         call.attrs += dictionary(cursor)
     return call
+
+
+def _part(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> bool:
+    """Read an operand, a group of operands or attributes, if one begins here."""
+    text, after = cursor.texts[cursor.i], cursor.texts[cursor.i + 1]
+    if cursor.at_operand():
+        call.items.append(read_item(cursor, names))
+    elif text in ("ins", "outs") and after == "(":
+        _side(cursor, names, call, forms)
+    elif text == "[":
+        call.index += _list(cursor, names)
+    elif text == "{":
+        call.attrs += dictionary(cursor)
+    elif text[:1] == "#":
+        call.attrs.append(attached(cursor))
+    elif text == "(" and not call.items and call.outs is None:
+        call.items += _group(cursor, names, call, forms)
+    elif text in FLAGS and after == "<":
+        call.attrs.append(flags(cursor))
+    elif after == "(" and text in _clauses(forms):
+        _behind(cursor, names, call)
+    elif after == "[" and text[:1].isalpha() and _is_keyword(cursor, forms):
+        _keyword(cursor, names, call, width=1)
+    elif text and after == "=" and (text[:1].isalpha() or text[:1] == "_"):
+        _keyword(cursor, names, call)
+        if call.outs is not None:
+            _keyword_type(cursor, call, text)
+    else:
+        return False
+    return True
+
+
+def _side(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> None:
+    """`ins(...)` or `outs(...)`."""
+    outputs = cursor.texts[cursor.i] == "outs"
+    cursor.i += 1
+    group = _group(cursor, names, call, forms)
+    if outputs:
+        call.outs = [*(call.outs or ()), *group]
+    else:
+        call.items += group
+        call.outs = call.outs or []
 
 
 def flags(cursor: Cursor) -> Given:

@@ -44,24 +44,12 @@ def fitting_form(
     gives no results of the types written, if another one fits.
     """
     fitting: tuple[Signature, Pairs] | None = None
-    own = forms[0].mnemonic()
-    named = [page for page in forms if page.mnemonic() == own]
     meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in forms)]
-    if len(forms) > 1 and call.attrs:
-        meaning = [
-            p for p in forms if all(has_attribute(p, g.key) and spelled(p, g) for g in call.attrs)
-        ]
-        unsaid = [p for p in forms if not all(spelled(p, g) for g in call.attrs)]
-        forms = meaning or [*(p for p in forms if p not in unsaid), *unsaid]
-    chosen = [p for p in forms if p.asm.selected and _selected(p, call)]
-    if not call.keyed:  # nothing is named that only a page of another name has
-        others = [p for p in forms if p.mnemonic() != own]
-        meant_by_place = [p for p in others if call.apart and _in_place(p, call)]
-        forms = chosen or [*meant_by_place, *(p for p in forms if p in named)] or named
+    forms, selected = _likeliest(forms, call)
     written = call.results
     for page in forms:
         sig = signature(page)
-        if chosen and page.asm.selected:
+        if selected and page.asm.selected:
             call.attrs = [g for g in call.attrs if g.key != page.asm.selected[0]]
         if call.attrs:
             as_operands(sig, call)
@@ -83,6 +71,27 @@ def fitting_form(
     if fitting is not None:
         return fitting
     raise _misfit(cursor, forms, call, results)
+
+
+def _likeliest(
+    forms: Sequence[type[Instr]], call: Call
+) -> tuple[Sequence[type[Instr]], Sequence[type[Instr]]]:
+    """The forms that may be meant, the likeliest first; and those that an attribute selects."""
+    named = [page for page in forms if page.mnemonic() == forms[0].mnemonic()]
+    if len(forms) > 1 and call.attrs:
+        forms = _by_words(forms, call)
+    selected = [p for p in forms if p.asm.selected and _selected(p, call)]
+    if call.keyed:  # something is named that perhaps only a page of another name has
+        return forms, selected
+    by_place = [p for p in forms if p not in named and call.apart and _in_place(p, call)]
+    return selected or [*by_place, *(p for p in forms if p in named)] or named, selected
+
+
+def _by_words(forms: Sequence[type[Instr]], call: Call) -> Sequence[type[Instr]]:
+    """The forms that have all attributes and words of the text; else those without one last."""
+    every = [p for p in forms if all(has_attribute(p, g.key) and spelled(p, g) for g in call.attrs)]
+    lacking = [p for p in forms if not all(spelled(p, g) for g in call.attrs)]
+    return every or [*(p for p in forms if p not in lacking), *lacking]
 
 
 def _selected(page: type[Instr], call: Call) -> bool:

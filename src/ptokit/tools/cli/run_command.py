@@ -210,10 +210,22 @@ class RunCall:
             require_limits(self.max_instructions, self.timeout)
             require_tolerance("--rtol", self.rtol)
             require_tolerance("--atol", self.atol)
+        self._require_options()
+        if self.scheduler is not None:
+            self._require_grid()
+        if self.show_code is not None:
+            self._require_no_run()
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether instructions are looked at one by one."""
+        return bool(self.trace or self.trace_values or self.breaks)
+
+    def _require_options(self) -> None:
+        """What does not go together."""
         if not self.expect and (self.rtol is not None or self.atol is not None):
             usage("--rtol and --atol belong to --expect NAME=VALUE, which is missing")
-        stepwise = self.trace or self.trace_values or self.breaks
-        if stepwise and self.engine not in (None, "reference"):
+        if self.stepwise and self.engine not in (None, "reference"):
             usage(
                 f"--trace, --trace-values and --break need the engine reference, not {self.engine}"
             )
@@ -225,19 +237,18 @@ class RunCall:
             usage("--schedule runs by the reference, here: leave out --engine and --scheduler")
         if self.breaks and str(self.kernel) == "-":
             usage("--break reads commands from standard input: give the kernel as a file")
-        if self.scheduler is not None:
-            self._require_grid(bool(stepwise))
-        if self.show_code is None:
-            return
+
+    def _require_no_run(self) -> None:
+        """What shows code."""
         if self.engine not in (None, "native"):
             generates = f"{self.engine} generates nothing"
             usage(f"--show-code shows what the engine native generates; {generates}")
         if self.ranks > 1:
             usage("--show-code shows the code of one rank: leave out --ranks")
-        if self.outputs or self.report or self.expect or stepwise:
+        if self.outputs or self.report or self.expect or self.stepwise:
             usage("--show-code runs nothing: leave out -o, --report, --expect, --trace and --break")
 
-    def _require_grid(self, stepwise: bool) -> None:
+    def _require_grid(self) -> None:
         """What a cluster runs."""
         if self.blocks == 1:
             usage("--scheduler shares the blocks of a launch out: give --blocks N")
@@ -245,7 +256,7 @@ class RunCall:
             usage(f"--scheduler runs the engine native, not {self.engine}: leave one of them out")
         if self.ranks > 1:
             usage("--scheduler runs one rank: leave out --ranks")
-        if stepwise:
+        if self.stepwise:
             usage("--trace, --trace-values and --break look at one process: leave out --scheduler")
 
     def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
