@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.passes.sampleruns import SampleRun
+from ptokit.passes.sampleruns import EdgedRun
 from ptokit.passes.syncedges import SyncEdge, flag_pages
 from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.entries import Await, FlagChannel, Post
@@ -48,7 +48,7 @@ class _FlagOrder(HazardDetector):
 
 def numbered(
     distinct: Mapping[SyncEdge, int],
-    runs: Iterable[SampleRun],
+    runs: Iterable[EdgedRun],
     target: Target,
     taken: Container[tuple[Pipe, Pipe]],
 ) -> dict[SyncEdge, int | None]:
@@ -57,7 +57,7 @@ def numbered(
     `taken`: pairs of pipes whose id 0 is not to be had.
     """
     ids = range(len(flag_pages().ids))
-    orders = [events for run in runs for events in _orders(run, distinct, target)]
+    orders = [events for run in runs for events in _orders(run, target)]
     shared: dict[object, dict[int, list[int]]] = {}
     numbers: dict[SyncEdge, int | None] = {}
     for edge, own in distinct.items():
@@ -69,9 +69,9 @@ def numbered(
     return numbers
 
 
-def _orders(run: SampleRun, numbers: Mapping[SyncEdge, int], target: Target) -> list[Events]:
-    order = _FlagOrder(target, len(run.cores), run.regions)
-    PipeQueues(run.entries(numbers), order).run()
+def _orders(issued: EdgedRun, target: Target) -> list[Events]:
+    order = _FlagOrder(target, len(issued.numbered), issued.run.regions)
+    PipeQueues(issued.cores, order).run()
     return order.events
 
 

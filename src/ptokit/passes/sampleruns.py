@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TypeAlias
 
 from ptokit.analysis.aliases import written_args
 from ptokit.analysis.cores import kind_of
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import Block, Func, Module, Op
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import KernelKind, Pipe
 from ptokit.isa.pages.grid import launch_query
 from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
-from ptokit.passes.syncedges import SyncEdge, WithEdges
+from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
 from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs
-from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry, Ticket
+from ptokit.sim.pipes.entries import (
+    Await,
+    Drain,
+    FlagChannel,
+    IterationVector,
+    PipeQueue,
+    Post,
+    QueueEntry,
+    Ticket,
+)
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.runsalike import RunsAlike
 from ptokit.sim.pipes.sampling import Try, most_telling, other_blocks, samples, unreached
-
-
-def _none_yet() -> dict[tuple[str, ...], Mapping[str, object]]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -42,9 +50,6 @@ class SyncKernel:
     kinds: Sequence[KernelKind]
     sections: Mapping[KernelKind, type[Instr]]
     held: HeldNumbers = field(default_factory=HeldNumbers)  # in the arrays of legal runs
-    chosen: dict[tuple[str, ...], Mapping[str, object]] = field(
-        default_factory=_none_yet
-    )  # samples
 
     @classmethod
     def of(cls, module: Module, func: Func) -> SyncKernel:
@@ -77,48 +82,55 @@ class SyncKernel:
         return {kind: part_of(funcs[0], kind) for kind in self.kinds}
 
 
+ROOM = 1 << 12  # numbers between two entries, for those of edges
+Numbered: TypeAlias = "list[tuple[QueueEntry, SyncEdge | None]]"  # entries of a core, their edges
+
+
 @dataclass
 class SampleRun:
-    """What the cores of functions with edges issue in one run."""
+    """What the cores of functions issue in one run, with marks where edges may end.
+
+    Edges alter nothing else of a run: so it stands for the runs with any of them.
+    """
 
     cores: Sequence[Sequence[QueueEntry]]
     kinds: Sequence[KernelKind | None]  # of each core; None: the only one
-    edges: Mapping[int, SyncEdge]  # by the ops that were put in
+    gaps: Mapping[int, Gap]  # by the ops that are marks
     regions: ByteRegions
     issue: Issue
 
     @classmethod
     def of(
-        cls, issue: Issue, kinds: Sequence[KernelKind | None], edges: Mapping[int, SyncEdge]
+        cls, issue: Issue, kinds: Sequence[KernelKind | None], gaps: Mapping[int, Gap]
     ) -> SampleRun:
-        return cls(issue.cores, kinds, edges, issue.footprints.regions, issue)
+        for entry in chain.from_iterable(issue.cores):
+            entry.number *= ROOM
+        return cls(issue.cores, kinds, gaps, issue.footprints.regions, issue)
 
-    def numbered(
-        self, numbers: Mapping[SyncEdge, int]
-    ) -> list[list[tuple[QueueEntry, SyncEdge | None]]]:
-        """The entries of each core with these edges only, each with the edge it comes from."""
-        return [[*self._numbered(entries, numbers)] for entries in self.cores]
+    def with_edges(
+        self, some: Mapping[Gap, Sequence[Insertion]], numbers: Mapping[SyncEdge, int]
+    ) -> EdgedRun:
+        """The run with what edges put in at gaps, whose flags have these numbers."""
+        every = zip(self.cores, self.kinds, strict=True)
+        made = [[*self._numbered(entries, kind, some, numbers)] for entries, kind in every]
+        return EdgedRun(self, made)
 
     def _numbered(
-        self, entries: Sequence[QueueEntry], numbers: Mapping[SyncEdge, int]
+        self,
+        entries: Sequence[QueueEntry],
+        kind: KernelKind | None,
+        some: Mapping[Gap, Sequence[Insertion]],
+        numbers: Mapping[SyncEdge, int],
     ) -> Iterator[tuple[QueueEntry, SyncEdge | None]]:
-        tickets = Counter[tuple[type[QueueEntry], FlagChannel]]()
+        tickets = Counter[tuple[bool, FlagChannel]]()
         for entry in entries:
-            edge = self.edges.get(id(entry.op))
-            if edge is not None and edge not in numbers:
+            gap = self.gaps.get(id(entry.op))
+            if gap is None:
+                yield entry, None
                 continue
-            if edge is not None and isinstance(entry, Post | Await):
-                channel = FlagChannel(entry.queue.core, edge.source, edge.target, numbers[edge])
-                tickets[type(entry), channel] += 1
-                ticket = Ticket(channel, tickets[type(entry), channel])
-                at = entry.number, entry.op, entry.queue, entry.iteration
-                post = isinstance(entry, Post)
-                entry = Post(*at, ticket=ticket) if post else Await(*at, (ticket,))
-            yield entry, edge
-
-    def entries(self, numbers: Mapping[SyncEdge, int]) -> list[list[QueueEntry]]:
-        """The same without the edges."""
-        return [[entry for entry, _ in some] for some in self.numbered(numbers)]
+            own = (one for one in some.get(gap, ()) if one.edge.core in (None, kind))
+            for place, one in enumerate(own):
+                yield _issued(one, entry, place, numbers[one.edge], tickets), one.edge
 
     def kind(self, entry: QueueEntry) -> KernelKind | None:
         """The kind of core that issued it."""
@@ -130,10 +142,11 @@ class SampleRun:
         """What remains to be ordered on each core where a signal lies between two entries."""
         posts = {
             entry.ticket: entry
-            for entry in self.cores[first.queue.core][first.number + 1 :]
-            if isinstance(entry, Post)
+            for entry in self.cores[first.queue.core]
+            if isinstance(entry, Post) and entry.number > first.number
         }
-        awaits = (e for e in self.cores[then.queue.core][: then.number] if isinstance(e, Await))
+        waits = (entry for entry in self.cores[then.queue.core] if isinstance(entry, Await))
+        awaits = (entry for entry in waits if entry.number < then.number)
         met = [(posts[t], one) for one in awaits for t in one.tickets if t in posts]
         if not met:
             return
@@ -142,12 +155,53 @@ class SampleRun:
         yield from ((a, b) for a, b in ends if a.queue != b.queue and a.op is not b.op)
 
 
+@dataclass
+class EdgedRun:
+    """A run with edges: the entries of each core, and of each entry the edge it comes from."""
+
+    run: SampleRun
+    numbered: list[Numbered]
+
+    @property
+    def cores(self) -> list[list[QueueEntry]]:
+        return [[entry for entry, _ in core] for core in self.numbered]
+
+    @property
+    def edges(self) -> dict[int, SyncEdge]:
+        """By the ops of their entries."""
+        every = chain.from_iterable(self.numbered)
+        return {id(entry.op): edge for entry, edge in every if edge is not None}
+
+
+def _issued(
+    one: Insertion,
+    mark: QueueEntry,
+    place: int,
+    number: int,
+    tickets: Counter[tuple[bool, FlagChannel]],
+) -> QueueEntry:
+    """The entry of an edge at a mark, among those that are put in there."""
+    edge, core = one.edge, mark.queue.core
+    every = edge.source is Pipe.ALL
+    assert place < ROOM, "as many edges as this do not fit"
+
+    def at(pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, IterationVector]:
+        return mark.number + place, one.op, PipeQueue(core, pipe), mark.iteration
+
+    if edge.barrier:
+        return Drain(*at(Pipe.S if every else edge.source), every)
+    channel = FlagChannel(core, edge.source, edge.target, number)
+    tickets[one.up, channel] += 1
+    ticket = Ticket(channel, tickets[one.up, channel])
+    return Post(*at(edge.source), ticket=ticket) if one.up else Await(*at(edge.target), (ticket,))
+
+
 def not_run(kernel: SyncKernel, runs: Sequence[SampleRun]) -> list[Op]:
     """The instructions of a kernel that none of its runs shows anything of."""
     return unreached(kernel.funcs, [run.issue for run in runs])
 
 
-def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[SampleRun]:
+def sample_runs(kernel: SyncKernel, of: MarkedFuncs, target: Target) -> list[SampleRun]:
     """The runs on the sample of the arguments that reach the most, of those that are legal.
 
     Where the cores of a kernel wait for ever on each, those of one kind run alone: then signals
@@ -157,42 +211,42 @@ def sample_runs(kernel: SyncKernel, of: WithEdges, target: Target) -> list[Sampl
     cores = kernel.cores(funcs)
     if not cores:
         return [
-            SampleRun.of(issue, [None] * len(issue.cores), of.edges)
-            for issue in _on_samples(kernel, funcs, (), target)
+            SampleRun.of(issue, [None] * len(issue.cores), of.gaps)
+            for issue in _on_samples(kernel, funcs, (), of.gaps, target)
         ]
-    if together := _on_samples(kernel, [*cores.values()], [*cores], target):
-        return [SampleRun.of(one, [p.kind for p in one.places], of.edges) for one in together]
-    alone = {kind: _on_samples(kernel, [func], (), target) for kind, func in cores.items()}
+    if together := _on_samples(kernel, [*cores.values()], [*cores], of.gaps, target):
+        return [SampleRun.of(one, [p.kind for p in one.places], of.gaps) for one in together]
+    alone = {k: _on_samples(kernel, [func], (), of.gaps, target) for k, func in cores.items()}
     every = [(kind, issue) for kind, issues in alone.items() for issue in issues]
-    runs = [SampleRun.of(issue, [k] * len(issue.cores), of.edges) for k, issue in every]
+    runs = [SampleRun.of(issue, [k] * len(issue.cores), of.gaps) for k, issue in every]
     return runs if all(alone.values()) else []
 
 
 def _on_samples(
-    kernel: SyncKernel, funcs: Sequence[Func], kinds: Sequence[KernelKind], target: Target
+    kernel: SyncKernel,
+    funcs: Sequence[Func],
+    kinds: Sequence[KernelKind],
+    marks: Container[int],
+    target: Target,
 ) -> Sequence[Issue]:
     """What these functions issue at once, of cores of these kinds; without kinds of one core."""
-    key = tuple(func.name for func in funcs)
-    tried = list[tuple[Mapping[str, object], Sequence[Issue]]]()
+    tried = list[tuple[DryLaunch, Sequence[Issue]]]()
 
     def launched(sample: Mapping[str, object]) -> DryLaunch:
         every = [_bound(func, sample) for func in funcs]
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
-        return DryLaunch(bound, target, mixed=True, held=kernel.held)
+        return DryLaunch(bound, target, mixed=True, held=kernel.held, alike=RunsAlike(marks))
 
     def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
         for sample in some:
             with suppress(PtoError):  # it is too long
-                tried.append((sample, [*dry_runs(launched(sample))]))
+                launch = launched(sample)
+                tried.append((launch, [*dry_runs(launch)]))
                 yield funcs, tried[-1][1]
 
-    known = [kernel.chosen[key]] if key in kernel.chosen else None
-    best = most_telling(tries(known or samples(arguments_of_all(funcs), whole=False)))
-    for sample, issues in tried:
-        if issues is best:
-            kernel.chosen[key] = sample
-            return [*best, *other_blocks(launched(sample))]
-    return best
+    best = most_telling(tries(samples(arguments_of_all(funcs), whole=False)))
+    launch = next((launch for launch, issues in tried if issues is best), None)
+    return [*best, *other_blocks(launch)] if launch is not None else best
 
 
 def _asking(func: Func) -> Func:

@@ -2,7 +2,8 @@
 
 An edge lies in one block: a loop or a branch in it is one op. An edge from an iteration of the
 loops around to the next waits before it sets: the flag is set once before the outermost of these
-loops, and waited for after it. An edge from a pipe to itself is a barrier.
+loops, and waited for after it. An edge from a pipe to itself is a barrier. A run of functions with
+a mark in each gap shows where the entries of any edges belong.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op
 from ptokit.isa.index import walk
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import CORES, Instr
 from ptokit.isa.lang.traits import FLAGS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind, Pipe, Word
+from ptokit.sim.pipes.dryrun import is_issued
 
 
 class FlagPages(NamedTuple):
@@ -123,6 +125,13 @@ def flag(edge: SyncEdge, *, up: bool, number: int) -> Op:
     return Op(page, attrs={a.name: word for a, word in zip(page.attrs, words, strict=True)})
 
 
+def _executes(op: AnyOp) -> bool:
+    """Whether it is for a pipe, or for other cores, or has such ops inside."""
+    if not isinstance(op, Op) or is_issued(op) or not CORES.isdisjoint(op.page.uses):
+        return True
+    return any(_executes(one) for region in op.regions for one in region.walk())
+
+
 class Step(NamedTuple):
     """A place on the way to an op: the op of a block, and which of its regions leads on."""
 
@@ -137,6 +146,9 @@ class Step(NamedTuple):
         return self.region is not None and repeats(op, self.region)
 
 
+Gap: TypeAlias = tuple[Block, int]  # before the op of that number
+
+
 @dataclass
 class Places:
     """The way from the body of each of these functions to each op.
@@ -148,6 +160,7 @@ class Places:
     sections: Mapping[KernelKind, type[Instr]]
     ways: dict[int, tuple[Step, ...]] = field(default_factory=dict[int, tuple[Step, ...]])
     around: dict[Block, tuple[Step, ...]] = field(default_factory=dict[Block, tuple[Step, ...]])
+    gaps: dict[Gap, None] = field(default_factory=dict[Gap, None])  # that an edge may end at
 
     def __post_init__(self) -> None:
         for func in self.funcs:
@@ -158,6 +171,8 @@ class Places:
         for number, op in enumerate(block.ops):
             self.ways[id(op)] = (*way, Step(block, number, None))
             threads = isinstance(op, Op) and THREADS in op.page.traits
+            if _executes(op):
+                self.gaps |= dict.fromkeys(((block, number), (block, number + 1)))
             for region in op.regions:
                 if threads:  # they are one instruction
                     inner = (inner for inner in region.walk())
@@ -179,64 +194,87 @@ WAIT_FIRST, SET, WAIT, SET_LAST = range(4)  # the order of what is at one gap
 
 
 class Insertion(NamedTuple):
-    """An op of an edge at a gap."""
+    """What an edge puts in at a gap: a set of its flag, a wait for it, or its barrier."""
 
     rank: int
     edge: SyncEdge
     op: Op
+    up: bool = False
 
 
-@dataclass
-class WithEdges:
-    """Functions with edges, and the edge of each op that was put in."""
-
-    funcs: Sequence[Func]
-    edges: dict[int, SyncEdge]
-
-
-def insert_edges(places: Places, numbers: Mapping[SyncEdge, int]) -> WithEdges:
-    """The functions with these edges, whose flags have these ids."""
-    gaps: dict[tuple[Block, int], list[Insertion]] = {}
+def at_gaps(places: Places, numbers: Mapping[SyncEdge, int]) -> dict[Gap, list[Insertion]]:
+    """What these edges put in at each gap, in order; their flags have these ids."""
+    gaps: dict[Gap, list[Insertion]] = {}
     for edge, number in numbers.items():
-        for block, gap, found in _insertions(edge, number, places):
-            gaps.setdefault((block, gap), []).append(found)
-    made = {id(one.op): one.edge for some in gaps.values() for one in some}
-    ops = {gap: [*_at_gap(some, gap[0], places)] for gap, some in gaps.items()}
-    return WithEdges([replace(f, body=_rebuilt(f.body, ops)) for f in places.funcs], made)
+        for gap, found in _insertions(edge, number, places):
+            gaps.setdefault(gap, []).append(found)
+    assert gaps.keys() <= places.gaps.keys(), "an edge ends beside what pipes execute"
+    for some in gaps.values():
+        some.sort(key=lambda one: one.rank)
+    return gaps
 
 
-def _insertions(
-    edge: SyncEdge, number: int, places: Places
-) -> Iterator[tuple[Block, int, Insertion]]:
+def _insertions(edge: SyncEdge, number: int, places: Places) -> Iterator[tuple[Gap, Insertion]]:
     if edge.barrier:
-        yield edge.block, edge.wait_at, Insertion(WAIT, edge, barrier(edge.source))
+        yield (edge.block, edge.wait_at), Insertion(WAIT, edge, barrier(edge.source))
         return
 
-    def new(*, up: bool) -> Op:
-        return flag(edge, up=up, number=number)
+    def new(rank: int, *, up: bool) -> Insertion:
+        return Insertion(rank, edge, flag(edge, up=up, number=number), up)
 
     first, last = (SET_LAST, WAIT_FIRST) if edge.outer else (SET, WAIT)
-    yield edge.block, edge.set_at, Insertion(first, edge, new(up=True))
-    yield edge.block, edge.wait_at, Insertion(last, edge, new(up=False))
+    yield (edge.block, edge.set_at), new(first, up=True)
+    yield (edge.block, edge.wait_at), new(last, up=False)
     if edge.carried:
         loop = places.outermost_loop(edge.block)
         assert loop is not None, "only a loop has iterations"
-        yield loop.block, loop.number, Insertion(SET, edge, new(up=True))
-        yield loop.block, loop.number + 1, Insertion(WAIT, edge, new(up=False))
+        yield (loop.block, loop.number), new(SET, up=True)
+        yield (loop.block, loop.number + 1), new(WAIT, up=False)
 
 
-def _at_gap(some: list[Insertion], block: Block, places: Places) -> Iterator[Op]:
-    """The ops of a gap in order; beside sections in one for their kind of core."""
-    ordered = sorted(some, key=lambda one: one.rank)
-    if not places.sections or not places.outside(block):
-        yield from (one.op for one in ordered)
+def insert_edges(places: Places, numbers: Mapping[SyncEdge, int]) -> list[Func]:
+    """The functions with these edges, whose flags have these ids."""
+    ops = {
+        gap: [*_of_gap([(one.edge.core, one.op) for one in some], gap, places)]
+        for gap, some in at_gaps(places, numbers).items()
+    }
+    return [replace(func, body=_rebuilt(func.body, ops)) for func in places.funcs]
+
+
+@dataclass
+class MarkedFuncs:
+    """Functions with a mark, which is a barrier, in each gap beside what pipes execute.
+
+    `gaps` are those of the marks, by their identities.
+    """
+
+    funcs: Sequence[Func]
+    gaps: dict[int, Gap]
+
+    @classmethod
+    def of(cls, places: Places) -> MarkedFuncs:
+        kinds: Sequence[KernelKind | None] = [*places.sections] or [None]
+        found, ops = dict[int, Gap](), dict[Gap, list[Op]]()
+        for gap in places.gaps:
+            marks = [(kind, barrier(Pipe.ALL)) for kind in kinds]
+            if not (places.sections and places.outside(gap[0])):
+                del marks[1:]
+            found |= {id(mark): gap for _, mark in marks}
+            ops[gap] = [*_of_gap(marks, gap, places)]
+        return cls([replace(func, body=_rebuilt(func.body, ops)) for func in places.funcs], found)
+
+
+def _of_gap(some: Sequence[tuple[KernelKind | None, Op]], gap: Gap, places: Places) -> Iterator[Op]:
+    """The ops of a gap; beside sections in one for their kind of core."""
+    if not places.sections or not places.outside(gap[0]):
+        yield from (op for _, op in some)
         return
     for kind, section in places.sections.items():
-        if own := [one.op for one in ordered if one.edge.core is kind]:
+        if own := [op for core, op in some if core is kind]:
             yield Op(section, regions=[Block(ops=[*own])])
 
 
-def _rebuilt(block: Block, gaps: Mapping[tuple[Block, int], list[Op]]) -> Block:
+def _rebuilt(block: Block, gaps: Mapping[Gap, list[Op]]) -> Block:
     ops: list[AnyOp] = []
     for number, op in enumerate(block.ops):
         ops += gaps.get((block, number), [])

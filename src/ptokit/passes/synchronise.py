@@ -16,11 +16,19 @@ from ptokit.isa.lang.traits import CALLS, CHANNEL, FLAGS, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
-from ptokit.passes.sampleruns import SampleRun, SyncKernel, not_run, sample_runs
+from ptokit.passes.sampleruns import EdgedRun, SampleRun, SyncKernel, not_run, sample_runs
 from ptokit.passes.shared import refuse
-from ptokit.passes.syncedges import Places, Step, SyncEdge, barrier_at, insert_edges
+from ptokit.passes.syncedges import (
+    MarkedFuncs,
+    Places,
+    Step,
+    SyncEdge,
+    at_gaps,
+    barrier_at,
+    insert_edges,
+)
 from ptokit.sim.pipes.entries import QueueEntry
-from ptokit.sim.pipes.hazards import Findings, Hazard, clean, find
+from ptokit.sim.pipes.hazards import Hazard, clean, find
 from ptokit.sim.pipes.innerflags import has_inner_flags
 
 OWN_FLAGS = "set and wait for flags in the program itself"
@@ -80,6 +88,11 @@ class _Synchronising:
         self.kernel, self.target = kernel, target
         self.places = Places(kernel.funcs, kernel.sections)
         self.apart: Pairs = frozenset()
+        self.runs = sample_runs(kernel, MarkedFuncs.of(self.places), target)
+        if not self.runs:
+            message = "no run on samples is legal, so nobody knows what the pipes do"
+            help = "`ptokit check` says what is wrong"
+            raise refuse(message, kernel.funcs[0].span, help)
         ops = (op for func in kernel.funcs for op in func.body.walk() if isinstance(op, Op))
         inner = any(has_inner_flags(op.page, target) for op in ops)
         self.taken = INNER_PAIRS if inner else frozenset[tuple[Pipe, Pipe]]()  # id 0 of these
@@ -87,20 +100,19 @@ class _Synchronising:
     def run(self) -> Sequence[Func]:
         """The functions with flags and barriers."""
         edges: list[SyncEdge] | None = []
-        runs: Sequence[SampleRun] = ()
         tried, numbers = set[SyncEdge](), dict[SyncEdge, int | None]()
         while edges is not None:
-            distinct, runs = self._sufficient(edges)
-            numbers = numbered(self._needed(distinct, runs), runs, self.target, self.taken)
+            distinct = self._needed(self._sufficient(edges))
+            numbers = numbered(distinct, self._issued(distinct), self.target, self.taken)
             edges = widened(numbers, tried)
         given = {edge: number for edge, number in numbers.items() if number is not None}
         if len(given) < len(numbers):  # barriers of all pipes stand for the others
             lost = (edge for edge, number in numbers.items() if number is None)
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
             given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
-            given = self._needed(given, self._runs(given))
-        given |= dict.fromkeys(self._around(not_run(self.kernel, runs)), 0)
-        return insert_edges(self.places, given).funcs
+            given = self._needed(given)
+        given |= dict.fromkeys(self._around(not_run(self.kernel, self.runs)), 0)
+        return insert_edges(self.places, given)
 
     def _around(self, ops: Sequence[Op]) -> Iterator[SyncEdge]:
         """Barriers of all pipes before and after each of these: what they do nobody has seen."""
@@ -111,35 +123,30 @@ class _Synchronising:
                 yield _full_barrier(step, core)
                 yield _full_barrier(step._replace(number=step.number + 1), core)
 
-    def _runs(self, numbers: Mapping[SyncEdge, int]) -> list[SampleRun]:
-        return sample_runs(self.kernel, insert_edges(self.places, numbers), self.target)
+    def _issued(self, numbers: Mapping[SyncEdge, int]) -> Iterator[EdgedRun]:
+        """The runs with these edges, whose flags have these numbers."""
+        gaps = at_gaps(self.places, dict.fromkeys(numbers, 0))
+        return (run.with_edges(gaps, numbers) for run in self.runs)
 
-    def _sufficient(self, edges: Sequence[SyncEdge]) -> tuple[dict[SyncEdge, int], list[SampleRun]]:
-        """These edges and as many more as order every hazard, each with a flag of its own; their
-        runs."""
+    def _sufficient(self, edges: Sequence[SyncEdge]) -> dict[SyncEdge, int]:
+        """These edges and as many more as order every hazard, each with a flag of its own."""
         while True:
             distinct = {edge: number for number, edge in enumerate(edges)}
-            runs, new = self._runs(dict.fromkeys(edges, 0)), list[SyncEdge]()
-            for run in runs:
-                found = find(run.entries(distinct), self.target, run.regions)
-                new = self._missing_edges(found, run)
-                if new:
-                    break
-            if not runs:
-                message = "no run on samples is legal, so nobody knows what the pipes do"
-                help = "`ptokit check` says what is wrong"
-                raise refuse(message, self.kernel.funcs[0].span, help)
-            if not new:
-                return distinct, runs
+            missing = (self._missing_edges(issued) for issued in self._issued(distinct))
+            new = next((some for some in missing if some), None)
+            if new is None:
+                return distinct
             edges = [*edges, *new]
 
-    def _missing_edges(self, findings: Findings, run: SampleRun) -> list[SyncEdge]:
-        """Edges for the findings, without those that another new one covers."""
+    def _missing_edges(self, issued: EdgedRun) -> list[SyncEdge]:
+        """Edges for what is found in a run, without those that another new one covers."""
+        run, edges = issued.run, issued.edges
+        findings = find(issued.cores, self.target, run.regions)
         assert not [*findings.left, *findings.stuck], "each set has its wait after it"
-        there = set(run.edges.values())
+        there = set(edges.values())
         unordered = [pair for hazard in findings.hazards for pair in self._to_order(hazard, run)]
         wanted = dict.fromkeys(self._edge(*pair, run.kind(pair[0])) for pair in unordered)
-        wanted |= dict.fromkeys(run.edges[id(p.op)].back() for p in findings.posted_twice)
+        wanted |= dict.fromkeys(edges[id(p.op)].back() for p in findings.posted_twice)
         if not there.isdisjoint(wanted):  # it does not help to order the two as a whole
             wanted = dict.fromkeys(self._before(then, run.kind(then)) for _, then in unordered)
             assert wanted.keys() - there, "nothing goes on before all pipes are done"
@@ -191,20 +198,22 @@ class _Synchronising:
         carried = b.number <= a.number
         return SyncEdge(source, then, b.block, a.number + 1, b.number, carried=carried, core=core)
 
-    def _needed(
-        self, numbers: Mapping[SyncEdge, int], runs: Sequence[SampleRun]
-    ) -> dict[SyncEdge, int]:
+    def _needed(self, numbers: Mapping[SyncEdge, int]) -> dict[SyncEdge, int]:
         """The edges that are left when each superfluous one is removed."""
-        short = sorted(runs, key=lambda run: sum(map(len, run.cores)))  # they show most of it
-        issued = [(run.numbered(numbers), run.regions) for run in short]
+        issued = [*self._issued(numbers)]
+        issued.sort(key=lambda one: sum(map(len, one.numbered)))  # short ones show most of it
         kept, before = {*numbers}, None
 
         def suffice(edges: set[SyncEdge]) -> bool:
             own = {id(edge) for edge in numbers if edge in edges} | {id(None)}
-            some = ([[e for e, edge in c if id(edge) in own] for c in cores] for cores, _ in issued)
             return all(
-                clean(left, self.target, regions, self.apart)
-                for left, (_, regions) in zip(some, issued, strict=True)
+                clean(
+                    [[e for e, edge in core if id(edge) in own] for core in one.numbered],
+                    self.target,
+                    one.run.regions,
+                    self.apart,
+                )
+                for one in issued
             )
 
         while before != len(kept):  # what was found without one may have been about another

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
@@ -235,6 +236,7 @@ def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return (1,) * (5 - len(extents)) + extents
 
 
+@lru_cache(maxsize=4096)
 def global_map(
     layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> IndexMap:

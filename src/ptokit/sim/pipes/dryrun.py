@@ -8,7 +8,7 @@ or views. Where a run would be too long, the middle of its long loops is left ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -19,6 +19,7 @@ from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import ALIASES, FLAGS, FLOW, PRINTS, RESIZES
@@ -27,7 +28,7 @@ from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, BoundKernel, Env
 from ptokit.sim.cores.group import GroupedCore
-from ptokit.sim.execute import Core, moves
+from ptokit.sim.execute import Core, ReadyOp, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issuing import Issue, Turn, Way
 from ptokit.sim.pipes.openvalues import (
@@ -38,13 +39,20 @@ from ptokit.sim.pipes.openvalues import (
     picking,
     undecided,
 )
-from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
+from ptokit.sim.pipes.pathchoices import (
+    ALONE,
+    HELD,
+    ChosenFlow,
+    HeldNumbers,
+    PathChoice,
+    ShortenedFlow,
+)
+from ptokit.sim.pipes.runsalike import RunsAlike
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 from ptokit.sim.reference.interpreter import (
     InterpretedFlow,
     InterpretedMachine,
     Interpreter,
-    RegionBody,
     Step,
     execution,
 )
@@ -65,50 +73,6 @@ STALE = 4  # such runs without a turn that no run before has: they are enough
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 
 
-@dataclass
-class _ChosenFlow(InterpretedFlow):
-    """Loops and branches whose numbers are not known."""
-
-    choice: PathChoice
-    way: Callable[[], bool]
-
-    def loop(
-        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
-    ) -> tuple[Any, ...]:
-        end = lower + self.choice.iterations * step
-        return super().loop(lower, end, step, carried, region)
-
-    def repeat(
-        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
-    ) -> tuple[Any, ...]:
-        for _ in range(self.choice.iterations):
-            _, *passed = before(*carried)
-            carried = after(*passed, repeats=True)
-        return tuple(before(*carried)[1:])
-
-    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
-        return super().branch(self.way(), regions)
-
-
-@dataclass
-class _ShortenedFlow(InterpretedFlow):
-    """Loops of known extents without most of their iterations."""
-
-    period: int
-
-    def loop(
-        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
-    ) -> tuple[Any, ...]:
-        count = max(-(-(upper - lower) // step), 0)
-        left_out = max(count // self.period - 1, 0) * self.period
-        first = lower + (count - left_out) // 2 * step
-        for induction in chain(
-            range(lower, first, step), range(first + left_out * step, upper, step)
-        ):
-            carried = region(induction, *carried, repeats=True)
-        return carried
-
-
 class DryRunLimits(RunLimits):
     """How much a dry run may issue: nobody asks for another number."""
 
@@ -125,10 +89,12 @@ class DryRun(Interpreter):
         unknown: frozenset[Value],
         free: frozenset[Value],
         checks: bool,
+        alike: RunsAlike,
         *how: Any,
     ) -> None:
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
+        self.alike, self.same = alike, (getattr(self.core, "kind", None), unknown, checks)
         self.issue, self.choice, self.unknown, self.free = issue, choice, unknown, free
         self.checks = checks
         self.random = None if choice.seed is None else Random(choice.seed)
@@ -138,9 +104,18 @@ class DryRun(Interpreter):
     def flow(self, op: Op) -> InterpretedFlow:
         deciding = [value for value in _deciding(op) if value in self.unknown]
         if deciding:
-            return _ChosenFlow(self.choice, partial(self._way, deciding[0]))
+            return ChosenFlow(self.choice, partial(self._way, deciding[0]))
         period = self.choice.period
-        return InterpretedFlow() if period is None else _ShortenedFlow(period)
+        return InterpretedFlow() if period is None else ShortenedFlow(period)
+
+    def ready(self, op: Op) -> ReadyOp:
+        made, key = self.alike.ready, (op, self.same)
+        if key not in made:
+            made[key] = super().ready(op)
+        return made[key]
+
+    def counts(self, op: Op) -> bool:
+        return id(op) not in self.alike.marks and super().counts(op)
 
     def _way(self, condition: Value) -> bool:
         if self.random is None:
@@ -253,12 +228,14 @@ class DryLaunch:
     held: HeldNumbers | None = None  # where arrays may hold different numbers
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
     refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
+    alike: RunsAlike = field(default_factory=RunsAlike)
 
     @cached_property
     def funcs(self) -> list[Func]:
         cores = self.bound.cores.values() if isinstance(self.bound, BoundKernel) else [self.bound]
         return [bound.func for bound in cores]
 
+    @gc_disabled()
     def issue(
         self,
         choice: PathChoice = ALONE,
@@ -272,10 +249,10 @@ class DryLaunch:
         ever, or too many instructions are issued.
         """
         most = (self.most or MOST_ISSUED) if choice.period is None else MOST_SHORTENED
-        issue, limits = Issue(self.target), DryRunLimits(most)
+        issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
         issue.chosen = bool(unknown) or choice.period is not None
         free = frozenset[Value]().union(*map(undecided, self.funcs)) if unknown else unknown
-        made = partial(DryRun, issue, choice, unknown, free, checks)
+        made = partial(DryRun, issue, choice, unknown, free, checks, self.alike)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
             self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))

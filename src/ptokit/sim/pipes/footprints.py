@@ -29,6 +29,7 @@ from ptokit.sim.record.isolated import spanned
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
 Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
+Templates: TypeAlias = "dict[tuple[Op, Shape], FootprintTemplate]"
 
 
 @dataclass
@@ -61,13 +62,14 @@ def _extents(kind: Type) -> Iterable[object]:
 
 @dataclass
 class Footprints:
-    """The footprints of one launch; `arrays` are the memories that all cores reach."""
+    """The footprints of one launch; `arrays` are the memories that all cores reach.
+
+    Launches of the same functions may have their `templates` in common.
+    """
 
     target: Target
+    templates: Templates = field(default_factory=dict[Any, FootprintTemplate])
     regions: ByteRegions = field(default_factory=ByteRegions)
-    templates: dict[tuple[int, Shape], FootprintTemplate] = field(
-        default_factory=dict[Any, FootprintTemplate]
-    )
     pipes: dict[int, Pipe] = field(default_factory=dict[int, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
     kept: list[Memory] = field(default_factory=list[Memory])  # no later one gets their identity
@@ -75,7 +77,7 @@ class Footprints:
     def template(self, op: Op, env: Env) -> FootprintTemplate:
         """What the op does, for operands such as it has now."""
         shape = tuple(_shape(env.get(value)) for _, value in op.values())
-        key = id(op), shape
+        key = op, shape
         found = self.templates.get(key)
         if found is None:
             found = self.templates[key] = self._template(op, env)

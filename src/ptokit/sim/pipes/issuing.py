@@ -36,7 +36,7 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.footprints import Footprints
+from ptokit.sim.pipes.footprints import Footprints, Templates
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse, HeldBuffers
 from ptokit.sim.pipes.poppedtiles import PoppedTiles, QueueSlots
 from ptokit.sim.state import Flags
@@ -215,9 +215,9 @@ class CrossCore:
 class Issue(Observer):
     """The entries of every core of a run; `cores` has a list for each."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, templates: Templates | None = None) -> None:
         self.target = target
-        self.footprints = Footprints(target)
+        self.footprints = Footprints(target, {} if templates is None else templates)
         self.slots = QueueSlots(self.footprints.regions)
         self.numbers: dict[int, int] = {}  # of each core, by its identity
         self.issues: dict[int, CoreIssue] = {}

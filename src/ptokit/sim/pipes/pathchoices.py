@@ -1,10 +1,16 @@
-"""What a dry run takes where no number is known: trip counts, ways, and what memory holds."""
+"""What a dry run takes where no number is known: trip counts, ways, and what memory holds.
+
+Where it would be too long, loops of known extents lose most of their iterations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
+from typing import Any
+
+from ptokit.sim.reference.interpreter import InterpretedFlow, RegionBody
 
 HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
 LENGTHS = (1 << 16, 3000)  # the second: no multiple of what loops take at once
@@ -55,3 +61,47 @@ class HeldNumbers:
                 return
             self.left -= 1
             yield replace(choice, found=found, indices=indices, index=index)
+
+
+@dataclass
+class ChosenFlow(InterpretedFlow):
+    """Loops and branches whose numbers are not known."""
+
+    choice: PathChoice
+    way: Callable[[], bool]
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
+    ) -> tuple[Any, ...]:
+        end = lower + self.choice.iterations * step
+        return super().loop(lower, end, step, carried, region)
+
+    def repeat(
+        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
+    ) -> tuple[Any, ...]:
+        for _ in range(self.choice.iterations):
+            _, *passed = before(*carried)
+            carried = after(*passed, repeats=True)
+        return tuple(before(*carried)[1:])
+
+    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
+        return super().branch(self.way(), regions)
+
+
+@dataclass
+class ShortenedFlow(InterpretedFlow):
+    """Loops of known extents without most of their iterations."""
+
+    period: int
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
+    ) -> tuple[Any, ...]:
+        count = max(-(-(upper - lower) // step), 0)
+        left_out = max(count // self.period - 1, 0) * self.period
+        first = lower + (count - left_out) // 2 * step
+        for induction in chain(
+            range(lower, first, step), range(first + left_out * step, upper, step)
+        ):
+            carried = region(induction, *carried, repeats=True)
+        return carried

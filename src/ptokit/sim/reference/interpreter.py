@@ -154,6 +154,18 @@ class Interpreter:
 
         return run
 
+    def ready(self, op: Op) -> ReadyOp:
+        """The op with the rules that depend on values; what it says of numbers and types counts."""
+        static = self.facts.environment(op)
+        rules = op.page.rules_on(self.facts.target)
+        made = ReadyOp(op, [rule for rule, _ in doubtful(rules, static) if self.checks])
+        self.facts.learn(op, static)
+        return made
+
+    def counts(self, op: Op) -> bool:
+        """Whether it is one of the instructions that are limited."""
+        return op.page.reported
+
     def flow(self, op: Op) -> InterpretedFlow:
         """What repeats the regions of an op and chooses between them."""
         return InterpretedFlow()
@@ -212,11 +224,7 @@ class _Execution:
 
     def __init__(self, op: Op, run: Interpreter) -> None:
         self.op, self.page, self.run = op, op.page, run
-        static = run.facts.environment(op)
-        rules = op.page.rules_on(run.facts.target)
-        pending = [rule for rule, _ in doubtful(rules, static) if run.checks]
-        self.ready = ReadyOp(op, pending)
-        run.facts.learn(op, static)
+        self.ready, self.limited = run.ready(op), run.counts(op)
         self.refine = op.page.type_of
         self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(op, r) for r in op.regions)
@@ -226,13 +234,15 @@ class _Execution:
         # a number that follows from others alone, as most of the scalar part of a program does
         self.counts = op.page.folds and whole and ready.takes_all and len(op.results) == 1
         self.counts &= not (ready.open or ready.scalars or op.regions)
-        self.offer = self._offer()
+        self.offer: Offer = {} if ready.standalone else self._offer()
 
     def _offer(self) -> Offer:
         """What the body may use, whatever the operands are."""
         op, core = self.op, self.run.core
         machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
-        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine, FLOW: self.run.flow(op)}
+        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine}
+        if FLOW in op.page.uses:
+            found[FLOW] = self.run.flow(op)
         if isinstance(core, GroupedCore):
             if SIGNALS in op.page.uses:
                 found[SIGNALS] = core.signals
@@ -241,7 +251,7 @@ class _Execution:
         return found
 
     def __call__(self, env: Env) -> None:
-        if self.page.reported:
+        if self.limited:
             self.run.limits.before(self.op)
         if self.waits and isinstance(self.run.core, GroupedCore):
             self.run.core.schedule.at(self.op.name, self.op.span)
