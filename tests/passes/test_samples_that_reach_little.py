@@ -17,33 +17,34 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
-  %c20 = arith.constant 20 : index
   %c64 = arith.constant 64 : index
   %c5000 = arith.constant 5000 : index
   %two = arith.constant 2.0 : f32
   %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
   %w = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
 """
-WORK = f"""\
+WHOLE = f"    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}\n"
+
+
+def kernel(body: str) -> str:
+    return f"{HEAD}{body}  return\n}}\n"
+
+
+def work(row: str = "%c0") -> str:
+    """Load %t from a row of %v on, double it and store it."""
+    return f"""\
+    %p = pto.partition_view %v, offsets = [{row}, %c0], sizes = [%c8, %c64] : {V} -> {P}
     %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
     pto.tload ins(%p : {P}) outs(%t : {T})
     pto.tmuls ins(%t, %two : {T}, f32) outs(%t : {T})
     pto.tstore ins(%t : {T}) outs(%q : {P})
 """
-WHOLE = f"""\
-    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}
-    %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
-"""
+
+
 # the first legal numbers make empty tiles: rows 0, columns 1
-EMPTY = f"""{HEAD}\
-    %t = pto.alloc_tile valid_row = %n valid_col = %m : {T}
-    %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
-{WORK}\
-  return
-}}
-"""
+EMPTY = kernel(f"    %t = pto.alloc_tile valid_row = %n valid_col = %m : {T}\n{work()}")
 # what is left of a long row of numbers is no legal extent unless it is long enough for all of them
-LEFT = f"""{HEAD}\
+LEFT = kernel(f"""\
   scf.for %i = %c0 to %c64 step %c1 {{
     %some = arith.cmpi slt, %i, %n : index
     scf.if %some {{
@@ -53,37 +54,27 @@ LEFT = f"""{HEAD}\
     %wide = arith.minsi %rest, %c64 : index
     pto.set_validshape %t, %c8, %wide : {T}
     pto.set_validshape %t, %c8, %c64 : {T}
-{WORK}\
+{work()}\
     }}
   }}
-  return
-}}
-"""
+""")
 # the other way of the branch is legal with any number
-OTHERS = f"""{HEAD}\
+OTHERS = kernel(f"""\
   scf.for %i = %c0 to %n step %c1 {{
     %here = arith.cmpi ne, %i, %m : index
     scf.if %here {{
-    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}
-    %p = pto.partition_view %v, offsets = [%m, %c0], sizes = [%c8, %c64] : {V} -> {P}
-{WORK}\
+{WHOLE}{work("%m")}\
     }}
   }}
-  return
-}}
-"""
+""")
 # nobody guesses that the first row is one of few numbers
-FEW = f"""{HEAD}\
+FEW = kernel(f"""\
   %here = arith.cmpi sle, %c5000, %n : index
   scf.if %here {{
-    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}
     %row = arith.subi %n, %c5000 : index
-    %p = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c64] : {V} -> {P}
-{WORK}\
+{WHOLE}{work("%row")}\
   }}
-  return
-}}
-"""
+""")
 
 
 def synchronised(text: str) -> str:

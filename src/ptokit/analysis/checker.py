@@ -6,7 +6,6 @@ executor, which evaluates the very same rules.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -17,21 +16,19 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.scopes import OF_THREADS
+from ptokit.analysis.unknown import elided, unknown_op, unknown_type, without_effect
 from ptokit.analysis.violation import blamed, broken, taken, tolerated, violation
-from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
-from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Many
 from ptokit.isa.formula.rules import Rule, doubtful
-from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import ALIASES, FLOW, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import BOX_RULES, TILE_RULES, ConvTileType, TileType
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType, Type
+from ptokit.isa.model.types import Elided, OpaqueType, Type
 
 
 class Checker:
@@ -252,73 +249,6 @@ RECEIVED = "the assembler asks that of tiles that a function allocates; this one
 def _unasked(found: Diagnostic, why: str) -> Diagnostic:
     """What is wrong with a tile that is not allocated: what nobody asks of one is a warning."""
     return replace(found, severity=Severity.WARNING, help=why) if found.slug == LINES else found
-
-
-TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
-NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
-
-
-DOUBLES = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")  # tiles of them
-# dialects of MLIR that text has before buffers are tiles, and that are read as they stand
-FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
-
-
-def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
-    """What is not known of it. Those of threads are of the level below tiles."""
-    types = [v.type for v in (*op.uses, *op.results)]
-    kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
-    below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
-    wide = next((k for k in kinds if DOUBLES.match(k.spelling)), None)
-    if wide is not None and any(page.executes for page in lookup(op.name)):
-        message = f"{op.name}: no instruction computes with {wide}"
-        return Diagnostic("element-type", message, op.span, help=NUMBERS)
-    meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
-    if meant or below or of_threads or op.name.partition(".")[0] in FOREIGN:
-        of = f"on {kinds[0]}, " if kinds else ""
-        message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
-        return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
-    if kinds and lookup(op.name):
-        message = f"{op.name}: {kinds[0]} is not a type it takes"
-        return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)
-    names = [page.mnemonic() for page in pages()]
-    return Diagnostic(
-        "unknown-op",
-        f"{op.name}: {CATALOGUE['unknown-op'].title}",
-        op.span,
-        Severity.WARNING,
-        help=did_you_mean(op.name if "." in op.name else f"pto.{op.name}", names),
-    )
-
-
-def without_effect(op: Op) -> Iterator[Diagnostic]:
-    """Attributes that its page does not have. One with a dot is some other tool's."""
-    known = {a.name: a.key for a in op.page.attrs}
-    for name, value in op.attrs.items():
-        promise = str(value).startswith("#arith.")  # of what an optimiser may assume
-        if name not in known and "." not in name and not promise:
-            message = f"{op.name} has no attribute {name!r}: it is kept and changes nothing"
-            takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
-            at, warning = op.span_of(name), Severity.WARNING
-            yield Diagnostic("unknown-attribute", message, at, warning, help=takes)
-
-
-def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
-    return Diagnostic(
-        "unknown-type",
-        f"%{value.name}: {kind} is not a type this version knows",
-        value.span,
-        help=TILES if kind.spelling.startswith("!") else NUMBERS,
-    )
-
-
-def elided(value: Value) -> Diagnostic:
-    return Diagnostic(
-        "type-elided",
-        f"%{value.name}: {CATALOGUE['type-elided'].title}",
-        value.span,
-        Severity.WARNING,
-        help="write the type out, or bind an array to it when running",
-    )
 
 
 def check_func(

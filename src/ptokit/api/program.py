@@ -234,8 +234,9 @@ class Program(Rich):
         cores go on in another order than the fixed one, by the reference, and raises where two
         touch the same bytes in no order.
         """
-        how = func, fixpipe, blocks, engine
-        made = self._executable(target, *how, None, schedule=schedule, ranks=ranks)
+        made = self._executable(
+            target, func, fixpipe, blocks, engine, schedule=schedule, ranks=ranks
+        )
         if cluster is None:
             return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
         from ptokit.api.cluster import launched
@@ -263,8 +264,9 @@ class Program(Rich):
 
         `observers` look on while it runs, see `sim.observer`.
         """
-        how = func, fixpipe, blocks, engine
-        made = self._executable(target, *how, types, schedule=schedule, ranks=ranks)
+        made = self._executable(
+            target, func, fixpipe, blocks, engine, types=types, schedule=schedule, ranks=ranks
+        )
         if cluster is not None:
             from ptokit.api.cluster import launched
 
@@ -291,7 +293,7 @@ class Program(Rich):
         Options are as for `run`, which itself keeps the last few of these. A program is not changed
         once it has run.
         """
-        return self._executable(target, func, fixpipe, blocks, engine, None, slots, ranks=ranks)
+        return self._executable(target, func, fixpipe, blocks, engine, slots=slots, ranks=ranks)
 
     def _executable(
         self,
@@ -300,7 +302,8 @@ class Program(Rich):
         fixpipe: str | FixPipe,
         blocks: int,
         engine: str | None,
-        types: Mapping[str, Type] | None,
+        *,
+        types: Mapping[str, Type] | None = None,
         slots: bool = False,
         schedule: str | None = None,
         ranks: int = 1,
@@ -358,7 +361,7 @@ class Program(Rich):
 
         Arguments are as for `execute`: numbers and shapes become part of the code.
         """
-        made = self._executable(target, func, fixpipe, blocks, "native", types)
+        made = self._executable(target, func, fixpipe, blocks, "native", types=types)
         from ptokit.sim.arguments import Bound
         from ptokit.sim.native.listing import code_of
 

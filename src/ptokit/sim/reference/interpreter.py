@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptokit.analysis.checker import unknown_op
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
+from ptokit.analysis.unknown import unknown_op
 from ptokit.analysis.violation import blamed, taken, tolerated, violation
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value

@@ -1,0 +1,77 @@
+"""What this version does not know: ops, attributes and types, as diagnostics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.ir.module import Op, OpaqueOp, Value
+from ptokit.isa.index import lookup, pages
+from ptokit.isa.model.types import OpaqueType, PtrType
+
+TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
+NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
+TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
+# dialects of MLIR that text has before buffers are tiles, and that are read as they stand
+FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
+
+
+def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
+    """What is not known of it. Those of threads are of the level below tiles."""
+    types = [v.type for v in (*op.uses, *op.results)]
+    kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
+    below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
+    wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
+    if wide is not None and any(page.executes for page in lookup(op.name)):
+        message = f"{op.name}: no instruction computes with {wide}"
+        return Diagnostic("element-type", message, op.span, help=NUMBERS)
+    meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
+    if meant or below or of_threads or op.name.partition(".")[0] in FOREIGN:
+        of = f"on {kinds[0]}, " if kinds else ""
+        message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
+    if kinds and lookup(op.name):
+        message = f"{op.name}: {kinds[0]} is not a type it takes"
+        return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)
+    names = [page.mnemonic() for page in pages()]
+    return Diagnostic(
+        "unknown-op",
+        f"{op.name}: {CATALOGUE['unknown-op'].title}",
+        op.span,
+        Severity.WARNING,
+        help=did_you_mean(op.name if "." in op.name else f"pto.{op.name}", names),
+    )
+
+
+def without_effect(op: Op) -> Iterator[Diagnostic]:
+    """Attributes that its page does not have. One with a dot is some other tool's."""
+    known = {a.name: a.key for a in op.page.attrs}
+    for name, value in op.attrs.items():
+        promise = str(value).startswith("#arith.")  # of what an optimiser may assume
+        if name not in known and "." not in name and not promise:
+            message = f"{op.name} has no attribute {name!r}: it is kept and changes nothing"
+            takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
+            at, warning = op.span_of(name), Severity.WARNING
+            yield Diagnostic("unknown-attribute", message, at, warning, help=takes)
+
+
+def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
+    return Diagnostic(
+        "unknown-type",
+        f"%{value.name}: {kind} is not a type this version knows",
+        value.span,
+        help=TILES if kind.spelling.startswith("!") else NUMBERS,
+    )
+
+
+def elided(value: Value) -> Diagnostic:
+    return Diagnostic(
+        "type-elided",
+        f"%{value.name}: {CATALOGUE['type-elided'].title}",
+        value.span,
+        Severity.WARNING,
+        help="write the type out, or bind an array to it when running",
+    )
