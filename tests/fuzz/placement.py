@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 SPACE = 12 * 2048  # bytes of vec memory: some programs have tiles enough that they must share
 ROWS, COLS = 16, 32
-NBYTES = ROWS * COLS * 4
+LINE = COLS * 4  # bytes of a row
+NBYTES = ROWS * LINE
 PLACES = 24  # matrices of the output array: each store has one
 ITERATIONS = 3  # most iterations of a loop
 
@@ -152,6 +154,32 @@ class Generator:
         body = list(self.statements(self.random.randint(1, 5), depth + 1))
         self.ready, self.reach = before
         return body
+
+
+def hoisted(program: list[Statement]) -> list[Statement]:
+    """The same with tiles that are placed made first, as front ends do.
+
+    Not those whose handles become views: in a loop a load would pad what the view is of.
+    """
+    every = [*_flat(program)]
+    views = {op[2] for op in every if op[0] in ("reshape", "subview")}
+    made = [op for op in every if op[0] == "alloc" and op[3] is None and op[1] not in views]
+    return [*made, *_without(made, program)]
+
+
+def _flat(program: list[Statement]) -> Iterator[Statement]:
+    for op in program:
+        yield op
+        for part in op:
+            if isinstance(part, list):
+                yield from _flat(cast("list[Statement]", part))
+
+
+def _without(some: list[Statement], program: Any) -> Any:  # Any: statements, or one part of one
+    if not isinstance(program, list):
+        return program
+    left = (op for op in cast("list[Statement]", program) if op not in some)
+    return [tuple(_without(some, part) for part in op) for op in left]
 
 
 # --- as text ---
@@ -307,11 +335,33 @@ class Unwritten(Exception):
 class Instance:
     """The storage that one execution of an allocation made. Times count instructions."""
 
+    END: ClassVar[int] = 1 << 62
+
     name: str
     words: Words
     address: int | None  # the program's own
-    written: int | None = None  # when first
-    read: int = -1  # when last
+    writes: list[tuple[int, range]] = field(default_factory=list[tuple[int, range]])  # of rows
+    reads: list[tuple[int, range]] = field(default_factory=list[tuple[int, range]])
+
+    def needed(self) -> Iterator[tuple[int, int, int]]:
+        """Rows, from a write to the last read before the row is written again."""
+        for row in range(ROWS):
+            written = [time for time, rows in self.writes if row in rows]
+            read = [time for time, rows in self.reads if row in rows]
+            for start, stop in pairwise([*written, self.END]):
+                last = max((time for time in read if start < time <= stop), default=start)
+                yield row, start, last
+
+
+def overwrites_needed(one: Instance, start: int, other: Instance, begin: int) -> bool:
+    """Whether one at an address writes what the other at another address holds and is read yet."""
+    for row, first, last in other.needed():
+        at = begin + row * LINE
+        for time, rows in one.writes if first < last else ():
+            low, high = start + rows.start * LINE, start + rows.stop * LINE
+            if first < time <= last and low < at + LINE and at < high:
+                return True
+    return False
 
 
 @dataclass
@@ -323,9 +373,12 @@ class Handle:
     row: int = 0
 
     @property
+    def rows(self) -> range:
+        return range(self.row, self.row + (ROWS if self.kind == "full" else ROWS // 2))
+
+    @property
     def words(self) -> Words:
-        rows = ROWS if self.kind == "full" else ROWS // 2
-        return self.of.words[self.row : self.row + rows]
+        return self.of.words[self.rows.start : self.rows.stop]
 
 
 class Model:
@@ -336,7 +389,7 @@ class Model:
         self.memory = np.full(SPACE // 4, np.nan, np.float32)  # at addresses of the program's own
         self.numbers = {"n": n}
         self.time = 0
-        first = Instance("a", a.copy(), None, written=0)
+        first = Instance("a", a.copy(), None, [(0, range(ROWS))], [(Instance.END, range(ROWS))])
         self.instances = [first]
         self.handles = {"a": Handle(first, "full")}
 
@@ -360,7 +413,7 @@ class Model:
 
     def get(self, name: str) -> Words:
         handle = self.handles[name]
-        handle.of.read = self.time
+        handle.of.reads.append((self.time, handle.rows))
         if np.isnan(handle.words).any():
             raise Unwritten
         return handle.words.copy()
@@ -368,13 +421,13 @@ class Model:
     def put(self, name: str, value: Words) -> None:
         handle = self.handles[name]
         handle.words[:] = value
-        if handle.of.written is None:
-            handle.of.written = self.time
+        handle.of.writes.append((self.time, handle.rows))
 
     def load(self, name: str, matrix: int) -> None:
         """The whole tile is padded."""
         rows = len(self.handles[name].words)
         self.handles[name].of.words[:] = 0
+        self.handles[name].of.writes.append((self.time, range(ROWS)))
         self.put(name, self.x[matrix * ROWS : matrix * ROWS + rows])
 
     def store(self, name: str, matrix: int) -> None:

@@ -2,7 +2,8 @@
 
 `placement.py` makes the programs and has the model. Both engines must give the model's bytes, or
 refuse the program with one of `REFUSED`; and by the model's own record of reads and writes no two
-tiles that ptokit placed over one another hold content at the same time.
+tiles that ptokit placed over one another hold content at the same time. Each program is placed
+again in the least memory that takes it, also with all tiles made first, as front ends do.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from placement import (
     Generator,
     Instance,
     Model,
+    Statement,
     Unwritten,
+    hoisted,
+    overwrites_needed,
     text,
 )
 from scale import scaled
@@ -40,12 +44,18 @@ PROGRAMS = scaled(6)
 WRITTEN_OUT = "the same, addresses written out"
 REFUSED = ("placed-overlap", "tile-outlives-iteration", "out-of-memory")
 SMALL = Target("small", "", like=TARGETS["cpu"], capacity={"UB": SPACE})
+SIZES = range(SPACE // NBYTES, 0, -1)  # in tiles
+TIGHT = [
+    Target(f"of {n} tiles", "", like=TARGETS["cpu"], capacity={"UB": n * NBYTES}) for n in SIZES
+]
 
 
-def outcome(program: Program, engine: str, given: dict[str, Any]) -> tuple[str, bytes]:
+def outcome(
+    program: Program, engine: str, given: dict[str, Any], target: Target = SMALL
+) -> tuple[str, bytes]:
     """The slug of the diagnostic, or the bytes of the output."""
     try:
-        done = program.run(engine=engine, target=SMALL.name, **given)
+        done = program.run(engine=engine, target=target.name, **given)
     except PtoError as problem:
         return f"{problem.diagnostics[0].slug}\n{problem}", b""
     return "", done["y"].tobytes()
@@ -62,9 +72,10 @@ def placed(program: Program) -> Program | None:
     return loads(Program(module).text())
 
 
-def overlapping(program: Program, given: dict[str, Any], instances: list[Instance]) -> list[str]:
+def overlapping(
+    program: Program, given: dict[str, Any], instances: list[Instance], target: Target
+) -> list[str]:
     """Pairs of storages with content at the same time that have bytes in common."""
-    target = SMALL
     bound = bind(program.func(), given, target, {})
     planned = plan(Interference(bound.func), learned(bound.func, target, bound.numbers)).addresses
     addresses = {value.name: address for value, address in planned.items()}
@@ -74,17 +85,15 @@ def overlapping(program: Program, given: dict[str, Any], instances: list[Instanc
         for other in instances[:n]:
             begin = addresses[other.name] if other.address is None else other.address
             own = [one.address is not None, other.address is not None]
-            wrong = own[0] is not own[1] or (not any(own) and _together(one, other))
-            if wrong and abs(start - begin) < NBYTES:
+            together = not any(own) and _together((one, start), (other, begin))
+            if (own[0] is not own[1] and abs(start - begin) < NBYTES) or together:
                 found.append(f"%{one.name} at {start} and %{other.name} at {begin}")
     return found
 
 
-def _together(one: Instance, other: Instance) -> bool:
-    """Whether both hold content at one time: from the first write to the last read."""
-    if one.written is None or other.written is None:
-        return False
-    return max(one.written, other.written) < min(one.read, other.read)
+def _together(one: tuple[Instance, int], other: tuple[Instance, int]) -> bool:
+    """Whether one of two at these addresses overwrites what the other still needs."""
+    return overwrites_needed(*one, *other) or overwrites_needed(*other, *one)
 
 
 def judged(seed: int) -> str:
@@ -110,7 +119,7 @@ def judged(seed: int) -> str:
         return slug
     assert (slug, got[0][1]) == expected, f"seed {seed}\n{got[0][0]}\n{source.text()}"
     if not slug:
-        pairs = overlapping(source, given, model.instances)
+        pairs = overlapping(source, given, model.instances, SMALL)
         assert not pairs, f"seed {seed}: {pairs}\n{source.text()}"
         again = placed(source)
         if again is not None:
@@ -129,3 +138,54 @@ def test_every_tile_might_have_memory_of_its_own(
     assert ran > sum(verdicts.values()) // 2, verdicts
     assert verdicts[WRITTEN_OUT], verdicts
     assert set(verdicts) <= {"the same", WRITTEN_OUT, "uninitialised-read", *REFUSED}
+
+
+def tightest(program: list[Statement]) -> Target | None:
+    """The least memory that takes a program, if the smallest of the tests is more than enough."""
+    source, target = loads(text(program)), None
+    for smaller in TIGHT:
+        if any(d.slug in REFUSED for d in source.check(smaller.name)):
+            break
+        target = smaller
+    return target
+
+
+def shared_tightly(seed: int, *, first: bool) -> str:
+    """As `judged`, in the least memory."""
+    random = Random(seed)
+    generator = Generator(random)
+    program = generator.program()
+    program = hoisted(program) if first else program
+    target = None if generator.own else tightest(program)
+    if target is None:
+        return "too large, or at addresses of its own"
+    noise = np.random.default_rng(seed)
+    x, a = (noise.random((rows, 32), np.float32) for rows in (PLACES * ROWS, ROWS))
+    y = np.zeros((PLACES * ROWS, 32), np.float32)
+    n = random.randint(0, ITERATIONS)
+    given = {"x": x, "y": y, "n": n, "a": a}
+    model = Model(x, n, a)
+    try:
+        model.run(program)
+    except Unwritten:
+        return "uninitialised-read"
+    source = loads(text(program))
+    message, done = outcome(source, "reference", given, target)
+    slug = message.partition("\n")[0]
+    if slug in REFUSED:
+        return slug
+    expected = np.where(np.isnan(model.y), y, model.y).tobytes()
+    assert (slug, done) == ("", expected), f"seed {seed}\n{message}\n{source.text()}"
+    pairs = overlapping(source, given, model.instances, target)
+    assert not pairs, f"seed {seed}: {pairs}\n{source.text()}"
+    return "the same"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_in_the_least_memory_tiles_share_what_none_of_them_needs(
+    first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for target in TIGHT:
+        monkeypatch.setitem(TARGETS, target.name, target)
+    verdicts = Counter(shared_tightly(seed, first=first) for seed in range(scaled(8)))
+    assert verdicts["the same"] > sum(verdicts.values()) // 4, verdicts

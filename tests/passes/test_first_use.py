@@ -68,7 +68,10 @@ CASES = {
 }
 TOGETHER = {
     "used again": (load("a"), load("b"), load("c"), add("a", "a", "b"), add("a", "a", "c")),
-    "used again in a loop": (load("a"), *looped(load("b"), store("b"), load("c"), store("a"))),
+    "used again in a loop": (
+        load("a"),
+        *looped(load("b"), load("c"), store("b"), store("c"), store("a")),
+    ),
     "in the next iteration": (
         load("a"),
         load("b"),

@@ -25,7 +25,7 @@ HOUSE = {
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
     "isa/pages": 11_973,  # all tile instructions of the manual; other cores, ranks; whole products
-    "ir": 690,  # the builder too; graphs of blocks, kernels; copies; garbage
+    "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 918,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
     "text/read": 5_049,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
@@ -33,7 +33,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_621,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_324,  # queues between cores; caches of ranks; maps; parts of boxes
+    "analysis": 4_561,  # queues between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_579,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
@@ -42,7 +42,7 @@ HOUSE = {
     "passes": 4_265,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_480,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
-    "tools": 3_316,  # a file per command; reports, trace events; comparison, traces, breakpoints
+    "tools": 3_323,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use
 }

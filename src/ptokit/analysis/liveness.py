@@ -62,9 +62,10 @@ class Liveness:
 class Storage:
     """The bytes of one tile. `explicit`: the program gives the address, None if only the run does.
 
-    `beside` are the tiles that are live where it is defined; `interferes` also those that are
-    defined where it is live: it may not share bytes with them. `outlives`: its content is still
-    needed where the next iteration of a loop defines it again.
+    `beside` are the tiles that are live where it is defined, or at the op where it is `fullest` of
+    those that write it; `interferes` also those that are defined where it is live: it may not share
+    bytes with them. `ops`: where it lives, if not as long as handles may name it. `outlives`: its
+    content is still needed where the next iteration of a loop defines it again.
     """
 
     value: Value
@@ -73,6 +74,8 @@ class Storage:
     explicit: bool = False
     beside: set[Value] = field(default_factory=set[Value])
     interferes: set[Value] = field(default_factory=set[Value])
+    fullest: AnyOp | None = None
+    ops: frozenset[AnyOp] | None = None
 
     @property
     def outlives(self) -> bool:

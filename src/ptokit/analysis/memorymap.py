@@ -9,6 +9,7 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import LiveRanges, Storage
 from ptokit.analysis.occupancy import peak_live_set
 from ptokit.analysis.placement import by_memory, place_tiles
+from ptokit.analysis.tileallocator import merged
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func
 from ptokit.isa.model.targets import Target
@@ -18,6 +19,7 @@ from ptokit.isa.model.targets import Target
 class TileLiveRange:
     """One tile: its bytes, and the instructions, counted in text order, where it is live.
 
+    `first` to `last`; of `parts` of that where others have its bytes in between, as (first, last).
     `start`: None if only the run knows the address. `line` of the text defines it, if any does.
     `explicit`: the program gives the address.
     """
@@ -29,6 +31,7 @@ class TileLiveRange:
     last: int
     line: int | None
     explicit: bool
+    parts: tuple[tuple[int, int], ...] = ()
 
     @property
     def end(self) -> int | None:
@@ -40,8 +43,9 @@ class TileLiveRange:
 class MemoryMap(Rich):
     """One memory of a function on a target, in bytes.
 
-    `live` are the tiles at the peak, which begins at `peak_at`; they have `peak` bytes.
-    `usable` is what front ends leave of the capacity. `lines` are those of the instructions.
+    `live` are the tiles at the peak: there instruction number `moment` defines or writes `peak_at`.
+    They have `peak` bytes. `usable` is what front ends leave of the capacity. `lines` are those of
+    the instructions, `line` that of the peak.
     """
 
     function: str
@@ -54,6 +58,8 @@ class MemoryMap(Rich):
     live: tuple[TileLiveRange, ...]
     peak: int
     lines: tuple[int | None, ...]
+    moment: int
+    line: int | None
 
     @property
     def end(self) -> int:
@@ -67,7 +73,7 @@ class MemoryMap(Rich):
             **{name: getattr(self, name) for name in ("usable", "peak", "end")},
             "peak_at": self.peak_at.name,
             "live": [tile.name for tile in self.live],
-            "tiles": [vars(tile) for tile in self.tiles],
+            "tiles": [vars(t) | {"parts": [*map(list, t.parts)]} for t in self.tiles],
         }
 
 
@@ -80,6 +86,8 @@ def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
     for space, there in by_memory(tiles.values()).items():
         known = {tile.value: _live_range(tile, ranges) for tile in there}
         found, capacity = peak_live_set(there), target.capacity[space]
+        peak_at, at = known[found.defined.value], found.defined.fullest
+        moment = peak_at.first if at is None else ranges.number[at]
         yield MemoryMap(
             func.name,
             target.name,
@@ -87,10 +95,12 @@ def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
             capacity,
             min(target.usable.get(space, capacity), capacity),
             tuple(known.values()),
-            known[found.defined.value],
+            peak_at,
             tuple(known[tile.value] for tile in found.live),
             found.nbytes,
             lines,
+            moment,
+            peak_at.line if at is None else lines[moment],
         )
 
 
@@ -98,6 +108,12 @@ def _live_range(tile: Storage, ranges: LiveRanges) -> TileLiveRange:
     made, span = ranges.definitions[tile.value], tile.value.span
     first = 0 if made is None else ranges.number[made]
     last = max(ranges.last.get(tile.value, first), first)
+    if tile.ops is not None:
+        parts = merged((n, n + 1) for n in (ranges.number[op] for op in tile.ops))
+        parts = tuple((start, stop - 1) for start, stop in parts) or ((first, first),)
+        first, last = parts[0][0], parts[-1][1]
+    else:
+        parts = ((first, last),)
     line = span.line if span else None
     address = (tile.value.name, tile.address, tile.kind.nbytes)
-    return TileLiveRange(*address, first, last, line, tile.explicit)
+    return TileLiveRange(*address, first, last, line, tile.explicit, parts)

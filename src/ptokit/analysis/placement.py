@@ -1,19 +1,20 @@
 """Placement: an address for every tile that the program does not place itself.
 
 Tiles share bytes only where they do not all fit, and then only those that are never live at the
-same time (see `tileallocator`, `liveness`); where even so they do not fit, lives begin at the first
-use of a tile (see `firstuse`). Addresses that the program gives are its own: tiles
-there may overlap one another. No placed tile ever lies there: a known address is kept free for the
-whole function, and a tile at an address that only the run knows is compared with the placed tiles
-when it is made (`Planned.conflict`, in both engines). Where there are such tiles the others are
-placed from the end of the memory, as close as they go, because programs count from 0.
+same time (see `tileallocator`, `liveness`). Where even so they do not fit, lives begin at the first
+use of a tile (see `firstuse`); where that is not enough, they are those of what tiles hold (see
+`contentliveness`). Addresses that the program gives are its own: tiles there may overlap one
+another. No placed tile ever lies there: a known address is kept free for the whole function, and a
+tile at an address that only the run knows is compared with the placed tiles when it is made
+(`Planned.conflict`, in both engines). Where there are such tiles the others are placed from the end
+of the memory, as close as they go, because programs count from 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.known import Facts
@@ -84,7 +85,7 @@ def place_tiles(
 ) -> Planned:
     """An address for each of the tiles that has none."""
     planned, touched = Planned(), cache(lambda: pipes_of_use(interference, facts))
-    uses = cache(lambda: FirstUses(interference.func))
+    shorter = [cache(partial(each, interference.func, facts.target)) for each in SHORTER]
     slots = {s: sum(sizes.values()) for s, sizes in reserved(interference.func).items()}
     for space, there in by_memory(tiles.values()).items():
         own = [tile for tile in there if not tile.explicit]
@@ -92,14 +93,28 @@ def place_tiles(
         room = max(facts.target.capacity[space] - slots.get(space, 0), 0)
         limit = max(min(facts.target.usable.get(space, SPACIOUS) - slots.get(space, 0), room), 0)
         places = _places(own, given, limit, facts.target, touched)
-        if any(at + tiles[v].kind.nbytes > room for v, at in places.items()):
-            uses().shorten(own)
-            places = _places(own, given, limit, facts.target, touched)
+        for lives in shorter:
+            if any(at + tiles[v].kind.nbytes > room for v, at in places.items()):
+                lives().shorten(own)
+                places = _places(own, given, limit, facts.target, touched)
         for value, address in places.items():
             tiles[value].address = planned.addresses[value] = address
         if own:
             planned.tiles[space] = own
     return planned
+
+
+def _first_uses(func: Func, _: Target) -> FirstUses:
+    return FirstUses(func).swept()
+
+
+def _contents(func: Func, target: Target) -> FirstUses:
+    from ptokit.analysis.contentliveness import ContentLiveness  # it records bodies
+
+    return ContentLiveness(func, target).swept()
+
+
+SHORTER = (_first_uses, _contents)  # lives of tiles, where those of their handles are too long
 
 
 def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
@@ -198,8 +213,15 @@ def _overflowing(
         seen=f"{len(peak.live)} tiles need {peak.nbytes} bytes{gap}",
         help="use smaller tiles, or stop using one before the next is defined",
         targets=(target.name,),
-        notes=tuple(_who(peak)),
+        notes=(*_when(peak), *_who(peak)),
     )
+
+
+def _when(peak: LiveSet) -> Iterator[Note]:
+    """The op of the peak, where that is not the one that makes a tile."""
+    op, made = peak.defined.fullest, peak.defined.value.span
+    if op is not None and op.span is not None and made is not None and op.span.line != made.line:
+        yield Note(f"most live where {op.name} writes %{peak.defined.value.name}", op.span)
 
 
 def _who(peak: LiveSet) -> Iterator[Note]:

@@ -184,10 +184,10 @@ CATALOGUE: dict[str, Entry] = {
     "out-of-memory": Entry(
         "the memory is too small",
         "Tiles without an address are placed by ptokit: apart while all fit, then on the bytes of "
-        "tiles that are no longer needed. Even so the tiles that are live at the same time need "
-        "more bytes than the target has in that memory. The notes list the tiles live at the "
-        "peak. Arrays and structs of the scalar unit lie on the stack of a core, the slots of a "
-        "pipe in one of its memories.",
+        "tiles that are no longer needed, or not until a loop overwrites them. Even so the tiles "
+        "that are live at the same time need more bytes than the target has in that memory. The "
+        "notes list the tiles live at the peak. Arrays and structs of the scalar "
+        "unit lie on the stack of a core, the slots of a pipe in one of its memories.",
     ),
     "near-capacity": Entry(
         "little of the memory is left",

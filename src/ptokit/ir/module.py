@@ -70,6 +70,9 @@ class Comments(NamedTuple):
 NO_COMMENTS = Comments()
 # attributes of a function that the host starts
 ENTRIES = ("pto.entry", "pto.kernel", "hacc.entry", "pto.aicore")
+# an attribute of an allocation: a loop takes this tile and others in turn, so that its iterations
+# overlap; what the tile holds is no measure of how long it has to have bytes of its own
+IN_TURN = "ptokit.in_turn"
 
 
 @dataclass(eq=False)

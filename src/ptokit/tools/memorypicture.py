@@ -20,7 +20,7 @@ def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
     rows = [("function", "target", "memory", "in use", "of", "ends at", "line", "alive there")]
     for each in maps:
         share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
-        line = str(each.peak_at.line or "")
+        line = str(each.line or "")
         numbers = (share, f"{each.capacity:,}", f"{each.end:,}", line)
         rows.append((f"@{each.function}", each.target, each.space, *numbers, _names(each.live)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -56,7 +56,7 @@ def memory_svg(maps: Sequence[MemoryMap]) -> str:
 def _panel(each: MemoryMap, top: int) -> Iterator[str]:
     scale = _Scale(each)
     title = f"{each.space} of @{each.function} on {each.target}"
-    peak_at = f"line {each.peak_at.line}" if each.peak_at.line else f"%{each.peak_at.name}"
+    peak_at = f"line {each.line}" if each.line else f"%{each.peak_at.name}"
     facts = f"at most {each.peak:,} of {each.capacity:,} bytes in use, at {peak_at}"
     yield f'<g transform="translate({LEFT},{top + TOP})">'
     yield f'<text x="0" y="-40" font-size="14" font-weight="bold">{escape(title)}</text>'
@@ -87,17 +87,24 @@ class _Scale:
 def _tile(tile: TileLiveRange, each: MemoryMap, scale: _Scale) -> Iterator[str]:
     if tile.start is None or tile.end is None:
         return
-    x, y = scale.x(tile.first), scale.y(tile.end)
-    width, height = scale.x(tile.last + 1) - x, scale.y(tile.start) - y
+    y, height = scale.y(tile.end), scale.y(tile.start) - scale.y(tile.end)
     colour = OWN if tile.explicit else COLOURS[each.tiles.index(tile) % len(COLOURS)]
     colour = BEYOND if tile.end > each.capacity else colour
     where = f"%{tile.name}: bytes {tile.start:,} to {tile.end - 1:,}"
     line = f", line {tile.line}" if tile.line else ""
-    yield (
-        f'<rect class="tile" x="{x}" y="{y}" width="{width:.1f}" height="{height:.1f}"'
-        f' fill="{colour}" fill-opacity="0.75" stroke="#fff"><title>{escape(where + line)}</title>'
-        "</rect>"
-    )
+    for first, last in tile.parts:
+        x = scale.x(first)
+        width = scale.x(last + 1) - x
+        yield (
+            f'<rect class="tile" x="{x}" y="{y}" width="{width:.1f}" height="{height:.1f}"'
+            f' fill="{colour}" fill-opacity="0.75" stroke="#fff">'
+            f"<title>{escape(where + line)}</title></rect>"
+        )
+        yield from _named(tile, x, y, width, height)
+
+
+def _named(tile: TileLiveRange, x: float, y: float, width: float, height: float) -> Iterator[str]:
+    """Its name, where there is room for it."""
     name = f"%{tile.name}"
     if height >= 11 and width >= 7 * len(name):
         at = f'x="{x + 4:.1f}" y="{y + height / 2 + 4:.1f}"'
@@ -130,6 +137,6 @@ def _lines(each: MemoryMap, scale: _Scale) -> Iterator[str]:
         yield f'<path d="M{x} {HEIGHT}v4" stroke="#444"/>'
         yield f'<text x="{x}" y="{HEIGHT + 16}" text-anchor="middle">{number or ""}</text>'
     yield f'<text x="{WIDTH / 2}" y="{HEIGHT + 32}" text-anchor="middle" fill="#444">line</text>'
-    x = scale.x(each.peak_at.first)
+    x = scale.x(each.moment)
     yield f'<path d="M{x} 0V{HEIGHT}" stroke="#000" stroke-dasharray="2 3"/>'
     yield f'<text x="{x}" y="-4" text-anchor="middle">peak</text>'

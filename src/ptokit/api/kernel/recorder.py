@@ -25,7 +25,7 @@ from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_nu
 from ptokit.api.settings import recording
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.builder import new_op
-from ptokit.ir.module import Block, Op, Value
+from ptokit.ir.module import IN_TURN, Block, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
@@ -263,7 +263,7 @@ class Recorder:
                     operands[name] = (self.number(number),)
         made = self.value("", kind, home)
         page = allocation(Kind.TILE if isinstance(kind, TileType) else Kind.CONV)
-        self.emit(page, operands, {}, [made], home=home)
+        self.emit(page, operands, _in_turn(home), [made], home=home)
         return RecordedTile(made, valid)
 
     def _resized(self, kind: TileType, valid: tuple[Number, ...]) -> RecordedTile:
@@ -275,7 +275,8 @@ class Recorder:
             name: (self.constant(n, INDEX),)
             for name, n in (("valid_row", kind.rows), ("valid_col", kind.cols))
         }
-        self.emit(allocation(), whole, {}, [made], home=self.buffers[-1])
+        home = self.buffers[-1]
+        self.emit(allocation(), whole, _in_turn(home), [made], home=home)
         sizes = (made, *self.numbers(valid))
         fields = zip(page.operands, sizes, strict=True)
         self.emit(page, {o.name: (value,) for o, value in fields})
@@ -325,6 +326,11 @@ class Recorder:
         if operand.kind is Kind.INDEX:
             return self.number(cast(Number, given))
         return self.number(cast(Number, given), ScalarType(operand.scalar or _like(page, others)))
+
+
+def _in_turn(home: Block | None) -> dict[str, object]:
+    """What is said of an allocation before a loop whose body is recorded several times."""
+    return {} if home is None else {IN_TURN: True}
 
 
 def _like(page: type[Instr], others: Mapping[str, Any]) -> str:

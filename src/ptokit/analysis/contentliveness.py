@@ -1,0 +1,175 @@
+"""Liveness of what tiles hold, part by part: it is killed where an op writes all of it anew.
+
+A tile that is overwritten before it is read in each iteration of a loop is not loop-carried: from
+its last read on others may have its bytes, though its handle is used again. Parts are the bytes
+that the instructions of a function do not tell apart: what none reads need not be overwritten
+either, and what is written part by part is killed part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from ptokit.analysis.aliases import NONE, Names, redefined, union
+from ptokit.analysis.effects import ByteRanges, effects
+from ptokit.analysis.firstuse import FirstUses, Storages
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Liveness, used
+from ptokit.ir.module import IN_TURN, AnyOp, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, EXPOSES, RESIZES, WINDOW
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType, TileType
+
+Bytes: TypeAlias = int  # a set of bytes of a tile: bit n stands for byte n
+Content: TypeAlias = "dict[Value, Bytes]"
+MOST_PARTS = 32  # of a tile: of more it is taken as a whole
+HANDLES = {ALIASES, ALLOCATES, RESIZES}  # what makes and changes handles reads no content
+
+
+class ContentLiveness(FirstUses):
+    """As first uses, and a tile holds nothing that is needed where no part of it is live.
+
+    Tiles of which more may be used than instructions say live as long as their handles do: those
+    that a loop takes in turn, and those that unknown ops or numbers lead to.
+    """
+
+    def __init__(self, func: Func, target: Target) -> None:
+        self.named: dict[AnyOp, Names] = {}
+        super().__init__(func)
+        self.facts = _known(func, target)
+        self.whole = {*self.definitions} | _renamed(func)
+        self.whole -= _windows(func, self.whole)
+        self.exact = {v for v in self.late if _is_tile(self.facts, v)} - {*self._kept()}
+        self.reads = {op: self._read(op) for op in self.named}
+        self.writes = {op: self._written(op) for op in self.named}
+        self.parts = {value: self._divided(value) for value in self.exact}
+        self.of = {part: value for value, parts in self.parts.items() for part in parts}
+        self.needed = Liveness(func, self._uses, self._kills).after
+
+    def passed(self, op: AnyOp, names: Names) -> None:
+        super().passed(op, names)
+        before = self.named.get(op, {})
+        here = (*used(op), *op.results)
+        self.named[op] = {v: before.get(v, NONE) | names.get(v, NONE) for v in here}
+
+    def living(self, op: AnyOp) -> Storages:
+        needed = {self.of[part] for part in self.needed[op] if part in self.of}
+        return super().living(op) - (self.exact - needed)
+
+    def _kept(self) -> Iterator[Value]:
+        for value, op in self.definitions.items():
+            if op is not None and IN_TURN in op.attrs:
+                yield value
+        for op, names in self.named.items():
+            if not isinstance(op, Op) or EXPOSES in op.page.traits:
+                yield from union(names, names)
+
+    def _read(self, op: AnyOp) -> Content:
+        """What an op may read, of each tile: all, but by an instruction through a whole handle."""
+        if not isinstance(op, Op) or op.regions or HANDLES.intersection(op.page.traits):
+            return {}
+        known = effects(op, self.facts) if _instruction(op) else None
+        found: Content = {}
+        for handle, names in self.named[op].items():
+            if known is not None and handle not in known.reads:
+                continue
+            alone = known is not None and handle in self.whole and len(names) == 1
+            for value in names & self.exact:
+                some = _bits(known.reads[handle]) if known and alone else None
+                read = self._all(value) if some is None else some
+                found[value] = found.get(value, 0) | read
+        return found
+
+    def _written(self, op: AnyOp) -> Content:
+        """What an op overwrites in any case."""
+        if not isinstance(op, Op) or not _instruction(op):
+            return {}
+        found: Content = {}
+        for handle, some in effects(op, self.facts).fills.items():
+            names = self.named[op].get(handle, NONE)
+            if handle in self.whole and len(names) == 1:
+                (value,) = names
+                found[value] = found.get(value, 0) | (_bits(some) or 0)
+        return {value: some for value, some in found.items() if value in self.exact}
+
+    def _all(self, value: Value) -> Bytes:
+        kind = self.facts.type_of(value)
+        assert isinstance(kind, TileType | ConvTileType)
+        return (1 << kind.nbytes) - 1
+
+    def _divided(self, value: Value) -> dict[Value, Bytes]:
+        """The parts of a tile that are read, each under a value of its own."""
+        read = {content[value] for content in self.reads.values() if value in content}
+        written = {content[value] for content in self.writes.values() if value in content}
+        every = _union(read)
+        parts = [every] if every else []
+        for each in (*read, *written):
+            parts = [part for old in parts for part in (old & each, old & ~each) if part]
+            if len(parts) > MOST_PARTS:
+                parts = [every]
+                break
+        return {Value(value.name, value.type): part for part in parts}
+
+    def _uses(self, op: AnyOp) -> Iterator[Value]:
+        for value, some in self.reads.get(op, {}).items():
+            yield from (part for part, own in self.parts[value].items() if own & some)
+
+    def _kills(self, op: AnyOp) -> Iterator[Value]:
+        for result in op.results:
+            yield from self.parts.get(result, ())
+        for value, some in self.writes.get(op, {}).items():
+            yield from (part for part, own in self.parts[value].items() if not own & ~some)
+
+
+def _known(func: Func, target: Target) -> Facts:
+    """What holds in every iteration and branch: of numbers that regions get nothing is known."""
+    facts = Facts(target)
+    for op in func.body.walk():
+        if isinstance(op, Op) and not op.regions:
+            facts.learn(op, facts.environment(op))
+    return facts
+
+
+def _instruction(op: Op) -> bool:
+    """Whether its body says what it reads and writes."""
+    return op.page.executes and not op.page.declared
+
+
+def _is_tile(facts: Facts, value: Value) -> bool:
+    return isinstance(facts.type_of(value), TileType | ConvTileType)
+
+
+def _renamed(func: Func) -> set[Value]:
+    """Results that are handles on the bytes of others."""
+    aliases = (op for op in func.walk() if isinstance(op, Op) and ALIASES in op.page.traits)
+    return {value for op in aliases for value in op.results}
+
+
+def _windows(func: Func, whole: set[Value]) -> set[Value]:
+    """Handles that may begin elsewhere than the tile that they name: windows, and handles on them.
+
+    So may handles on what is not among the `whole`.
+    """
+    aliases = [op for op in func.walk() if isinstance(op, Op) and ALIASES in op.page.traits]
+    found, before = set[Value](), -1
+    while len(found) > before:
+        before = len(found)
+        for op in aliases:
+            (source,) = op.bound(op.page.ins()[0].name)
+            if WINDOW in op.page.traits or source in found or source not in whole:
+                found.update(redefined(op))
+    return found
+
+
+def _bits(some: ByteRanges) -> Bytes | None:
+    if some.ranges is None:
+        return None
+    return _union(((1 << (stop - start)) - 1) << start for start, stop in some.ranges)
+
+
+def _union(sets: Iterable[Bytes]) -> Bytes:
+    every = 0
+    for each in sets:
+        every |= each
+    return every
