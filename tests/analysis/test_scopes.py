@@ -62,7 +62,7 @@ def test_what_does(text: str) -> None:
 def test_extents_that_are_values_are_numbers() -> None:
     text = pto.loads(func(f"{counted_threads()}return\n")).text()
     assert "pto.section.simt<<<32, 32, 32>>> {" in text
-    with pytest.raises(pto.PtoError, match="dim_x is an integer"):
+    with pytest.raises(pto.PtoError, match="dim_x is no number that is known before the run"):
         pto.loads(func(f"{counted_threads(count='%x')}return\n"))
 
 

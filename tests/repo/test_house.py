@@ -28,16 +28,16 @@ HOUSE = {
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 918,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 5_049,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/read": 5_064,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
     "sim": 2_621,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_561,  # queues between cores; caches of ranks; maps; parts of boxes
+    "analysis": 4_632,  # queues between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
-    "sim/reference": 820,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
+    "sim/reference": 917,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_579,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
-    "sim/native": 3_875,  # sessions run again; cores as coroutines, signals; shared code; ranges
+    "sim/native": 3_881,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 4_470,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_265,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_480,  # what is issued, profiles; files, arguments by position and rank; conv tiles

@@ -9,6 +9,7 @@ from typing import Any
 
 from ptokit.analysis.apart import sharing
 from ptokit.analysis.coherence import incoherent
+from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.intervalanalysis import IntervalAnalysis, UndecidedRule
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
@@ -173,6 +174,8 @@ def judged(
         found, left = found + search.found, left + search.left
     facts = Facts(target, _numbers(intervals.facts), intervals.facts.types)
     unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
+    if waits_early(func):  # what is above in the text may come later
+        unwritten = []
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
     found += incoherent(interference, target)
     found.sort(key=lambda d: _line(d.span))

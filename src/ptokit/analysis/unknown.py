@@ -28,6 +28,12 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     if wide is not None and any(page.executes for page in lookup(op.name)):
         message = f"{op.name}: no instruction computes with {wide}"
         return Diagnostic("element-type", message, op.span, help=NUMBERS)
+    spelled = (str(getattr(v.type, "written", "")) for v in op.uses)
+    vectors = [spelling for spelling in spelled if spelling.startswith("vector<")]
+    if vectors:
+        message = f"{op.name}: {vectors[0]} holds what a merge counts, and is no operand of others"
+        help = "compute with numbers: index, i16, i32 or another type of them"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
     if meant or below or of_threads or op.name.partition(".")[0] in FOREIGN:
         of = f"on {kinds[0]}, " if kinds else ""

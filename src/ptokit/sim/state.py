@@ -45,7 +45,7 @@ class Flags:
     def set(self, source: Queue, target: Queue, event: int) -> None:
         """Raise a flag. Within one pipe there is nothing to order."""
         key = (source, target, event)
-        if self._is_up(key):
+        if self.is_up(key):
             raise error(
                 "event-in-use",
                 f"event {event} of {source} -> {target}: {CATALOGUE['event-in-use'].title}",
@@ -61,7 +61,7 @@ class Flags:
         key = (source, target, event)
         if source is target:
             return
-        if not self._is_up(key):
+        if not self.is_up(key):
             raise error(
                 "event-not-set",
                 f"event {event} of {source} -> {target}: {CATALOGUE['event-not-set'].title}",
@@ -91,7 +91,8 @@ class Flags:
         self.named.clear()
         self.given.clear()
 
-    def _is_up(self, key: Key) -> bool:
+    def is_up(self, key: Key) -> bool:
+        """Whether a flag is up."""
         number = flag_number(*key)
         return key in self.named if number is None else bool(self.memory.data[number])
 
@@ -104,7 +105,7 @@ class Flags:
             self.named.remove(key)
 
     def _ups(self, source: Queue, target: Queue) -> str:
-        ids = (event for event in range(IDS) if self._is_up((source, target, event)))
+        ids = (event for event in range(IDS) if self.is_up((source, target, event)))
         return f"ids set of {source} -> {target}: {', '.join(map(str, ids)) or 'none'}"
 
     def allocate(self, source: Queue, target: Queue) -> int:

@@ -2,7 +2,6 @@
 
 from typing import TypeAlias
 
-from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.crosscore import Signals
 
@@ -67,23 +66,23 @@ View: TypeAlias = Any  # Any: a part of global memory, as an engine has it
 def part_of(whole: View, like: View, number: int = 0) -> View:
     """Of several parts with the extents of `like`, one after another in `whole`, one by number.
 
-    They follow one another along the rows, where there is one dimension along the elements. What
-    is behind `whole` belongs to others: PtoError where it has no room for the part.
+    They follow one another along the rows, where there is one dimension along the elements.
     """
     kind = replace(like.type, stride=whole.type.stride)
     rows = max(kind.rank - 2, 0)
     offsets = tuple(number * n if axis == rows else 0 for axis, n in enumerate(kind.shape))
-    ends = tuple(map(operator.add, offsets, kind.shape))
-    if not all(map(operator.le, ends, whole.type.shape)):
-        have, need = ("x".join(map(str, some)) for some in (whole.type.shape, ends))
-        raise error(
-            "shape",
-            f"{whole.label or 'the view'} has no room for the part of member {number}",
-            rule="it holds the parts of all members, one after another along the rows",
-            seen=f"its extents are {have}, the part ends at {need}",
-            help="give it as many rows as all parts together have",
-        )
     return whole.partition(kind, offsets)
+
+
+def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled, ...]:
+    """A view holds so many parts (None: one), one after another along the rows: see `part_of`."""
+    outer = (whole.n0 >= part.n0, whole.n1 >= part.n1, whole.n2 >= part.n2)
+    all_rows = part.n3 if count is None else part.n3 * count
+    rows = both(*outer, whole.n3 >= all_rows, whole.n4 >= part.n4)
+    help = "give it as many rows as all parts together have: behind it is what belongs to others"
+    numbers = part.n4 if count is None else part.n4 * count
+    line = when(whole.rank == 1, named("shape", whole.n4 >= numbers, help=help))
+    return (*line, *when(whole.rank > 1, named("shape", rows, help=help)))
 
 
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):
@@ -311,7 +310,8 @@ class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "s
     """Every member gets its part of what the root has."""
 
     example = among("both")
-    rules = (*FromRoot.rules, filled(FromRoot.group))
+    group = FromRoot.group
+    rules = (*FromRoot.rules, filled(group), room(FromRoot.src, group.first, group.count))
 
     @staticmethod
     def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
@@ -325,6 +325,8 @@ class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst"))
     """The root gets the parts of all members, one after another."""
 
     example = among("both")
+    group = ToRoot.group
+    rules = (*ToRoot.rules, room(ToRoot.dst, group.first, group.count))
 
     @staticmethod
     def run(signals: Signals, dst: View, group: tuple[View, ...]) -> None:
@@ -361,7 +363,8 @@ class CommTReduce(ToRoot, name="comm.treduce", asm=collective("TREDUCE", "dst", 
     alike = both(
         acc.dtype == ToRoot.ping.dtype, acc.rows == ToRoot.ping.rows, acc.cols == ToRoot.ping.cols
     )
-    rules = (*ToRoot.rules, named("shape", alike, help="both tiles have one type"))
+    alone = room(ToRoot.dst, ToRoot.group.first)
+    rules = (*ToRoot.rules, named("shape", alike, help="both tiles have one type"), alone)
 
     @staticmethod
     def run(signals: Signals, dst: View, group: tuple[View, ...], root: int, how: ReduceOp) -> None:

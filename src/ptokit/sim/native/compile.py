@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ptokit.analysis.checker import learned
+from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
@@ -79,6 +80,8 @@ class CompiledBody:
         return Logged(words[: words[0]].copy(), *about, worker.memories, worker.session.known)
 
     def _generate(self, compiler: Compiler, env: Env) -> None:
+        if waits_early(self.func):
+            raise NotNative("a flag is awaited above the line that raises it")
         compiler.function(self.func, env)
         for value in self.shown:
             _require_initialised(compiler.initial, compiler.now(env.get(value)))

@@ -2,8 +2,8 @@
 
 Every queue has a clock: of each queue the newest entry that is complete before its own next entry
 starts. A ticket carries the clock of the queue that posts it. Two accesses, one of them a write,
-are a hazard if the second may start before the first is complete, or takes place first although it
-comes later in the program.
+are a hazard if the second may start before the first is complete. Where a flag is awaited above
+the line that raises it, what comes later in the program may be the first.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Hazard:
     first: PipeWork
     second: PipeWork
     bytes: tuple[str, int, int]  # the memory, and which of its bytes
-    inverted: bool = False  # ordered, but the other way round
+    inverted: bool = False  # the second was taken first
     times: int = 1
 
 
@@ -184,7 +184,7 @@ class HazardDetector:
             for some, writes in ((entry.reads, False), (entry.writes, True))
             for region in some
             if region.written or region.near
-            for conflict in self._conflicts(entry, region, lane, clock, writes)
+            for conflict in self._conflicts(region, lane, clock, writes)
             if not _commute(conflict, entry)
         ]
         if not self.known[lane]:
@@ -212,23 +212,18 @@ class HazardDetector:
         return mine
 
     def _conflicts(
-        self, entry: PipeWork, region: ByteRegion, lane: int, clock: Clock, writes: bool
+        self, region: ByteRegion, lane: int, clock: Clock, writes: bool
     ) -> Iterator[_Conflict]:
-        """The accesses to these bytes so far that are not complete, or come later in the text."""
+        """The accesses to these bytes so far that are not complete."""
         for other in (region, *region.near):
             for of, last in self.last.get(other, {}).items():
                 if of == lane and of % LANES in self.serial:
                     continue
                 writer, reader = last.writer, last.reader
-                if writer and self._open(writer, last.write, of, entry, clock):
+                if writer and last.write > clock[of]:
                     yield _Conflict(writer, of, last.write, other, region, True, writes)
-                if writes and reader and self._open(reader, last.read, of, entry, clock):
+                if writes and reader and last.read > clock[of]:
                     yield _Conflict(reader, of, last.read, other, region, False, True)
-
-    @staticmethod
-    def _open(earlier: PipeWork, number: int, lane: int, entry: PipeWork, clock: Clock) -> bool:
-        late = earlier.number > entry.number and earlier.queue.core == entry.queue.core
-        return number > clock[lane] or late
 
     def _hazards(self, entry: PipeWork, conflicts: Sequence[_Conflict]) -> None:
         """The conflicts that remain when the later ones of them are ordered before the entry."""

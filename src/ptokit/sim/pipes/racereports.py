@@ -77,7 +77,11 @@ class RaceReport:
         space, low, high = hazard.bytes
         times = f", {hazard.times} times" if hazard.times > 1 else ""
         here, there = self._place(second), self._place(first)
-        how = "takes place first, but comes" if hazard.inverted else "may not be complete: it comes"
+        how = (
+            "may take place first, but comes"
+            if hazard.inverted
+            else "may not be complete: it comes"
+        )
         return Diagnostic(
             slug,
             f"{second.op.name}: {CATALOGUE[slug].title}",

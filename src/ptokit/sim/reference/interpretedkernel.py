@@ -21,6 +21,7 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpreter import Interpreter
 from ptokit.sim.reference.launch import placed
+from ptokit.sim.reference.queuedinterpreter import interpreter_of
 
 
 class InterpretedKernel:
@@ -35,7 +36,7 @@ class InterpretedKernel:
         rank: int | None = None,
     ) -> None:
         self.target, self.fixpipe = target, fixpipe
-        self.interpreter: Callable[..., Interpreter] = Interpreter
+        self.interpreter: Callable[..., Interpreter] | None = None  # None: as the function asks
         self.planned = {kind: placed(one, target) for kind, one in bound.cores.items()}
         self.grid = Grid.of(bound, target, blocks, rank)
 
@@ -110,8 +111,10 @@ class InterpretedKernel:
         for observer in observers:
             observer.prepared(core, one.func.body)
         facts = Facts(core.target, dict(one.numbers))
-        run = self.interpreter(core, facts, self.planned[core.kind], limits, observers)
+        made = self.interpreter or interpreter_of(one.func)
+        run = made(core, facts, self.planned[core.kind], limits, observers)
         run.block(one.func.body)(dict(envs[core.kind]))
+        run.ended()
         found = core.taken_warnings()
         for observer in observers:
             observer.warned(found)

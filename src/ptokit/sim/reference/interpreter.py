@@ -170,8 +170,15 @@ class Interpreter:
         """What repeats the regions of an op and chooses between them."""
         return InterpretedFlow()
 
+    def execution(self, op: AnyOp) -> Step:
+        """One op made ready."""
+        return execution(op, self)
+
+    def ended(self) -> None:
+        """The function has come to its end."""
+
     def _step(self, op: AnyOp) -> Step:
-        step, core = execution(op, self), self.core
+        step, core = self.execution(op), self.core
         if not self.observers:
             return step
 

@@ -18,6 +18,7 @@ from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter
+from ptokit.sim.reference.queuedinterpreter import interpreter_of
 
 
 class InterpretedFunction:
@@ -33,6 +34,7 @@ class InterpretedFunction:
     ) -> None:
         self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
         self.planned = planned or placed(bound, target)
+        self.interpreter = interpreter_of(bound.func)
 
     def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run the function once for each block, in ascending order."""
@@ -46,7 +48,7 @@ class InterpretedFunction:
             for observer in observers:
                 observer.prepared(core, bound.func.body)
             facts = Facts(core.target, bound.every_number)
-            run = Interpreter(core, facts, self.planned, limits, observers)
+            run = self.interpreter(core, facts, self.planned, limits, observers)
             try:
                 env = self._run_block(bound, run, shared, count)
             except PtoError as problem:
@@ -61,6 +63,7 @@ class InterpretedFunction:
         """Run the function on a core whose memories are blank; instructions add to `count`."""
         env = shared | bound.local(InterpretedMachine(run.core), self.planned.addresses)
         run.block(bound.func.body)(env)
+        run.ended()
         count.update(run.count)
         return env
 

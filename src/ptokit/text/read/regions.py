@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
@@ -202,10 +203,21 @@ def _launch(p: Parser, page: type[Instr]) -> list[Given]:
         at = p.i
         value = read_item(p, p.names).value if p.texts[at][:1] == "%" else None
         extent = read_value(p) if value is None else p.names.constants.get(value, value)
+        if not isinstance(extent, int):
+            raise _no_extent(p, page, attr.key, at)
         given.append(Given(attr.key, at, extent, at, at))
     for _ in range(3):
         p.expect(">")
     return given
+
+
+def _no_extent(p: Parser, page: type[Instr], key: str, at: int) -> PtoError:
+    """An extent of a launch that only the run, or nobody, knows."""
+    message = f"{page.mnemonic()}: {key} is no number that is known before the run"
+    found = p.wrong("syntax-error", message, at, "write a number, or the name of a constant")
+    rule = f"{key} counts threads: an integer, or a constant of the same function by its name"
+    told = replace(found.diagnostics[0], rule=rule, seen=f"{key} is {p.texts[at]}")
+    return PtoError(told)
 
 
 def _name(p: Parser) -> Named:

@@ -1,0 +1,158 @@
+"""The interpreter of functions that await flags above the lines which raise them.
+
+The reference executes what is issued at once, as if each pipe were done before the next line. Here
+a wait for a flag that is down holds up the queue of its pipe: what this pipe gets is executed when
+another one, whose queue goes on, has raised the flag.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple
+
+from ptokit.analysis.earlywaits import waits_early
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import AnyOp, Func, Op
+from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import Core, moves
+from ptokit.sim.limits import RunLimits
+from ptokit.sim.observer import Observer
+from ptokit.sim.reference.interpreter import Interpreter, Step
+from ptokit.sim.state import Flags, Queue
+from ptokit.sim.tile import Matrix
+
+
+class _Entry(NamedTuple):
+    """What a queue takes when it is `ready`: a wait, if it has a `problem` where it never is."""
+
+    act: Callable[[], None]
+    ready: Callable[[], bool]
+    problem: PtoError | None = None
+
+
+class QueuedFlags(Flags):
+    """The flags of a core whose queues hold entries up; `issued` are told of sets and waits."""
+
+    def __init__(self, issued: Flags) -> None:
+        super().__init__()
+        self.issued = None if type(issued) is Flags else issued
+        self.span: Span | None = None  # of the instruction
+        self.queues = defaultdict[Queue, deque[_Entry]](deque)
+
+    def held(self, queue: Queue) -> bool:
+        """Whether the queue of a pipe waits."""
+        return bool(self.queues[queue])
+
+    def put(self, queue: Queue, act: Callable[[], None]) -> None:
+        """Do it when the queue comes to it."""
+        self._issue(queue, _Entry(act, lambda: True))
+
+    def set(self, source: Queue, target: Queue, event: int) -> None:
+        if self.issued is not None:
+            self.issued.set(source, target, event)
+        self.put(source, partial(self._raise, source, target, event))
+
+    def wait(self, source: Queue, target: Queue, event: int) -> None:
+        if self.issued is not None:
+            self.issued.wait(source, target, event)
+        if source is target:
+            return
+        lower, problem = partial(super().wait, source, target, event), None
+        if not self.is_up((source, target, event)):
+            try:
+                lower()
+            except PtoError as missing:
+                problem = missing.at(self.span)
+        ready = partial(self.is_up, (source, target, event))
+        self._issue(target, _Entry(lower, ready, problem))
+        if target is Pipe.S:  # it issues nothing more
+            self.settled([target])
+
+    def barrier(self, pipe: Queue) -> None:
+        if self.issued is not None:
+            self.issued.barrier(pipe)
+        if pipe is Pipe.ALL:
+            self.settled([*self.queues])
+
+    def settled(self, queues: Sequence[Queue]) -> None:
+        """Whoever waits for these queues waits for ever if one of them does."""
+        for queue in queues:
+            problem = next((e.problem for e in self.queues[queue] if e.problem is not None), None)
+            if problem is not None:
+                raise problem
+
+    def _raise(self, source: Queue, target: Queue, event: int) -> None:
+        super().set(source, target, event)
+        self._go_on(target)
+
+    def _issue(self, queue: Queue, entry: _Entry) -> None:
+        self.queues[queue].append(entry)
+        if len(self.queues[queue]) == 1:
+            self._go_on(queue)
+
+    def _go_on(self, queue: Queue) -> None:
+        """Execute what the queue holds up to the next wait."""
+        entries = self.queues[queue]
+        while entries and entries[0].ready():
+            entries.popleft().act()
+
+
+class QueuedInterpreter(Interpreter):
+    """Executes what the scalar unit does in the order of the text, and the rest as queues go on."""
+
+    def __init__(
+        self,
+        core: Core,
+        facts: Facts,
+        planned: Planned,
+        limits: RunLimits,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        super().__init__(core, facts, planned, limits, observers)
+        self.flags = core.state.flags = QueuedFlags(core.state.flags)
+
+    def execution(self, op: AnyOp) -> Step:
+        """One op made ready, for the queue of its pipe."""
+        step, flags = super().execution(op), self.flags
+        if not isinstance(op, Op):
+            return step
+        if FLAGS in op.page.uses:
+
+            def told(env: Env) -> None:
+                flags.span = op.span
+                step(env)
+
+            return told
+        pipe = op.page.pipe_of(self.facts.environment(op)) if moves(op) else None
+        if pipe in (None, Pipe.S) or op.results or op.regions:
+            return step
+        values = [value for _, value in op.values()]
+
+        def queued(env: Env) -> None:
+            if flags.held(pipe):
+                env = {value: _kept(env[value]) for value in values}
+            flags.put(pipe, partial(step, env))
+
+        return queued
+
+    def ended(self) -> None:
+        """Nothing raises a flag any more."""
+        self.flags.settled([*self.flags.queues])
+
+
+def _kept(value: Any) -> Any:  # Any: a handle or a number
+    """What an instruction gets when it is issued: a handle may name other bytes later."""
+    return copy(value) if isinstance(value, Matrix) else value
+
+
+def interpreter_of(func: Func) -> type[Interpreter]:
+    """What executes a function: in the order of the text, if flags are raised in that order."""
+    return QueuedInterpreter if waits_early(func) else Interpreter

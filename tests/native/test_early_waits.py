@@ -1,0 +1,119 @@
+"""Flags that are awaited above the line that raises them: only the queue of that pipe waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+
+ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
+CHIPS = pytest.mark.parametrize("target", ["a2a3", "a5"])
+TILE = "!pto.tile_buf<vec, 8x32xf32>"
+PART = "!pto.partition_tensor_view<8x32xf32>"
+VIEW = "!pto.tensor_view<?x?xf32>"
+
+
+def flag(word: str, source: str, target: str, event: int = 0) -> str:
+    return f"pto.{word}_flag[<PIPE_{source}>, <PIPE_{target}>, <EVENT_ID{event}>]"
+
+
+LOAD = f"pto.tload ins(%p : {PART}) outs(%t : {TILE})"
+ADD = f"pto.tadds ins(%t, %one : {TILE}, f32) outs(%u : {TILE})"
+STORE = f"pto.tstore ins(%u : {TILE}) outs(%q : {PART})"
+ALL = "pto.barrier <PIPE_ALL>"
+
+
+def program(*lines: str) -> pto.Program:
+    """A tile is loaded, added to and stored, in the order of these lines."""
+    names = "\n  ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 8, 32))
+    body = "\n  ".join(lines)
+    shape = "shape = [%c8, %c32], strides = [%c32, %c1]"
+    return pto.loads(f"""
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
+  {names}
+  %one = arith.constant 1.0 : f32
+  %a = arith.constant 0 : i64
+  %b = arith.constant 1024 : i64
+  %t = pto.alloc_tile addr = %a : {TILE}
+  %u = pto.alloc_tile addr = %b : {TILE}
+  %from = pto.make_tensor_view %x, {shape} : {VIEW}
+  %to = pto.make_tensor_view %y, {shape} : {VIEW}
+  %p = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c8, %c32] : {VIEW} -> {PART}
+  %q = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c8, %c32] : {VIEW} -> {PART}
+  {body}
+  return
+}}
+""")
+
+
+BACKWARDS = (
+    *(flag("wait", "V", "MTE3"), STORE),
+    *(flag("wait", "MTE2", "V"), ADD, flag("set", "V", "MTE3")),
+    *(LOAD, flag("set", "MTE2", "V"), ALL),
+)
+X: Any = np.arange(256, dtype=np.float32).reshape(8, 32)
+Y: Any = np.zeros((8, 32), np.float32)
+
+
+@ENGINES
+@CHIPS
+def test_what_waits_is_done_when_its_flag_is_up(target: str, engine: str) -> None:
+    made = program(*BACKWARDS)
+    found = made.run(target=target, engine=engine, x=X, y=Y)["y"]
+    np.testing.assert_array_equal(found, X + 1)
+    assert not any(d.is_error for d in made.races(target))
+    (verdict,) = made.verdicts(target)
+    assert verdict.diagnostics == ()
+
+
+@ENGINES
+@CHIPS
+def test_the_load_below_comes_after_what_reads_the_tile_above(target: str, engine: str) -> None:
+    """In the order of the text the sum would be of what the second load brings."""
+    first = (LOAD, flag("set", "MTE2", "V"), flag("wait", "MTE2", "V"))
+    later = (flag("wait", "V", "MTE2"), LOAD.replace("%p", "%q"), ADD, flag("set", "V", "MTE2"))
+    end = (flag("set", "V", "MTE3"), flag("wait", "V", "MTE3"), STORE, ALL)
+    made = program(*first, *later, *end)
+    found = made.run(target=target, engine=engine, x=X, y=Y + 7)["y"]
+    np.testing.assert_array_equal(found, X + 1)
+
+
+@ENGINES
+def test_iterations_wait_for_the_line_below(engine: str) -> None:
+    loop = "scf.for %i = %c0 to %c2 step %c1 {"
+    inside = (
+        *(flag("wait", "MTE2", "V"), ADD, flag("set", "V", "MTE2", 1), flag("set", "V", "MTE3")),
+        *(LOAD, flag("set", "MTE2", "V"), flag("wait", "V", "MTE2", 1)),
+        *(flag("wait", "V", "MTE3"), STORE, flag("set", "MTE3", "V", 2)),
+        *(flag("wait", "MTE3", "V", 2),),
+    )
+    made = program(loop, *inside, "}", ALL)
+    found = made.run(target="a2a3", engine=engine, x=X, y=Y)["y"]
+    np.testing.assert_array_equal(found, X + 1)
+    assert not any(d.is_error for d in made.races("a2a3"))
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (flag("wait", "MTE2", "V"), ADD),  # nobody raises it
+        (flag("wait", "MTE2", "S"), LOAD, flag("set", "MTE2", "S")),  # the issue itself waits
+        (flag("wait", "MTE2", "V"), ALL, LOAD, flag("set", "MTE2", "V")),
+        (  # each waits for the other one
+            *(flag("wait", "MTE2", "V"), flag("set", "V", "MTE2")),
+            *(flag("wait", "V", "MTE2"), flag("set", "MTE2", "V")),
+        ),
+    ],
+)
+def test_a_wait_without_end_is_an_error(lines: tuple[str, ...], engine: str) -> None:
+    with pytest.raises(pto.PtoError, match="event-not-set") as caught:
+        program(*lines).run(target="a2a3", engine=engine, x=X, y=Y)
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    span = found.span
+    assert "wait_flag" in span.source.text[span.start : span.end]
+    assert any(d.slug == "pipe-deadlock" for d in program(*lines).races("a2a3"))
