@@ -269,7 +269,7 @@ def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:
 
 
 class Learner(Checker):
-    """The same walk, for what is learnt on the way: nothing is reported."""
+    """The walk of the checker, for the facts that it collects: nothing is reported."""
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         open = self.facts.open.setdefault(op, [])

@@ -230,7 +230,7 @@ class _Footprint:
         self.ways = 0
 
     def add(self, way: Isolated) -> None:
-        """One way through the body."""
+        """Add the accesses of one path through the body."""
         values = {id(space): value for value, space in way.spaces.items()}
         for read in way.recording.reads:
             value = values[id(read.cells.memory)]

@@ -79,7 +79,7 @@ class FirstUses(Interference):
             self.changed[op] = self.changed.get(op, NONE) | changed
 
     def _sweep(self, block: Block, holding: set[Value]) -> None:
-        """In text order: `holding` are the tiles that may hold something by now."""
+        """Visit ops in text order; `holding` are the tiles that may hold something by now."""
         for op in block.ops:
             made = {v for v in op.results if v in self.found}
             holding -= made & self.late

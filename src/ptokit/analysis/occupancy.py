@@ -11,7 +11,7 @@ from ptokit.analysis.tileallocator import merged
 
 @dataclass(frozen=True)
 class LiveSet:
-    """Where a tile is defined, and all tiles of its memory that are live there, in text order."""
+    """The tiles of a memory, in text order, that are live where one of them is defined."""
 
     defined: Storage
     live: tuple[Storage, ...]

@@ -87,7 +87,7 @@ class Search(IntervalAnalysis):
         """Types were checked before."""
 
     def attributes(self, op: Op) -> None:
-        """And attributes."""
+        """Attributes were checked before."""
 
     def rules(self, op: Op) -> tuple[Rule, ...]:
         return tuple(self.wanted.get(op, ()))

@@ -100,7 +100,7 @@ class TileAllocator:
         return self.shortest()
 
     def shortest(self) -> Places:
-        """As near to the start as tiles go, whatever pipes wait."""
+        """The most compact way, whatever pipes wait."""
         return min(self.in_text_order(), self.largest_first(), key=self.end)
 
     def end(self, places: Places) -> int:
@@ -108,7 +108,7 @@ class TileAllocator:
         return max((places[t.value] + t.kind.nbytes for t in self.tiles), default=0)
 
     def one_by_one(self) -> Places:
-        """One after another."""
+        """Each tile behind the one before: nothing is shared."""
         sizes = [self.sizes[tile.value] for tile in self.tiles]
         found = in_gaps(sizes, self.used, self.alignment)
         return {tile.value: at for tile, at in zip(self.tiles, found, strict=True)}

@@ -96,7 +96,7 @@ class Work:
         return made.prepared({n: np.zeros(*a) if isinstance(a, Blank) else a for n, a in arrays})
 
     def limits(self) -> RunLimits:
-        """Those of the launch; a run ends too when nobody waits for it any more."""
+        """The limits of the launch; a run also ends when nobody waits for it any more."""
         limits = Attended(self.most, self.ends.seconds)
         if self.ends.time is not None:
             limits.deadline = time.monotonic() + self.ends.time - time.time()
@@ -147,7 +147,7 @@ class Launch:
         return self._whole() if found is None else found
 
     def _by_ranges(self, bound: Any) -> Outcome | None:  # Any: as in Launch
-        """By ranges of blocks; None where they have to run together."""
+        """Run ranges of blocks apart; None where they have to run together."""
         from ptokit.sim.native.blockrange import RangeResult
 
         growing = any(memory.growable for memory in bound.targets(bound.inputs).values())

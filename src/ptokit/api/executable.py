@@ -270,7 +270,7 @@ class Executable:
 
 
 def _open_kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
-    """The same of an array behind a pointer: code that serves all numbers serves all extents."""
+    """What of an array behind a pointer decides that: code for all numbers serves all extents."""
     return (given.dtype,) if type(given) is np.ndarray else _kind(given, True)
 
 

@@ -53,7 +53,7 @@ def races_of(
 
 
 def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnostic]:
-    """The same of what one run has issued; what may be redundant is not looked for."""
+    """Races of what one run has issued; redundant synchronisation is not looked for."""
     target = issue.target
     if target.in_order:
         return []

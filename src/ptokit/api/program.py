@@ -112,7 +112,7 @@ class Program(Rich):
         level: int | None,
         races: bool,
     ) -> list[Verdict]:
-        """Those of `verdicts`, for targets that run the program as it is; `known` is wrong, too."""
+        """`verdicts` on targets that run the program as it is; `known` are further errors."""
         level = level or level_of(self.module)
         every = [t.at(level) for t in targets]
         from ptokit.passes.inline import checked

@@ -80,7 +80,7 @@ def _listed(ranks: int) -> str:
 def of_each(
     names: Names, given: Mapping[str, Any]
 ) -> Iterator[tuple[Mapping[str, str], dict[str, Any]]]:  # Any: as above
-    """Of each rank the names, and its arguments: random ones differ between ranks."""
+    """The names and arguments of each rank; random arrays differ between ranks."""
     for rank, labels in enumerate(names):
         mine = {name: given[label] for name, label in labels.items() if label in given}
         for name, value in mine.items():

@@ -131,7 +131,7 @@ class Attended(RunLimits):
 
 
 class Sent(NamedTuple):
-    """One that was sent, and where `shared` was then."""
+    """A call that was sent, and where `shared` was then."""
 
     future: Any  # Any: a Future
     shared: Any

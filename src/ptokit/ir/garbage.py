@@ -1,4 +1,4 @@
-"""When not to look for garbage."""
+"""Garbage collection, switched off while many objects are made."""
 
 from __future__ import annotations
 

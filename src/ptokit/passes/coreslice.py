@@ -112,7 +112,7 @@ class CoreSlice:
         return tuple(v for n, v in enumerate(values) if len(values) - 1 - n in kept)
 
     def carried(self, op: Op, values: Sequence[Value]) -> tuple[Value, ...]:
-        """The same of what goes in."""
+        """Those of the values that go into a region which the core needs."""
         return self.passed(op, OUTSIDE, values)
 
     def named(self, op: AnyOp, values: Sequence[Value]) -> list[Value]:

@@ -167,7 +167,7 @@ class CoreTransfer:
 
 @dataclass
 class Uses:
-    """Where each op of a function stands, and which use, or define, a value."""
+    """The place of each op of a function, the ops that use a value, and the op that defines it."""
 
     ways: dict[AnyOp, tuple[Place, ...]] = field(default_factory=dict[AnyOp, "tuple[Place, ...]"])
     of: dict[Value, list[AnyOp]] = field(default_factory=dict[Value, "list[AnyOp]"])

@@ -35,7 +35,7 @@ def func_to_dps(func: Func) -> Func:
 
 
 class _ToDps:
-    """One function on its way: values in classes, one tile for each class."""
+    """The conversion of one function: values in classes, one tile for each class."""
 
     def __init__(self, func: Func) -> None:
         self.func = func

@@ -70,7 +70,7 @@ Names = dict[Value, Value]  # of the functions called, by those of the caller
 
 
 class _Inlining:
-    """One function on its way; names of all that is copied into it are new."""
+    """The inlining into one function; names of all that is copied into it are new."""
 
     def __init__(
         self,

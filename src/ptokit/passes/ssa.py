@@ -48,7 +48,7 @@ def func_to_ssa(func: Func) -> Func:
 
 
 class _ToSsa:
-    """One function on its way."""
+    """The conversion of one function."""
 
     def __init__(self, func: Func) -> None:
         self.func = func

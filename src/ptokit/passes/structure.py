@@ -66,7 +66,7 @@ def _region(block: Block, names: FreshNames) -> Block:
 
 
 class _Structuring:
-    """One function on its way.
+    """The structuring of one function.
 
     The number after those of the blocks, `end`, stands for the end of the function.
     """
@@ -428,7 +428,7 @@ class _Structuring:
 
 
 def _again(bound: Binding, values: Iterator[Value]) -> Binding:
-    """As many of the values as are bound here."""
+    """The next values, as many as are bound here."""
     return tuple(islice(values, len(bound))) if isinstance(bound, tuple) else next(values)
 
 

@@ -85,7 +85,7 @@ class Bound:
         return self.shared()
 
     def apart(self) -> Env:
-        """As `shared`, for some blocks that run apart from the others.
+        """`shared`, for some blocks that run apart from the others.
 
         Arrays that may be written are blank and as large; the others are the same at each call.
         """
@@ -97,7 +97,7 @@ class Bound:
         return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
     def beside(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
-        """As `shared`, on the memories that these arguments of other cores have."""
+        """`shared`, on the memories that the arguments of other cores have."""
         env: Env = {}
         for arg in self.func.args:
             memory, kind = getattr(others.get(arg.name), "memory", None), arg.type
@@ -243,7 +243,7 @@ class BoundKernel:
         return tuple(found.values())
 
     def apart(self) -> dict[KernelKind, Env]:
-        """As `shared`, for some blocks that run apart from the others: see `Bound.apart`."""
+        """`shared`, for some blocks that run apart from the others: see `Bound.apart`."""
         blank = _blanks(self.targets(self.inputs))
         return {
             kind: {arg: _elsewhere(handle, blank) for arg, handle in env.items()}

@@ -101,7 +101,7 @@ class Core:
         return Pointer(kind.dtype, memory, elements, by_number=kind.by_number)
 
     def clear(self) -> None:
-        """As it was made: memories that nobody wrote, no register set, no flag up."""
+        """Reset the core: memories count as unwritten, no register is set, no flag is up."""
         self.state.clear()
         self.block_idx = 0
         for memory in self.spaces.values():

@@ -58,7 +58,7 @@ def _ours(name: str) -> bool:
 
 
 def here() -> CallPlace:
-    """Where the user's Python is now."""
+    """The line of the user's Python that is executed now."""
     frame = user_frame()
     return CallPlace(frame.f_code, frame.f_lasti)
 

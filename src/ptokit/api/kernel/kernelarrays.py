@@ -49,7 +49,7 @@ class ArrayBase:
 
     @cached_property
     def strides(self) -> tuple[Number, ...]:
-        """Those of C order, in elements: numbers of the function's start."""
+        """The strides in C order, in elements, as numbers of the function's start."""
         found: list[Number] = [1]
         with at_start():
             for extent in self.extents[:0:-1]:
@@ -142,7 +142,7 @@ class KernelArray(RecordedView):
         return KernelArray(base, self.starts, self.sizes, self.axes, layout=self.layout)
 
     def stated(self, layout: GlobalLayout) -> KernelArray:
-        """The same part, which a view describes as of this layout."""
+        """The same part, whose view states this layout."""
         return KernelArray(self.base, self.starts, self.sizes, self.axes, layout=layout)
 
     def __repr__(self) -> str:
@@ -275,7 +275,7 @@ class KernelArray(RecordedView):
         return self.base.transposed(strides) if self.layout is DN else strides
 
     def _element(self, keys: Sequence[Number]) -> Any:  # Any: a number
-        """One element, as a number."""
+        """Load one element as a number."""
         places = [*self.starts]
         for axis, first in zip(self.axes, keys, strict=True):
             self._require_inside(first, first + 1, self.sizes[axis])

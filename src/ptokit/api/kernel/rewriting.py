@@ -144,7 +144,7 @@ def _leaver(nodes: Iterable[ast.AST], kinds: tuple[type[ast.AST], ...]) -> ast.A
 
 
 def _leaving(node: ast.For) -> Place | None:
-    """Where a statement leaves the loop: its line and columns."""
+    """The line and columns of a statement that leaves the loop."""
     found = _leaver(node.body, LEAVES)
     assert found is None or isinstance(found, LEAVES)
     return found and (found.lineno, found.col_offset, found.end_col_offset or 0)

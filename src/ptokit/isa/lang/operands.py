@@ -104,7 +104,7 @@ class Operand(Field):
 
     @property
     def wanted(self) -> str:
-        """The same with an article."""
+        """The kind with an article, for messages."""
         return f"{'an' if self.kind_name[0] in 'aei' else 'a'} {self.kind_name}"
 
     @property

@@ -2,7 +2,7 @@
 
 `storage` is the unsigned NumPy type that carries one element's bits; movement uses nothing else.
 Four-bit types are packed: two elements a byte, the even element in the low nibble.
-Sources: spec part 2, OCP MX 1.0 for the 8- and 4-bit floats, table 2.2 for hif8.
+Sources: OCP MX 1.0 for the 8- and 4-bit floats, the published table of codes for hif8.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class QueueEnd(ABC):
     @property
     @abstractmethod
     def opened(self) -> dict[str, Any]:
-        """Where the slots of views lie in global memory, by the names of pipes."""
+        """The global memory of the slots of views, by the names of pipes."""
 
     @abstractmethod
     def pointer(self, dtype: DType, memory: Any, offset: Any) -> Pointer:

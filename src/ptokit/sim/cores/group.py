@@ -94,7 +94,7 @@ class Grid:
 
     @cached_property
     def cells(self) -> SignalCells:
-        """Where compiled programs have the counters of signals."""
+        """The layout of the counters of signals in compiled programs."""
         return SignalCells(*(self._cores_of(kind) for kind in (CUBE, VECTOR)))
 
     def _cores_of(self, kind: KernelKind) -> int:

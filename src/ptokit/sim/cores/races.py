@@ -58,7 +58,7 @@ class VectorClocks:
 
 @dataclass
 class _ByteHistory:
-    """Of each byte of a memory: its last writer, when, and by which op; each core's last read."""
+    """The history of each byte of a memory: its last write, and the last read of each core."""
 
     writer: NDArray[np.int32]
     written: NDArray[np.int64]

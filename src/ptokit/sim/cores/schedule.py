@@ -32,7 +32,7 @@ class Wait:
 
 
 class _Task(Generic[T]):
-    """One core's program, as far as it has come."""
+    """The program of one core, and the instruction that it has reached."""
 
     def __init__(self, name: str, program: Callable[[], T]) -> None:
         self.name = name

@@ -84,7 +84,7 @@ class Clocks(Protocol):
 
 @dataclass(frozen=True)
 class Clock:
-    """One core's: nothing happens where nobody looks."""
+    """The vector clock of one core; it does nothing where no races are looked for."""
 
     clocks: Clocks | None
     number: int
@@ -134,7 +134,7 @@ class SignalBoard:
 
     @cached_property
     def numbers(self) -> dict[CorePlace, int]:
-        """Where each core stands among those of all ranks."""
+        """The number of each core among those of all ranks."""
         return {core: self.first + number for number, core in enumerate(self.cores)}
 
     @cached_property

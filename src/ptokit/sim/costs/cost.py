@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Where a figure is from, the most trustworthy first."""
+    """The source of a figure, the most trustworthy first."""
 
     MEASURED = "measured"  # on a chip, as published
     FITTED = "fitted"  # a formula that is published as fitted to measured times

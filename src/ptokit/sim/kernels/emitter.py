@@ -35,7 +35,7 @@ from ptokit.sim.record.expressions import (
 
 @dataclass(frozen=True)
 class Host:
-    """What of the processor the generator uses."""
+    """Properties of the processor that the generator uses."""
 
     width: int  # bytes of a vector
     fma: bool

@@ -35,7 +35,7 @@ class Lost(PtoError):
 
 
 class Enough(Exception):
-    """As much is wrong as anybody wants to read at once."""
+    """The limit of errors for one text is reached."""
 
 
 UNNAMED = "<loc"  # begins a tile type whose name is left out

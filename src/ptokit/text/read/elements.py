@@ -24,7 +24,7 @@ def number_page(operation: str, kind: Type = INDEX) -> type[Instr]:
 
 
 def double(value: Value) -> Op:
-    """As many elements as so many pairs have; the text has no such op."""
+    """An op that turns a number of pairs into elements; the text has no such op."""
     page = number_page("add", value.type if isinstance(value.type, ScalarType) else INDEX)
     names = [operand.name for operand in page.ins()]
     return new_op(page, {name: (value,) for name in names}, results=[Value("", value.type)])

@@ -305,7 +305,7 @@ def cases_in_text_order(p: Parser, op: Op, at: int) -> None:
 
 
 def _check_end(p: Parser, block: Block, kinds: list[Type], at: int, conditional: bool) -> None:
-    """The same of a block with which the region ends."""
+    """Check one block with which the region ends."""
     last = block.ops[-1] if block.ops else None
     if not isinstance(last, Op) or TERMINATOR not in last.page.traits:
         if not kinds and not conditional:
