@@ -13,6 +13,7 @@ from ptokit.isa.model.words import Loc
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.cli import main
 from ptokit.tools.manual import contents, explain, instruction_page
+from ptokit.tools.manual.topics import chapters
 
 LISTED = re.findall(r"^  (\S+)  ", contents(), re.MULTILINE)
 
@@ -32,6 +33,12 @@ def test_what_is_listed_is_explained() -> None:
         text = explain(name)
         assert text is not None, name
         assert len(text.splitlines()) > 2, name
+
+
+def test_things_of_one_name_are_all_explained() -> None:
+    listed = dict(chapters())
+    for name, line in (*listed["Types"], *listed["Words of attributes"], *listed["Targets"]):
+        assert line in (explain(name) or ""), name
 
 
 @pytest.mark.parametrize(

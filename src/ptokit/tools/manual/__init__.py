@@ -20,12 +20,11 @@ def explain(name: str) -> str | None:
     forms = lookup(name)
     if forms:
         return "\n\n".join(instruction_page(page) for page in forms)
-    if name in CATALOGUE:
-        return slug_page(name)
     if name.upper() in DISPUTES:
         return dispute_page(name.upper())
     topic = topics().get(name.lower().removeprefix("!").removeprefix("#").removeprefix("pto."))
-    return topic() if topic else None
+    found = [slug_page(name)] if name in CATALOGUE else []
+    return "\n\n".join([*found, *([topic()] if topic else [])]) or None
 
 
 def suggestions(name: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from textwrap import wrap
 from typing import TypeAlias
@@ -67,8 +67,16 @@ TYPES = {
 
 @cache
 def topics() -> dict[str, Page]:
-    """Every page by its name."""
-    return {name: page for _, rows in _topics() for name, _, page in rows}
+    """Every page by its name; pages that share a name follow one another."""
+    found: dict[str, list[Page]] = {}
+    for _, rows in _topics():
+        for name, _, page in rows:
+            found.setdefault(name, []).append(page)
+    return {name: partial(_together, pages) for name, pages in found.items()}
+
+
+def _together(pages: Iterable[Page]) -> str:
+    return "\n\n".join(page() for page in pages)
 
 
 def chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -97,7 +105,7 @@ def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
         [(str(m), _letters(m), partial(layout_page, m)) for m in Layout],
     )
     yield (
-        "Words",
+        "Words of attributes",
         [(w.mlir, _doc(w).split("\n")[0], partial(_word, w)) for w in _words()],
     )
     yield "Targets", [(t.name, t.title, partial(target_page, t)) for t in TARGETS.values()]
