@@ -76,6 +76,11 @@ def mapped(
     space: Any = value.memory if memory is None else memory(value.memory)
     if isinstance(value, Pointer):
         return make(value.dtype, space, place(value.offset), value.count, value.space)
+    return _handle_in(space, value, make, number, place)
+
+
+def _handle_in(space: Any, value: Any, make: Any, number: Mapping_, place: Mapping_) -> Any:
+    """The handle in this memory, as one of class `make`."""
     kind: Any = _type(value.type, number)
     if make is GlobalView and all(isinstance(n, int) for n in (*kind.shape, *kind.stride)):
         view = GlobalView(kind, space, cast(int, place(value.origin)))  # of its true layout

@@ -129,19 +129,7 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     """`op %a[%i] : T -> U`, `op %x, %a[%i] : T, U`, `op %a[%i], %x : T, U`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    items: dict[str, Item] = {}
-    for name in page.asm.order:
-        indexed, operand = name in page.asm.brackets, page.operand(name)
-        if operand.many:
-            op.operands[name], op.spans[name] = _indices(p, operand)
-            continue
-        p.expect("[") if indexed else p.expect(",") if items else None
-        items[name] = item = read_item(p, p.names)
-        op.spans[name] = p.span(item.at)
-        if item.value is None and indexed:
-            item.value = p.names.literal(item.number, type_of(operand, item.number), item.at)
-        p.names.serve(item.value, operand, item.at) if indexed and item.value else None
-        p.expect("]") if indexed else None
+    items = _indexed(p, page, op)
     p.expect(":")
     typed = with_types(page)
     kinds: dict[str, tuple[Type, int]] = {}
@@ -164,7 +152,28 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         p.names.require(op.bound(name)[0], page.operand(name), items[name].at)
     if page.results():
         kind = p.type() if p.accept("->") else INDEX
-        expect_results(p, page, 1, results) if results else None
+        if results:
+            expect_results(p, page, 1, results)
         named = [p.names.define(n, kind, i) for n, i in results]
         op.results = named or [p.names.anonymous(kind)]
     return op
+
+
+def _indexed(p: Parser, page: type[Instr], op: Op) -> dict[str, Item]:
+    """The operands as written, indices in brackets; lists of indices go to the op at once."""
+    items: dict[str, Item] = {}
+    for name in page.asm.order:
+        indexed, operand = name in page.asm.brackets, page.operand(name)
+        if operand.many:
+            op.operands[name], op.spans[name] = _indices(p, operand)
+            continue
+        if indexed or items:
+            p.expect("[" if indexed else ",")
+        items[name] = item = read_item(p, p.names)
+        op.spans[name] = p.span(item.at)
+        if indexed:
+            if item.value is None:
+                item.value = p.names.literal(item.number, type_of(operand, item.number), item.at)
+            p.names.serve(item.value, operand, item.at)
+            p.expect("]")
+    return items
