@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import ptokit as pto
+from account.files import ROOT
+from ptokit.tools.cli import main
 
 T = "!pto.tile_buf<vec, 16x16xf32>"
 A = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
@@ -103,8 +108,6 @@ POPPED = {"tpop": "both_kinds", "tpop_from_aic": "pipes_by_function"}
 @pytest.mark.parametrize("name", POPPED.values(), ids=POPPED)
 def test_an_entry_whose_type_leaves_its_valid_region_open_is_whole(name: str, engine: str) -> None:
     """Front ends write `?` for every tile, and a pop's numbers only where they are smaller."""
-    from account.files import ROOT
-
     text = (ROOT / "tests" / "pto" / f"{name}.pto").read_text()
     for old, new in (
         ("declare_tile -> !T", f"declare_tile -> {OPEN}"),
@@ -127,3 +130,16 @@ def test_each_vector_core_has_slots_of_its_own() -> None:
     text = consumer(f"pto.tadd ins(%t, %t : {T}, {T}) outs(%t : {T})", FREE)
     halves = text.replace(T, T.replace("16x16", "8x16")).replace("split = 0", "split = 1")
     assert hazards(halves) == []
+
+
+def test_a_profile_sizes_arrays_though_a_part_of_a_popped_tile_is_used(tmp_path: Path) -> None:
+    """What an array needs is told by the views; the tile that is popped does not exist then."""
+    text = (ROOT / "tests" / "pto" / "pipes_by_function.pto").read_text()
+    rows = "!pto.tile_buf<vec, 8x16xf32>"
+    part = f"%part = pto.subview %u[%c0, %c0] sizes [8, 16] : !open -> {rows}"
+    popped = "%u = pto.tpop_from_aic(%c8, %c16) {split = 0} -> !open\n"
+    assert popped in text
+    kernel = tmp_path / "part.pto"
+    kernel.write_text(text.replace(popped, f"{popped}    {part}\n"))
+    done = CliRunner().invoke(main, ["profile", str(kernel), "--target", "a5"])
+    assert done.exit_code == 0, done.output

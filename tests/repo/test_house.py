@@ -31,16 +31,16 @@ HOUSE = {
     "text/read": 5_073,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
-    "sim": 2_621,  # windows are placed once, memories used again; merges, addresses
+    "sim": 2_627,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
     "analysis": 4_632,  # queues between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
-    "sim/reference": 917,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
+    "sim/reference": 928,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_584,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_881,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 4_470,  # what is issued, samples; hazards, proofs in compiled code, times; waves
     "passes": 4_265,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_480,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_484,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_330,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

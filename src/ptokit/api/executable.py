@@ -246,7 +246,7 @@ class Executable:
                 raise problem.noted(f"of rank {rank}") from None
             assert isinstance(bound, BoundKernel)
             found.append(bound)
-        return BoundJob(tuple(found), names)
+        return BoundJob(tuple(found), names, ranks.starts(self.every_argument(), given, len(names)))
 
     def _bound_rank(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
         if not self.cores:

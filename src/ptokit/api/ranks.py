@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from operator import index
 from typing import Any, TypeAlias
 
 from ptokit.api.fills import Fill
 from ptokit.diagnostics.diagnostic import CallError, call_error
+from ptokit.ir.module import Value
+from ptokit.isa.model.types import PtrType
 from ptokit.sim.arguments import of_rank
 
 MOST_RANKS = 256
@@ -59,14 +62,39 @@ def _own(label: str, ranks: int) -> tuple[str, int | None]:
 
 def _others(label: str, given: Mapping[str, Any]) -> str:  # Any: as above
     """The name of the array: this one, or that of another argument."""
-    other = given[label]
-    if not isinstance(other, str):
+    if not isinstance(given[label], str):
         return label
+    other, _ = _begins(label, given[label])
     if other not in given or isinstance(given[other], str):
         arrays = ", ".join(n for n, value in given.items() if not isinstance(value, str))
         help = "name an array that is given for a rank, as in theirs@0=mine@1"
         raise _wrong(f"{label}={other}: there is no array {other}", help, f"given are {arrays}")
     return other
+
+
+def _begins(label: str, other: str) -> tuple[str, int]:
+    """An array of another argument, and the element of it that this one begins with."""
+    name, more, number = other.partition("+")
+    if more and not (number.isdecimal() and number.isascii()):
+        help = "write the number of the element it begins with, as in y@1=y@0+1024"
+        raise _wrong(f"{label}={other}: {number!r} is no number of an element", help)
+    return name, int(number or 0)
+
+
+def starts(
+    arguments: Iterable[Value], given: Mapping[str, Any], ranks: int
+) -> tuple[Mapping[str, int], ...]:
+    """Of each rank the pointers that begin inside an array: at which element. Any: as above."""
+    found: list[dict[str, int]] = [{} for _ in range(ranks)]
+    for arg, rank in product(arguments, range(ranks)):
+        other = given.get(label := of_rank(arg.name, rank))
+        start = _begins(label, other)[1] if isinstance(other, str) else 0
+        if start and not isinstance(arg.type, PtrType):
+            help = f"give {label} an array, or another argument's as a whole"
+            raise _wrong(f"{label}={other}: only a pointer begins inside an array", help)
+        if start:
+            found[rank][arg.name] = start
+    return tuple(found)
 
 
 def _wrong(message: str, help: str, seen: str | None = None) -> CallError:

@@ -282,10 +282,12 @@ class BoundJob:
     """A kernel on several ranks.
 
     `names` tells of each rank which array is which argument's: ranks share an array of one name.
+    `starts` are the elements of it that pointers begin with, where that is not the first one.
     """
 
     ranks: tuple[BoundKernel, ...]
     names: tuple[Mapping[str, str], ...]
+    starts: tuple[Mapping[str, int], ...]
 
     def on(self, arrays: Mapping[str, Any]) -> BoundJob:  # Any: arrays and numbers
         """The same ranks on other arrays of the same types."""
@@ -294,7 +296,7 @@ class BoundJob:
             kernel.on({n: arrays[name] for n, name in names.items() if name in arrays})
             for kernel, names in pairs
         )
-        return BoundJob(tuple(ranks), self.names)
+        return BoundJob(tuple(ranks), self.names, self.starts)
 
     def shared(self) -> list[dict[KernelKind, Env]]:
         """Handles for each rank, on one copy of each array."""
@@ -304,6 +306,9 @@ class BoundJob:
             own = {n: memories[name] for n, name in names.items() if name in memories}
             made.append(kernel.shared(own))
             memories |= {names[a.name]: h for env in made[-1].values() for a, h in env.items()}
+        for envs, starts in zip(made, self.starts, strict=True):
+            for env in envs.values():
+                env |= {a: h.moved(starts[a.name]) for a, h in env.items() if a.name in starts}
         return made
 
     @cached_property

@@ -27,7 +27,18 @@ class _ScalarPart(Interpreter):
     """Leaves out what the machine executes, and loops that neither move a pointer nor count."""
 
     def _step(self, op: AnyOp) -> Step:
-        return _nothing if isinstance(op, Op) and _without_effect(op) else super()._step(op)
+        if isinstance(op, Op) and _without_effect(op):
+            return _nothing
+        step = super()._step(op)
+        if op.regions or not isinstance(op, Op):
+            return step
+        needed = [value for _, value in op.values()]
+
+        def known(env: Env) -> None:  # not the part of a tile that nobody has popped
+            if all(value in env for value in needed):
+                step(env)
+
+        return known
 
 
 def _without_effect(op: Op) -> bool:

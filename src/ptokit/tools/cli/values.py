@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ptokit.isa.model.dtypes import DType
 
 NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
-OF_RANK = re.compile(r"[\w.$-]+@\d+")  # an argument of a rank, in the place of an array
+OF_RANK = re.compile(r"[\w.$-]+@\d+(?:\+\d+)?")  # an argument of a rank, in the place of an array
 
 
 def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
