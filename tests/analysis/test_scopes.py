@@ -30,6 +30,13 @@ def branch(body: str) -> str:
     return f"scf.if %c {{\n{body}}}\n"
 
 
+def started(head: str = "attributes {pto.simt_entry}", given: str = "%c", kind: str = "i1") -> str:
+    """A function, and one that lets threads run it."""
+    begin = f"pto.simt_launch @threads<<<%n, %n, %n>>>({given}) : ({kind}) -> ()"
+    body = f"%n = arith.constant 32 : i32\n{begin}\nreturn\n"
+    return f"module {{\nfunc.func @threads(%c: i1) {head} {{\nreturn\n}}\n{func(body)}}}\n"
+
+
 WRONG = [
     func(f"{MADE}return %s : {S}\n", results=f"-> {S} "),
     func(
@@ -40,12 +47,16 @@ WRONG = [
     func(f"{threads(branch(threads()))}return\n"),
     func(f"{threads()}return\n", "attributes {pto.simt_entry} "),
     func(f"{counted_threads(threads())}return\n"),
+    started(""),
+    started().replace("f32) {", "f32) attributes {pto.simt_entry} {"),
+    func(f"{MADE}%o = arith.select %c, %s, %s : {S}\nreturn\n"),
 ]
 RIGHT = [
     func(f"{MADE}{branch(SET)}return\n"),
     func(f"{threads()}{threads()}return\n"),
     func(f"{counted_threads()}{threads()}return\n"),
     func("return\n", "attributes {pto.simt_entry} "),
+    started(),
 ]
 
 
@@ -79,3 +90,25 @@ def test_operations_of_threads_are_of_another_level(text: str) -> None:
     assert [d.slug for d in pto.loads(text).check("a5")] == ["foreign-op"]
     outside = func("%t = pto.get_tid_x : i32\nreturn\n")
     assert [d.slug for d in pto.loads(outside).check("a5")] == ["unknown-op"]
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        (started().replace("@threads<", "@others<"), "no-such-function"),
+        (started(given="%c, %x", kind="i1, f32"), "operand-count"),
+        (started(given="%x", kind="f32"), "type-mismatch"),
+    ],
+)
+def test_threads_run_a_function_of_the_module_on_what_it_takes(text: str, slug: str) -> None:
+    assert [d.slug for d in pto.loads(text).check("a5")] == [slug]
+
+
+def test_functions_for_threads_are_kept_and_do_not_run() -> None:
+    program = pto.loads(started())
+    assert "pto.simt_launch @threads<<<%n, %n, %n>>>(%c) : (i1) -> ()" in program.text()
+    assert pto.loads(program.text()).text() == program.text()
+    with pytest.raises(pto.PtoError, match="what the threads of a SIMT function do"):
+        program.run(c=1, x=1.0, target="a5", func="k")
+    with pytest.raises(pto.PtoError, match="3 extents, not 2"):
+        pto.loads(started().replace("<<<%n, %n, %n>>>", "<<<%n, %n>>>"))

@@ -87,8 +87,8 @@ CATALOGUE: dict[str, Entry] = {
     "scope": Entry(
         "this does not belong into that region",
         "A struct lives on the stack of the region that declares it: no region passes it on and no "
-        "function returns it. Threads of `pto.section.simt`, and those that a function with "
-        "`pto.simt_entry` is for, start no threads.",
+        "function returns it, and no other operation than its declaration gives one. Threads run "
+        "functions with `pto.simt_entry` and sections for them; they start no threads.",
     ),
     # kernels in Python
     "run-time-number": Entry(

@@ -1,7 +1,7 @@
 """Broadcasts: one value for each row or column, alone or with every element."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.elementwise.families import precision
+from ptokit.isa.pages.elementwise.families import precise, precision
 from ptokit.numerics.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
@@ -128,7 +128,11 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
     """
 
     precision = precision(DIV)
-    rules = expanding(EXPAND_CPU, F16_F32, VEC_A5)
+    rules = (
+        *expanding(EXPAND_CPU, F16_F32, VEC_A5),
+        on(A2A3, precise(precision == DIV["HIGH"], RowExpand.tmp)),
+        on(A5, warns(precise(precision == DIV["HIGH"], RowExpand.tmp))),
+    )
     disputes = ("E40", "E45")
 
 

@@ -67,6 +67,31 @@ class SectionSimt(Instr, name="section.simt", core=VECTOR, pipe=V, routes=ONCE, 
     rules = named("attribute", x >= 0, y >= 0, z >= 0, help="extents of a launch count from 0")
 
 
+class SimtLaunch(Instr, name="simt_launch", core=VECTOR, pipe=V, traits=(THREADS,)):
+    """Threads of the vector core, as many as the extents say, that run a function of the module.
+
+    The function has `pto.simt_entry`; all threads get the same values.
+    """
+
+    unexecuted = "no published source says what the threads of a SIMT function do"
+    targets = (A5,)
+    asm = Asm(shape="call", cpp_text="// {x} x {y} x {z} threads of {callee}({arguments})")
+    example = """\
+func.func private @threads(%n: i32) attributes {pto.simt_entry} {
+  return
+}
+func.func @example(%x: i32, %n: i32) {
+  pto.simt_launch @threads<<<%x, %x, %x>>>(%n) : (i32) -> ()
+  return
+}"""
+    x = In(Scalar, scalar="i32", doc="threads along x")
+    y = In(Scalar, scalar="i32", doc="threads along y")
+    z = In(Scalar, scalar="i32", doc="threads along z")
+    arguments = In(Any_, (), many=True, doc="what the function takes")
+    callee = Attr(str)
+    rules = named("operand-value", x >= 0, y >= 0, z >= 0, help="extents count from 0")
+
+
 class FusionRegion(Instr, name="fusion_region", pipe=S, routes=ONCE):
     """Instructions that a compiler has chosen to fuse; what it yields are the results."""
 

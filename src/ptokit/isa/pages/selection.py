@@ -143,10 +143,12 @@ class TCmpSTile(
 def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     """The rules of a selection: a bit of the mask for each element of dst."""
     bits = mask.valid.cols * mask.size * 8 >= dst.valid.cols
+    integers = mask.dtype.isin(i8, u8, i16, u16, i32, u32)
     return (
         one_type(dst, *sources),
         over_region(dst, *sources),
-        named("element-type", mask.dtype.isin(i8, u8, i16, u16, i32, u32), help="bits of integers"),
+        on(CPU, named("element-type", integers, help="bits of integers")),
+        on(HARDWARE, warns(named("element-type", integers, help="bits of what?"))),
         named("layout", mask.layout == ND, help="store the mask row-major"),
         named("shape", mask.valid.rows >= dst.valid.rows, bits, help="a bit for each element"),
         in_vec(dst, mask, *sources),

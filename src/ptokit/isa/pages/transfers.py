@@ -11,6 +11,8 @@ ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
+IN_CPP = "C++ moves views of other layouts into other tiles"
+BITS_ONLY = "without quantisation only f32 narrows: what this stores is not published"
 PAIRS = "scales of two groups along k lie side by side"
 NO_PADDING = "the assembler drops it: the tile's type says what surrounds its valid region"
 # in the order of the assembler's text
@@ -108,14 +110,16 @@ class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3)),
         on(A5, dst.dtype.isin(*ON_A5)),
-        on(HARDWARE, when(dst.loc == VEC, named("layout", same))),
+        on(HARDWARE, when(dst.loc == VEC, ends_a_run(named("layout", same, help=IN_CPP)))),
+        on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN, NZ))),
+        on(A2A3, when(dst.loc == MAT, ends_a_run(named("layout", into_l1_a2a3, help=IN_CPP)))),
         on(
             A2A3,
-            when(dst.loc == MAT, named("layout", into_l1_a2a3), dst.rows <= 16384),
+            when(dst.loc == MAT, dst.rows <= 16384),
             when(dst.loc == VEC, dst.rows < 4096),
             when(both(dst.size == 8), dst.layout.isin(ND, DN)),
         ),
-        on(A5, when(dst.loc == MAT, named("layout", into_l1_a5))),
+        on(A5, when(dst.loc == MAT, ends_a_run(named("layout", into_l1_a5, help=IN_CPP)))),
         on(
             HARDWARE,
             when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
@@ -253,22 +257,27 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
         both(dst.layout == G.NZ, src.layout == NZ),
         *(src.valid.rows == 1, src.valid.cols == 1),
     )
+    stored_layout = either(src.rows == 1, src.cols == 1, src.layout.isin(ND, DN, NZ))
+    plain = pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,)))
     rules = (
         StoreFamily.transfer,
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
+        on(A5, when(src.loc == VEC, named("layout", stored_layout))),
         on(A2A3, when(src.loc != ACC, src.dtype.isin(*ON_A2A3))),
         on(A5, when(src.loc != ACC, src.dtype.isin(*ON_A5))),
         on(
             HARDWARE,
             when(
                 both(src.loc == ACC, ~quant.given),
-                pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,))),
+                on(A2A3, plain),
+                on(A5, dst.dtype.isin(f32, i32, f16, bf16)),
+                on(A5, ends_a_run(named("element-type", plain, help=BITS_ONLY))),
             ),
             when(
                 src.loc != ACC,
-                named("layout", same),
+                ends_a_run(named("layout", same, help=IN_CPP)),
                 named("attribute", ~quant.given, help="only acc can be quantised"),
                 named("attribute", relu != ReluPreMode.NORMAL_RELU, help="only acc has relu"),
             ),

@@ -181,6 +181,18 @@ def _list(cursor: Cursor, names: Names) -> list[Item]:
     return [read_item(cursor, names) for _ in cursor.elements("]", opened)]
 
 
+def in_angles(cursor: Cursor, names: Names) -> list[Item]:
+    """`<<<%x, %y, 4>>>`."""
+    for _ in range(3):
+        cursor.expect("<")
+    items = [read_item(cursor, names)]
+    while cursor.accept(","):
+        items.append(read_item(cursor, names))
+    for _ in range(3):
+        cursor.expect(">")
+    return items
+
+
 def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
     """`key = %value`, `key = [%a, %b]`, `key [%a, %b]`, or an attribute outside of braces."""
     at = cursor.i

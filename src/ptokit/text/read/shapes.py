@@ -25,6 +25,7 @@ from ptokit.text.read.call import (
     Call,
     Item,
     flags,
+    in_angles,
     read_call,
     read_item,
     read_signature,
@@ -237,13 +238,15 @@ def finish(
 
 
 def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op @name(%a, %b) : (T, U) -> V`."""
+    """`op @name(%a, %b) : (T, U) -> V`, or threads, `op @name<<<%x, %y, %z>>>(%a) : (T) -> ()`."""
     page = forms[0]
     name = p.texts[p.i]
     if name[:1] != "@" or len(name) < 2:
         p.fail("expected a function name, @name")
     p.i += 1
     call = Call(at)
+    *numbers, passed = page.operands
+    extents = in_angles(p, p.names) if numbers else []
     opened = p.i
     p.expect("(")
     call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
@@ -258,9 +261,14 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     attr = page.attrs[0].name
     spans = {"": p.span(at), attr: p.span(opened - 1)}
     op = Op(page, attrs={attr: name[1:].strip('"')}, spans=spans)
+    if len(extents) != len(numbers):
+        raise p.wrong("operand-count", f"{len(numbers)} extents, not {len(extents)}", opened - 1)
+    for number, item in zip(numbers, extents, strict=True):
+        op.operands[number.name] = (typed(p.names, item, ScalarType("i32"), item.at),)
+        op.spans[number.name] = p.span(item.at)
     if values:
-        op.operands[page.operands[0].name] = tuple(values)
-        op.spans[page.operands[0].name] = p.span(call.items[0].at, call.items[-1].at)
+        op.operands[passed.name] = tuple(values)
+        op.spans[passed.name] = p.span(call.items[0].at, call.items[-1].at)
     kinds = [kind for kind, _ in call.results or ()]
     expect_results(p, page, len(kinds), results) if results else None
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, kinds, strict=False)]

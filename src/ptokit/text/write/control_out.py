@@ -118,12 +118,14 @@ def write_condition(w: Writer, op: Op) -> None:
 
 
 def write_call(w: Writer, op: Op) -> None:
-    """`%r = op @name(%a, %b) : (T, U) -> V`."""
-    values = op.bound(op.page.operands[0].name)
+    """`%r = op @name(%a, %b) : (T, U) -> V`, or threads, `op @name<<<%x, %y, %z>>>(%a)...`."""
+    *numbers, passed = op.page.operands
+    values, extents = op.bound(passed.name), [w.use(op.bound(n.name)[0]) for n in numbers]
     names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
     given = ", ".join(w.type(r.type) for r in op.results)
     arrow = given if len(op.results) == 1 else f"({given})"
     callee = op.attrs[op.page.attrs[0].name]
+    callee = f"{callee}<<<{', '.join(extents)}>>>" if extents else callee
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} @{callee}({names}) : ({types}) -> {arrow}")
 
 
