@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,53 @@ def test_other_memories_are_kept_and_not_judged(kind: str) -> None:
     program = pto.loads(text)
     assert [(d.slug, d.is_error) for d in program.check("cpu")] == [("foreign-op", False)]
     assert program.text("dps") == text
+
+
+PART = """\
+func.func @f(%v: memref<64x32xf32, #pto.address_space<gm>>, %w: V, %row: index) {
+  %p = memref.subview %v[%row, 0] [16, 32] STEPS : memref<64x32xf32, #pto.address_space<gm>> to P
+  %a = memref.alloc() : A
+  pto.tload ins(%p : P) outs(%a : A)
+  pto.tstore ins(%a : A) outs(%w : V)
+  return
+}
+"""
+STRIDED = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<SPACE>>"
+
+
+def part(steps: str = "[1, 1]") -> str:
+    text = PART.replace("STEPS", steps).replace("V", V)
+    for name, space in (("P", "gm"), ("A", "vec")):
+        text = re.sub(rf"\b{name}\b", STRIDED.replace("SPACE", space), text)
+    return text
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_part_of_a_buffer_of_global_memory_is_a_part_of_a_view(engine: str) -> None:
+    program, x = pto.loads(part()), np.arange(2048, dtype=np.float32).reshape(64, 32)
+    assert reads_back(part())
+    assert [d for d in program.check("a5") if d.is_error or d.slug == "foreign-op"] == []
+    out = program.run(v=x, w=np.zeros((16, 32), np.float32), row=8, engine=engine)["w"]
+    assert np.array_equal(out, x[8:24])
+
+
+def test_a_part_outside_of_its_buffer_is_refused() -> None:
+    program = pto.loads(part().replace("[%row, 0] [16", "[60, 0] [16"))
+    assert "window-out-of-bounds" in {d.slug for d in program.check("a5")}
+
+
+@pytest.mark.parametrize("steps", ["[2, 1]", "[%row, 1]"])
+def test_a_part_with_steps_is_kept_and_not_judged(steps: str) -> None:
+    program = pto.loads(part(steps))
+    assert "foreign-op" in {d.slug for d in program.check("a5")}
+    assert f"[16, 32] {steps}" in program.text("dps")
+
+
+def test_lines_that_lie_apart_are_no_tile() -> None:
+    program = pto.loads(
+        part().replace(
+            "[32, 1], offset: ?>, #pto.address_space<vec",
+            "[64, 1], offset: ?>, #pto.address_space<vec",
+        )
+    )
+    assert "foreign-op" in {d.slug for d in program.check("a5")}

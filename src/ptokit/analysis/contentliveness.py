@@ -23,6 +23,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 
 Bytes: TypeAlias = int  # a set of bytes of a tile: bit n stands for byte n
 Content: TypeAlias = "dict[Value, Bytes]"
+MOST_BYTES = 1 << 24  # of a tile: no memory holds more
 MOST_PARTS = 32  # of a tile: of more it is taken as a whole
 HANDLES = {ALIASES, ALLOCATES, RESIZES}  # what makes and changes handles reads no content
 
@@ -137,7 +138,8 @@ def _instruction(op: Op) -> bool:
 
 
 def _is_tile(facts: Facts, value: Value) -> bool:
-    return isinstance(facts.type_of(value), TileType | ConvTileType)
+    kind = facts.type_of(value)
+    return isinstance(kind, TileType | ConvTileType) and kind.nbytes <= MOST_BYTES
 
 
 def _renamed(func: Func) -> set[Value]:

@@ -71,7 +71,8 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
     asm = Asm(
-        spellings=("subview",),
+        shape="part",
+        spellings=("subview", "memref_subview"),
         cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});",
     )
     result = Result(Global)

@@ -82,7 +82,7 @@ def _part(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]
     elif text in ("ins", "outs") and after == "(":
         _side(cursor, names, call, forms)
     elif text == "[":
-        call.index += _list(cursor, names)
+        call.index += in_brackets(cursor, names)
     elif text == "{":
         call.attrs += dictionary(cursor)
     elif text[:1] == "#":
@@ -174,7 +174,7 @@ def typed(names: Names, item: Item, kind: Type, at: int) -> Value:
     return item.value
 
 
-def _list(cursor: Cursor, names: Names) -> list[Item]:
+def in_brackets(cursor: Cursor, names: Names) -> list[Item]:
     """`[%a, 4]`."""
     opened = cursor.i
     cursor.expect("[")
@@ -204,7 +204,7 @@ def _keyword(cursor: Cursor, names: Names, call: Call, width: int = 2) -> None:
     if cursor.at_operand():
         call.keyed[key] = [read_item(cursor, names)]
     elif text == "[":
-        call.keyed[key] = _list(cursor, names)
+        call.keyed[key] = in_brackets(cursor, names)
     else:
         value_at = cursor.i
         value = read_value(cursor)
@@ -271,7 +271,7 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
                 cursor.fail("expected an operand or ')'", opened)
             found.append(read_item(cursor, names))
             if cursor.texts[cursor.i] == "[":
-                index += _list(cursor, names)
+                index += in_brackets(cursor, names)
             if cursor.texts[cursor.i] in flags:
                 call.attrs.append(_flag(cursor))
             if cursor.texts[cursor.i] == "{":

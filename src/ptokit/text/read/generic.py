@@ -22,13 +22,13 @@ from ptokit.text.read.signature import Slot, signature
 
 FEW = 4  # operands that may stand in any order
 LISTED = re.compile(r"(?:array<i32:|\[)([^>\]]*)[>\]]")
-SHAPES_OF_CALLS = {"op", "called", "configured", "worded"}
+SHAPES_OF_CALLS = {"op", "part", "called", "configured", "worded"}
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 
 
 def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """The op in generic form; its name, the token at `at`, is behind the cursor."""
-    if forms[0].asm.shape == "switch":
+    if forms[0].asm.shape == "switch" or p.texts[at].startswith('"memref.subview'):
         raise UnknownOperandType  # where its values go stands in attributes: it is kept as it is
     call, labels = generic_call(p, at, branches=BRANCHES in forms[0].traits)
     segments = next((g for g in call.attrs if g.key in SEGMENTS), None)

@@ -26,6 +26,7 @@ from ptokit.text.read.call import (
     Item,
     flags,
     in_angles,
+    in_brackets,
     read_call,
     read_item,
     read_signature,
@@ -53,6 +54,23 @@ Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Operands, attributes and types in any form."""
     call = Call(at) if p.begins_statement() else read_call(p, p.names, forms, at)
+    return build(p, p.names, forms, call, results)
+
+
+def read_part(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """As "op", or of a buffer, `op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
+    if not p.texts[at].startswith("memref."):
+        return read_op(p, forms, at, results)
+    call = Call(at, [read_item(p, p.names)])
+    offsets, sizes, steps = (in_brackets(p, p.names) for _ in range(3))
+    call.keyed = {"offsets": offsets, "sizes": sizes}
+    p.expect(":")
+    call.types = [(p.type(), p.i - 1)]
+    p.expect("to")
+    call.results = [(kind := p.type(), p.i - 1)]
+    dense = all(step.number == 1 for step in steps)
+    if not (dense and isinstance(kind, GlobalType) and kind.rank == len(sizes)):
+        raise UnknownOperandType
     return build(p, p.names, forms, call, results)
 
 
@@ -420,6 +438,7 @@ def _configured(p: Parser, kind: TileType, attrs: list[Given], dynamic: bool) ->
 SHAPES: dict[str, Read] = {
     "window": read_op,
     "bound": read_bound,
+    "part": read_part,
     "addressed": read_addressed,
     "op": read_op,
     "called": read_op,

@@ -104,10 +104,19 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
         view = GlobalType(dtype, shape, stride, partition=True)
         return in_elements(view) if pairs_named(element_word(match[1])) else view
     loc, sizes = Loc.named(match[3]), [n for n in shape if n is not None]
-    if loc is None or stride is not None or len(sizes) < len(shape):
+    if loc is None or len(sizes) < len(shape) or not _dense(sizes, stride):
         return None
     tile = tile_type(loc, dtype, prod(sizes[:-1]), sizes[-1])
     return in_elements(tile) if pairs_named(element_word(match[1])) else tile
+
+
+def _dense(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
+    """Whether rows follow each other: no stride is said, or that of what lies before."""
+    follow = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
+    return stride is None or (
+        len(stride) == len(sizes)
+        and all(s == f or n == 1 for s, f, n in zip(stride, follow, sizes, strict=True))
+    )
 
 
 def in_global_memory(kind: Type) -> Type:

@@ -166,7 +166,7 @@ def _says_all(form: str, op: AnyOp, name: str, value: Value, number: float) -> b
             and op.page.operand(name).required
             and (bool(op.page.operand(name).key))
         )
-    if op.page.asm.shape not in ("op", "for", "window"):
+    if op.page.asm.shape not in ("op", "part", "for", "window"):
         return False
     slot = next((s for s in signature(op.page).ins if s.name == name), None)
     return slot is not None and is_default_literal(value, slot, number)

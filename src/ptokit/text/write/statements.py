@@ -440,6 +440,7 @@ WRITERS: dict[str, Write] = {
     "worded": write_worded,
     "window": write_window,
     "bound": write_op,
+    "part": write_op,
     "addressed": write_addressed,
     "same": write_same,
     "in_full": write_in_full,
