@@ -95,3 +95,4 @@ def test_what_no_sample_reaches_waits_for_all_pipes() -> None:
     at = lines.index("pto.tload")
     assert lines[at - 1 : at + 5 : 2] == ["pto.barrier"] * 3
     assert lines[at : at + 6 : 2] == ["pto.tload", "pto.tmuls", "pto.tstore"]
+    assert synchronised(made) == made, "the barriers stand there once"

@@ -78,6 +78,8 @@ def test_none_is_superfluous(path: Path, chip: str) -> None:
             fewer = replace(func, body=without(func.body, gone))
             module = program.module.mapped(lambda f, old=func, new=fewer: new if f is old else f)
             assert any(findings(Program(module), chip)), f"{func.name} without {gone}"
+    hints = [d for d in program.races(chip) if d.slug == "redundant-synchronisation"]
+    assert not hints, "and `check --races` says so of none"
 
 
 @pytest.mark.parametrize(("path", "chip"), CASES[::3], ids=named)

@@ -39,10 +39,10 @@ HOUSE = {
     "sim/kernels": 3_584,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_881,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 4_470,  # what is issued, samples; hazards, proofs in compiled code, times; waves
-    "passes": 4_265,  # blocks, cases become regions; what each core runs; addresses; flags
+    "passes": 4_435,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_484,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
-    "tools": 3_330,  # a file per command; reports, trace events; comparison, traces, breakpoints
+    "tools": 3_335,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use
 }

@@ -50,18 +50,18 @@ def numbered(
     distinct: Mapping[SyncEdge, int],
     runs: Iterable[EdgedRun],
     target: Target,
-    taken: Container[tuple[Pipe, Pipe]],
+    taken: Container[tuple[Pipe, Pipe, int]],
 ) -> dict[SyncEdge, int | None]:
     """The edges with their ids; None where none is left.
 
-    `taken`: pairs of pipes whose id 0 is not to be had.
+    `taken`: pairs of pipes and ids that are not to be had.
     """
     ids = range(len(flag_pages().ids))
     orders = [events for run in runs for events in _orders(run, target)]
     shared: dict[object, dict[int, list[int]]] = {}
     numbers: dict[SyncEdge, int | None] = {}
     for edge, own in distinct.items():
-        free = ids[(edge.source, edge.target) in taken :]
+        free = [n for n in ids if (edge.source, edge.target, n) not in taken]
         users = shared.setdefault(edge.pipes, {number: [] for number in free})
         numbers[edge] = number = 0 if edge.barrier else _free(users, own, orders)
         if not edge.barrier and number is not None:

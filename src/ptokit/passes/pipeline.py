@@ -14,6 +14,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.passes.complete import complete
 from ptokit.passes.dps import func_to_dps, is_dps
 from ptokit.passes.inline import calls, entries, inlined
+from ptokit.passes.ownflags import desynchronise
 from ptokit.passes.place import place, placed
 from ptokit.passes.scratch import name_scratch
 from ptokit.passes.split import is_mixed, split
@@ -98,8 +99,14 @@ PASSES = {
             whole=True,
         ),
         Pass(
+            "desynchronise",
+            "leave out flags, and barriers where no other core is told anything",
+            desynchronise,
+            ("structure",),
+        ),
+        Pass(
             "synchronise",
-            "set and wait for flags between the pipes, where the program has none",
+            "set and wait for flags between the pipes, beside those of the program",
             synchronise,
             ("place",),
             whole=True,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
@@ -17,8 +18,9 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import KernelKind, Pipe
+from ptokit.isa.model.words import VECTOR, KernelKind, Pipe
 from ptokit.isa.pages.grid import launch_query
+from ptokit.passes.ownflags import meets, own_flags
 from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
 from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
 from ptokit.sim.arguments import Bound, BoundKernel
@@ -43,13 +45,18 @@ from ptokit.sim.pipes.sampling import Try, most_telling, other_blocks, samples, 
 class SyncKernel:
     """What is synchronised together: a function, perhaps with sections for both kinds, or a pair.
 
-    `kinds` are those of the pair, or of the sections; none where one core runs it all.
+    `kinds` are those of the pair, or of the sections, or that of cores that meet; none where one
+    core runs it all. `flags` are the program's own.
     """
 
     funcs: Sequence[Func]
     kinds: Sequence[KernelKind]
     sections: Mapping[KernelKind, type[Instr]]
     held: HeldNumbers = field(default_factory=HeldNumbers)  # in the arrays of legal runs
+
+    @cached_property
+    def flags(self) -> list[Op]:
+        return own_flags(self.funcs)
 
     @classmethod
     def of(cls, module: Module, func: Func) -> SyncKernel:
@@ -60,8 +67,10 @@ class SyncKernel:
         ops = (op for op in func.body.walk() if isinstance(op, Op) and op.regions)
         pages = (op.page for op in ops if THREADS not in op.page.traits)
         sections = {page.core: page for page in pages if page.core is not None}
-        both = sections if kind is None and len(sections) == len(OTHER) else {}
-        return cls((func,), (*both,), both)
+        if kind is None and len(sections) == len(OTHER):
+            return cls((func,), (*sections,), sections)
+        met = any(isinstance(op, Op) and meets(op) for op in func.body.walk())
+        return cls((func,), (kind or VECTOR,) if met else (), {})
 
     @contextmanager
     def named_alike(self) -> Generator[None]:
@@ -216,6 +225,8 @@ def sample_runs(kernel: SyncKernel, of: MarkedFuncs, target: Target) -> list[Sam
         ]
     if together := _on_samples(kernel, [*cores.values()], [*cores], of.gaps, target):
         return [SampleRun.of(one, [p.kind for p in one.places], of.gaps) for one in together]
+    if any(map(meets, kernel.flags)):
+        return []
     alone = {k: _on_samples(kernel, [func], (), of.gaps, target) for k, func in cores.items()}
     every = [(kind, issue) for kind, issues in alone.items() for issue in issues]
     runs = [SampleRun.of(issue, [k] * len(issue.cores), of.gaps) for k, issue in every]
@@ -235,7 +246,9 @@ def _on_samples(
     def launched(sample: Mapping[str, object]) -> DryLaunch:
         every = [_bound(func, sample) for func in funcs]
         bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
-        return DryLaunch(bound, target, mixed=True, held=kernel.held, alike=RunsAlike(marks))
+        return DryLaunch(
+            bound, target, mixed=not kernel.flags, held=kernel.held, alike=RunsAlike(marks)
+        )
 
     def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
         for sample in some:

@@ -8,14 +8,18 @@ the use of the data waits for the signal. Then superfluous edges are removed, an
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
-from ptokit.isa.lang.traits import CALLS, CHANNEL, FLAGS, STOPS
+from ptokit.isa.lang.traits import CALLS, CHANNEL, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
+from ptokit.passes.ownflags import KeptFlagsWarning, events, fault, meets
+from ptokit.passes.percore import OTHER
 from ptokit.passes.sampleruns import EdgedRun, SampleRun, SyncKernel, not_run, sample_runs
 from ptokit.passes.shared import refuse
 from ptokit.passes.syncedges import (
@@ -32,16 +36,18 @@ from ptokit.sim.pipes.hazards import Hazard, clean, find
 from ptokit.sim.pipes.innerflags import has_inner_flags
 
 OWN_FLAGS = "set and wait for flags in the program itself"
+REPLACED = "`--passes desynchronise,synchronise` replaces it"
+MORE_THAN_IDS = 1 << 8  # numbers for the flags of edges, while the program's own have ids
 Pairs: TypeAlias = "frozenset[frozenset[int]]"  # of ops, by their identities
 
 
 def synchronise(module: Module, target: Target) -> Module:
-    """The module with flags and barriers; a kernel that has flags, or needs none, as it is.
+    """The module with flags and barriers.
 
-    Barriers that a kernel has are kept: front ends write some next to transfers between ranks.
-
-    The two functions of a pair are synchronised together. Hazards between cores that no signal
-    orders stay as they are. PtoError where an op is not known, or no run on samples is legal.
+    A kernel's own stay, and get what they leave open beside them; where that is not to be had,
+    KeptFlagsWarning. The two functions of a pair are synchronised together. Hazards between cores
+    that no signal orders stay as they are. PtoError where an op is not known, or no run on samples
+    is legal, and the kernel has no flags.
     """
     made: dict[int, Func] = {}
     for func in module.funcs:
@@ -49,33 +55,45 @@ def synchronise(module: Module, target: Target) -> Module:
             kernel = SyncKernel.of(module, func)
             with kernel.named_alike():
                 there = _as_it_is(kernel, target)
-                new = kernel.funcs if there else _Synchronising(kernel, target).run()
+                new = kernel.funcs if there else _synchronised(kernel, target)
             for old, one in zip(kernel.funcs, new, strict=True):
                 made.setdefault(id(old), one)
     return module.mapped(lambda func: made[id(func)])
 
 
 def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
-    """Whether there is nothing to do; PtoError where the pipes of an op are not known.
+    """Whether there is nothing to do.
 
     What still calls others starts both functions of a pair, which are synchronised for themselves.
     """
-    ops = [op for func in kernel.funcs for op in func.body.walk()]
-    flags = any(isinstance(op, Op) and (_signals(op) or CALLS in op.page.traits) for op in ops)
-    if target.in_order or flags or any(func.declared for func in kernel.funcs):
-        return True
-    for op in ops:
+    ops = (op for func in kernel.funcs for op in func.body.walk())
+    calls = any(isinstance(op, Op) and CALLS in op.page.traits for op in ops)
+    return target.in_order or calls or any(func.declared for func in kernel.funcs)
+
+
+def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
+    """The functions with what orders their pipes."""
+    if not kernel.flags:
+        return _Synchronising(kernel, target).run()
+    try:
+        return _Synchronising(kernel, target).completed()
+    except PtoError as problem:
+        why = problem.diagnostics[0].message
+    name = " and ".join(f"@{func.name}" for func in kernel.funcs)
+    message = f"{name}: its own synchronisation is kept as it is, and may be incomplete: {why}"
+    help = "" if all(map(meets, kernel.flags)) else f"; {REPLACED}"
+    warnings.warn(message + help, KeptFlagsWarning, stacklevel=2)
+    return kernel.funcs
+
+
+def _require_known(kernel: SyncKernel) -> None:
+    """PtoError where the pipes of an op are not known."""
+    for op in (op for func in kernel.funcs for op in func.body.walk()):
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, OWN_FLAGS)
-        if CHANNEL in op.page.uses and not kernel.kinds:
+        if CHANNEL in op.page.uses and len(kernel.kinds) < len(OTHER):
             message = f"{op.name}: no function and no section is at the other end of its pipe"
             raise refuse(message, op.span, "give the program both ends, or flags of its own")
-    return False
-
-
-def _signals(op: Op) -> bool:
-    """Whether it is one of two that order pipes; barriers are complete and may need more."""
-    return FLAGS in op.page.uses and STOPS not in op.page.traits
 
 
 class _Synchronising:
@@ -85,6 +103,8 @@ class _Synchronising:
     """
 
     def __init__(self, kernel: SyncKernel, target: Target) -> None:
+        """PtoError as `synchronise`."""
+        _require_known(kernel)
         self.kernel, self.target = kernel, target
         self.places = Places(kernel.funcs, kernel.sections)
         self.apart: Pairs = frozenset()
@@ -95,7 +115,22 @@ class _Synchronising:
             raise refuse(message, kernel.funcs[0].span, help)
         ops = (op for func in kernel.funcs for op in func.body.walk() if isinstance(op, Op))
         inner = any(has_inner_flags(op.page, target) for op in ops)
-        self.taken = INNER_PAIRS if inner else frozenset[tuple[Pipe, Pipe]]()  # id 0 of these
+        self.taken = {*events(core for run in self.runs for core in run.cores)}
+        self.taken |= {(*pipes, 0) for pipes in INNER_PAIRS if inner}
+
+    def completed(self) -> Sequence[Func]:
+        """The functions with what their own flags leave open; PtoError where none go beside."""
+        found = [find(one.cores, self.target, one.run.regions) for one in self._issued({})]
+        if not any(one.hazards or one.stuck for one in found):
+            return self.kernel.funcs
+        reached = {id(e.op) for run in self.runs for core in run.cores for e in core}
+        for op in self.kernel.flags:
+            if id(op) not in reached:
+                raise refuse(f"no run on samples comes to {op.name}", op.span, REPLACED)
+        for one, run in zip(found, self.runs, strict=True):
+            if why := fault(one, run.cores):
+                raise refuse(why, self.kernel.funcs[0].span, REPLACED)
+        return self.run()
 
     def run(self) -> Sequence[Func]:
         """The functions with flags and barriers."""
@@ -111,17 +146,18 @@ class _Synchronising:
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
             given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
             given = self._needed(given)
-        given |= dict.fromkeys(self._around(not_run(self.kernel, self.runs)), 0)
+        if given or not self.kernel.flags:
+            given |= dict.fromkeys(self._around(not_run(self.kernel, self.runs)), 0)
         return insert_edges(self.places, given)
 
     def _around(self, ops: Sequence[Op]) -> Iterator[SyncEdge]:
         """Barriers of all pipes before and after each of these: what they do nobody has seen."""
-        for op in ops:
-            step = self.places.ways[id(op)][-1]
+        steps = (self.places.ways[id(op)][-1] for op in ops)
+        for step in (end for s in steps for end in (s, s._replace(number=s.number + 1))):
             both = self.places.sections and self.places.outside(step.block)
             for core in self.kernel.kinds if both else (None,):
-                yield _full_barrier(step, core)
-                yield _full_barrier(step._replace(number=step.number + 1), core)
+                if not _has_full_barrier(step):
+                    yield _full_barrier(step, core)
 
     def _issued(self, numbers: Mapping[SyncEdge, int]) -> Iterator[EdgedRun]:
         """The runs with these edges, whose flags have these numbers."""
@@ -131,7 +167,7 @@ class _Synchronising:
     def _sufficient(self, edges: Sequence[SyncEdge]) -> dict[SyncEdge, int]:
         """These edges and as many more as order every hazard, each with a flag of its own."""
         while True:
-            distinct = {edge: number for number, edge in enumerate(edges)}
+            distinct = {edge: number for number, edge in enumerate(edges, MORE_THAN_IDS)}
             missing = (self._missing_edges(issued) for issued in self._issued(distinct))
             new = next((some for some in missing if some), None)
             if new is None:
@@ -142,11 +178,17 @@ class _Synchronising:
         """Edges for what is found in a run, without those that another new one covers."""
         run, edges = issued.run, issued.edges
         findings = find(issued.cores, self.target, run.regions)
-        assert not [*findings.left, *findings.stuck], "each set has its wait after it"
+        if findings.left or findings.stuck:
+            assert self.kernel.flags, "each set has its wait after it"
+            raise refuse("with more flags a wait never goes on", None, REPLACED)
         there = set(edges.values())
         unordered = [pair for hazard in findings.hazards for pair in self._to_order(hazard, run)]
         wanted = dict.fromkeys(self._edge(*pair, run.kind(pair[0])) for pair in unordered)
-        wanted |= dict.fromkeys(edges[id(p.op)].back() for p in findings.posted_twice)
+        twice = [edges[id(p.op)] for p in findings.posted_twice if id(p.op) in edges]
+        wanted |= dict.fromkeys(edge.back() for edge in twice)
+        if findings.posted_twice and not wanted:
+            why = "a flag of its own may be set twice before it is waited for"
+            raise refuse(why, findings.posted_twice[0].op.span, REPLACED)
         if not there.isdisjoint(wanted):  # it does not help to order the two as a whole
             wanted = dict.fromkeys(self._before(then, run.kind(then)) for _, then in unordered)
             assert wanted.keys() - there, "nothing goes on before all pipes are done"
@@ -227,6 +269,13 @@ class _Synchronising:
 def _full_barrier(step: Step, core: KernelKind | None) -> SyncEdge:
     """A barrier of all pipes before a step."""
     return SyncEdge(Pipe.ALL, Pipe.ALL, step.block, step.number, step.number, core=core)
+
+
+def _has_full_barrier(step: Step) -> bool:
+    """Whether there is one already, right before the step or as the step."""
+    beside = step.block.ops[max(step.number - 1, 0) : step.number + 1]
+    stops = (op for op in beside if isinstance(op, Op) and STOPS in op.page.traits)
+    return any(Pipe.ALL in op.attrs.values() for op in stops)
 
 
 def _removal_order(edge: SyncEdge) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import click
 
@@ -66,7 +67,11 @@ def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path |
     with call_errors():
         for name in names:
             pass_named(name)
-    program = Program(run_passes(read_program(kernel).module, names, TARGETS[target]))
+    with catch_warnings(record=True) as found:
+        simplefilter("always")
+        program = Program(run_passes(read_program(kernel).module, names, TARGETS[target]))
+    for one in found:
+        click.echo(f"warning: {one.message}", err=True)
     text = program.text(form or program.form())
     if output is None:
         click.echo(text, nl=False)

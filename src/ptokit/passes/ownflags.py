@@ -1,0 +1,100 @@
+"""Flags that a program has of its own: which they are, whether they may stay, and their removal."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import FLAGS, STOPS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry
+from ptokit.sim.pipes.hazards import Findings
+
+Event = tuple[Pipe | str, Pipe | str, int]  # the pipes of a flag, and its id
+
+
+class KeptFlagsWarning(UserWarning):
+    """A kernel with flags of its own is left as it is, though they may order too little."""
+
+
+def own_flags(funcs: Iterable[Func]) -> list[Op]:
+    """Sets and waits of flags, and where cores meet; barriers are complete and may need more."""
+    ops = (op for func in funcs for op in func.body.walk() if isinstance(op, Op))
+    return [op for op in ops if FLAGS in op.page.uses and STOPS not in op.page.traits]
+
+
+def meets(op: Op) -> bool:
+    """Whether it waits for other cores, with all pipes of its own."""
+    return FLAGS in op.page.uses and not CORES.isdisjoint(op.page.uses)
+
+
+def desynchronise(module: Module, target: Target) -> Module:
+    """The module without its flags, and without barriers where no other core is told anything.
+
+    There a barrier may be what makes data complete before the signal. Fences stay.
+    """
+
+    def bare(func: Func) -> Func:
+        ops = (op for op in func.body.walk() if isinstance(op, Op))
+        telling = any(not CORES.isdisjoint(op.page.uses) for op in ops)
+        gone = {id(op) for op in own_flags([func]) if not meets(op)}
+        gone |= {id(op) for op in func.body.walk() if _is_barrier(op) and not telling}
+        return replace(func, body=_without(func.body, gone))
+
+    return module.mapped(bare)
+
+
+def _without(block: Block, gone: Container[int]) -> Block:
+    ops: list[AnyOp] = []
+    for op in block.ops:
+        if id(op) not in gone:
+            regions = [_without(region, gone) for region in op.regions]
+            ops.append(replace(op, regions=regions) if regions else op)
+    return replace(block, ops=ops)
+
+
+def _is_barrier(op: AnyOp) -> bool:
+    return isinstance(op, Op) and STOPS in op.page.traits and not op.page.orders_memory(op.attrs)
+
+
+def events(cores: Iterable[Sequence[QueueEntry]]) -> Iterator[Event]:
+    """The flags that these entries set or wait for."""
+    for entry in chain.from_iterable(cores):
+        if isinstance(entry, Post | Await):
+            for channel in _channels(entry):
+                yield channel.source, channel.target, channel.event
+
+
+def _channels(entry: Post | Await) -> Iterator[FlagChannel]:
+    tickets = (entry.ticket,) if isinstance(entry, Post) else entry.tickets
+    yield from (t.channel for t in tickets if isinstance(t.channel, FlagChannel))
+
+
+def fault(found: Findings, cores: Iterable[Sequence[QueueEntry]]) -> str | None:
+    """Why no more flags go beside those of a run."""
+    if found.stuck:
+        return "a wait never goes on"
+    if found.left:
+        return "a flag that is set is not waited for"
+    if any(hazard.inverted for hazard in found.hazards):
+        return "they let two instructions take place in the wrong order"
+    if not all(map(_in_order, cores)):
+        return "a wait stands before its set"
+    return None
+
+
+def _in_order(entries: Sequence[QueueEntry]) -> bool:
+    """Whether each set stands before its wait."""
+    posted = set[object]()
+    for entry in entries:
+        if isinstance(entry, Post):
+            posted.add(entry.ticket)
+        elif isinstance(entry, Await):
+            flags = (t for t in entry.tickets if isinstance(t.channel, FlagChannel))
+            if not posted.issuperset(flags):
+                return False
+    return True
