@@ -175,6 +175,16 @@ class EdgedRun:
     def cores(self) -> list[list[QueueEntry]]:
         return [[entry for entry, _ in core] for core in self.numbered]
 
+    @cached_property
+    def present(self) -> set[SyncEdge]:
+        """The edges that have entries in it."""
+        every = {id(edge): edge for core in self.numbered for _, edge in core}
+        return {edge for edge in every.values() if edge is not None}
+
+    def only(self, edges: Container[int]) -> list[list[QueueEntry]]:
+        """The entries of edges with these identities; id(None) is that of all others."""
+        return [[entry for entry, edge in core if id(edge) in edges] for core in self.numbered]
+
     @property
     def edges(self) -> dict[int, SyncEdge]:
         """By the ops of their entries."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
 from ptokit.isa.lang.traits import CALLS, CHANNEL, STOPS
 from ptokit.isa.model.targets import Target
@@ -32,7 +33,7 @@ from ptokit.passes.syncedges import (
     insert_edges,
 )
 from ptokit.sim.pipes.entries import QueueEntry
-from ptokit.sim.pipes.hazards import Hazard, clean, find
+from ptokit.sim.pipes.hazards import Hazard, OrderFault, find, first_fault
 from ptokit.sim.pipes.innerflags import has_inner_flags
 
 OWN_FLAGS = "set and wait for flags in the program itself"
@@ -132,6 +133,7 @@ class _Synchronising:
                 raise refuse(why, self.kernel.funcs[0].span, REPLACED)
         return self.run()
 
+    @gc_disabled()
     def run(self) -> Sequence[Func]:
         """The functions with flags and barriers."""
         edges: list[SyncEdge] | None = []
@@ -244,26 +246,31 @@ class _Synchronising:
         """The edges that are left when each superfluous one is removed."""
         issued = [*self._issued(numbers)]
         issued.sort(key=lambda one: sum(map(len, one.numbered)))  # short ones show most of it
-        kept, before = {*numbers}, None
-
-        def suffice(edges: set[SyncEdge]) -> bool:
-            own = {id(edge) for edge in numbers if edge in edges} | {id(None)}
-            return all(
-                clean(
-                    [[e for e, edge in core if id(edge) in own] for core in one.numbered],
-                    self.target,
-                    one.run.regions,
-                    self.apart,
-                )
-                for one in issued
-            )
-
-        while before != len(kept):  # what was found without one may have been about another
+        kept, lasting, before = {*numbers}, set[SyncEdge](), None
+        while before != len(kept):  # a flag that was set twice without one may be left out itself
             before = len(kept)
             for edge in sorted(reversed([*numbers]), key=_removal_order):
-                if edge in kept and suffice(kept - {edge}):
+                if edge not in kept or edge in lasting:
+                    continue
+                found = self._found_without(edge, kept, issued)
+                if found is OrderFault.NONE:
                     kept.remove(edge)
+                elif found is OrderFault.HAZARD and not self.apart:
+                    lasting.add(edge)
         return {edge: number for edge, number in numbers.items() if edge in kept}
+
+    def _found_without(
+        self, edge: SyncEdge, kept: set[SyncEdge], issued: Sequence[EdgedRun]
+    ) -> OrderFault:
+        """What is found in the runs with the others of these edges."""
+        left = {*map(id, kept - {edge}), id(None)}
+        for one in issued:
+            if edge in one.present:
+                cores = one.only(left)
+                found = first_fault(cores, self.target, one.run.regions, self.apart)
+                if found is not OrderFault.NONE:
+                    return found
+        return OrderFault.NONE
 
 
 def _full_barrier(step: Step, core: KernelKind | None) -> SyncEdge:

@@ -285,8 +285,20 @@ def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteReg
     return Findings(hazards, [*detector.twice.values()], flags, stuck)
 
 
+class OrderFault(Enum):
+    """What is wrong with the order of a run, and whether fewer flags may mend it."""
+
+    NONE = "nothing is found"
+    FLAG = "a flag is set twice, or left: without it there is no such finding"
+    HAZARD = "with fewer flags there is at least as much of it"
+
+
 class _Found(Exception):
     """Something is wrong: what else is does not matter."""
+
+    def __init__(self, fault: OrderFault) -> None:
+        super().__init__()
+        self.fault = fault
 
 
 class _FirstFinding(HazardDetector):
@@ -296,21 +308,21 @@ class _FirstFinding(HazardDetector):
 
     def _hazard(self, one: _Conflict, later: PipeWork) -> None:
         if frozenset({id(one.work.op), id(later.op)}) not in self.accepted:
-            raise _Found
+            raise _Found(OrderFault.HAZARD)
 
     def _post(self, entry: Post, lane: int, clock: Clock) -> None:
         super()._post(entry, lane, clock)
         if self.twice:
-            raise _Found
+            raise _Found(OrderFault.FLAG)
 
 
-def clean(
+def first_fault(
     cores: Sequence[Sequence[QueueEntry]],
     target: Target,
     regions: ByteRegions,
     accepted: Container[frozenset[int]] = (),
-) -> bool:
-    """Whether `find` finds nothing, in less time where it does.
+) -> OrderFault:
+    """What kind of thing `find` finds first, in less time where there is any.
 
     `accepted`: hazards between two ops, by their identities, that do not count.
     """
@@ -318,7 +330,8 @@ def clean(
     detector.accepted = accepted
     try:
         stuck = PipeQueues(cores, detector).run()
-    except _Found:
-        return False
+    except _Found as found:
+        return found.fault
     left = (post for posts in detector.up.values() for post in posts)
-    return not stuck and not any(isinstance(post.ticket.channel, FlagChannel) for post in left)
+    flags = stuck or any(isinstance(post.ticket.channel, FlagChannel) for post in left)
+    return OrderFault.FLAG if flags else OrderFault.NONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.targets import Target
 from ptokit.sim.cores.channel import QueueChannel
@@ -17,13 +18,14 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.hazards import clean
+from ptokit.sim.pipes.hazards import OrderFault, first_fault
 from ptokit.sim.pipes.issuing import Issue
 
 MOST_ENTRIES = 20_000  # of a launch: each pair is left out once
 Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong together
 
 
+@gc_disabled()
 def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
     """What may be removed, each for itself, in every one of these launches.
 
@@ -59,7 +61,7 @@ def _needed(pair: Pair, issues: Sequence[Issue], target: Target) -> bool:
 
 
 def _wrong(cores: Sequence[Sequence[QueueEntry]], issue: Issue, target: Target) -> bool:
-    return not clean(cores, target, issue.footprints.regions)
+    return first_fault(cores, target, issue.footprints.regions) is not OrderFault.NONE
 
 
 def _without(cores: Sequence[Sequence[QueueEntry]], gone: set[int]) -> list[list[QueueEntry]]:
