@@ -24,7 +24,7 @@ def test_no_room(name: str) -> None:
     program = pto.loads(made.text)
     (problem,) = program.check("a5")
     assert problem.slug == "shape"
-    assert f"{view}.n3 is {rows}" in str(problem.seen)
+    assert f"{view}.along is {rows}" in str(problem.seen)
     assert f" is {needed}" in str(problem.seen)
     with pytest.raises(pto.PtoError, match="the shapes do not fit"):
         program.compile(target="a5", ranks=2).execute(made.arguments)
@@ -35,7 +35,7 @@ def test_members_of_one_dimension_lie_along_the_elements() -> None:
     text = among("tgather", "line", "", kind=kind).replace("%mine, %theirs", "%line, %their")
     text = text.replace("!pto.partition_tensor_view<2x8xf32>", kind)
     (problem,) = pto.loads(job(text, x=MINE, y=THEIRS).text).check("a5")
-    assert "dst.n4 is 16" in str(problem.seen)
+    assert "dst.along is 16" in str(problem.seen)
 
 
 def test_a_broadcast_is_refused_before_it_runs() -> None:

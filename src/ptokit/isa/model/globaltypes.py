@@ -104,6 +104,16 @@ class GlobalType:
         return five(self.shape)[4]
 
     @property
+    def along(self) -> int | None:
+        """The extent along which parts follow one another: rows, or elements of one dimension."""
+        return self.n4 if self.rank == 1 else self.n3
+
+    @property
+    def across(self) -> int | None:
+        """The last extent, beside that: 1 where there is one dimension."""
+        return 1 if self.rank == 1 else self.n4
+
+    @property
     def outer(self) -> int | None:
         """The product of the three outer extents."""
         return times(*five(self.shape)[:3])

@@ -76,13 +76,11 @@ def part_of(whole: View, like: View, number: int = 0) -> View:
 
 def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled, ...]:
     """A view holds so many parts (None: one), one after another along the rows: see `part_of`."""
+    numbers = part.along if count is None else part.along * count
     outer = (whole.n0 >= part.n0, whole.n1 >= part.n1, whole.n2 >= part.n2)
-    all_rows = part.n3 if count is None else part.n3 * count
-    rows = both(*outer, whole.n3 >= all_rows, whole.n4 >= part.n4)
+    holds = both(*outer, whole.along >= numbers, whole.across >= part.across)
     help = "give it as many rows as all parts together have: behind it is what belongs to others"
-    numbers = part.n4 if count is None else part.n4 * count
-    line = when(whole.rank == 1, named("shape", whole.n4 >= numbers, help=help))
-    return (*line, *when(whole.rank > 1, named("shape", rows, help=help)))
+    return when(whole.filled, named("shape", holds, help=help))
 
 
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):
