@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 837,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 681,  # levels; lists whose members are alike; views of several layouts
-    "isa/model": 2_342,  # words by number; kinds of cores, structs; drawn types; views of boxes
+    "isa/model": 2_347,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_804,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 942,
     "isa": 125,  # the index
