@@ -27,7 +27,10 @@ func.func @f(%x: !t) {
 }
 """
 # %a is needed to the end: four tiles of 64 KiB live together, where A2/A3 has 192 KiB
-FULL = FITS.replace("ins(%c : !t) outs(%x : !t)", "ins(%a : !t) outs(%c : !t)")
+# and a reciprocal is not computed in place
+FULL = FITS.replace("ins(%c : !t) outs(%x : !t)", "ins(%a : !t) outs(%c : !t)").replace(
+    "pto.tadd ins(%x, %b : !t, !t)", "pto.trecip ins(%b : !t)"
+)
 SVG = "{http://www.w3.org/2000/svg}"
 
 

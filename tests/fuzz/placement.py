@@ -354,12 +354,16 @@ class Instance:
 
 
 def overwrites_needed(one: Instance, start: int, other: Instance, begin: int) -> bool:
-    """Whether one at an address writes what the other at another address holds and is read yet."""
+    """Whether one at an address writes what the other at another address holds and is read yet.
+
+    Of two at one address an instruction may write the one over what it reads of the other.
+    """
     for row, first, last in other.needed():
         at = begin + row * LINE
         for time, rows in one.writes if first < last else ():
             low, high = start + rows.start * LINE, start + rows.stop * LINE
-            if first < time <= last and low < at + LINE and at < high:
+            before = time < last or (time == last and start != begin)
+            if first < time and before and low < at + LINE and at < high:
                 return True
     return False
 

@@ -13,7 +13,6 @@ from test_first_use import (
     LARGE,
     ROWS,
     VIEW,
-    add,
     allocated,
     load,
     looped,
@@ -39,6 +38,11 @@ def expand(out: str, kind: str = LARGE) -> str:
     return f"pto.texpands ins(%number : f32) outs(%{out} : {kind})"
 
 
+def reciprocal(out: str, source: str) -> str:
+    """What hardware does not compute in place."""
+    return f"pto.trecip ins(%{source} : {LARGE}) outs(%{out} : {LARGE})"
+
+
 def first_time(*lines: str, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:
     """In the first iteration these lines."""
     begin = ("%is_first = arith.cmpi eq, %i, %zero : index", "scf.if %is_first {")
@@ -46,8 +50,8 @@ def first_time(*lines: str, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 FILL = (load("a"),)
-TURN = (add("b", "a", "a"), store("b"))  # two of the three tiles that a memory does not take
-LATER = (load("c"), add("d", "c", "c"), store("d"))  # two others
+TURN = (reciprocal("b", "a"), store("b"))  # two of the three tiles that a memory does not take
+LATER = (load("c"), reciprocal("d", "c"), store("d"))  # two others
 SHARED = {
     "overwritten first": looped(*FILL, *TURN, *LATER),
     "overwritten last": (*FILL, *looped(*TURN, *LATER, *FILL)),
@@ -154,6 +158,6 @@ def test_who_lives_at_the_peak_is_said_of_the_instruction_there() -> None:
     (found,) = [d for d in source(KEPT["before others"]).check("a2a3") if d.is_error]
     assert found.seen == "3 tiles need 294912 bytes"
     assert [note.message.split(",")[0] for note in found.notes] == [
-        "most live where pto.tadd writes %d",
+        "most live where pto.trecip writes %d",
         *("alive here: %a", "alive here: %c"),
     ]

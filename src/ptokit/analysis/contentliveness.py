@@ -14,8 +14,9 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import NONE, Names, redefined, union
 from ptokit.analysis.effects import ByteRanges, effects
 from ptokit.analysis.firstuse import FirstUses, Storages
+from ptokit.analysis.inplace import in_place
 from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Liveness, used
+from ptokit.analysis.liveness import Liveness, Storage, used
 from ptokit.ir.module import IN_TURN, AnyOp, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, EXPOSES, RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
@@ -121,6 +122,57 @@ class ContentLiveness(FirstUses):
             yield from self.parts.get(result, ())
         for value, some in self.writes.get(op, {}).items():
             yield from (part for part, own in self.parts[value].items() if not own & ~some)
+
+
+class InPlaceLiveness(ContentLiveness):
+    """As that, and an instruction may write a tile over one whose content it needs last."""
+
+    def __init__(self, func: Func, target: Target) -> None:
+        super().__init__(func, target)
+        self.over: dict[AnyOp, set[tuple[Value, Value]]] = {}
+        self.together: dict[Value, set[Value]] = {}
+        for op in self.named:
+            if isinstance(op, Op) and (pairs := set(self._pairs(op))):
+                self.over[op] = pairs
+        for out, source in (pair for pairs in self.over.values() for pair in pairs):
+            self.together.setdefault(out, set()).add(source)
+            self.together.setdefault(source, set()).add(out)
+        for value, others in self.together.items():
+            made = self.definitions[value]  # see `Planned.over`
+            assert made is not None
+            self.over.setdefault(made, set()).update((value, other) for other in others)
+
+    def replaced(self, op: AnyOp, value: Value) -> Storages:
+        pairs = (pair for pair in self.over.get(op, ()) if value in pair)
+        return NONE.union(*pairs) - {value}
+
+    def swept(self) -> FirstUses:
+        super().swept()
+        for op, pairs in self.over.items():
+            for out, source in pairs if op in self.changed else ():
+                if source not in self.found[out].apart:  # it ends where the other begins
+                    self.present[op] -= {source}
+                    written = self.found[out]
+                    written.at = [(o, w - {source} if o is op else w) for o, w in written.at]
+        return self
+
+    def shorten(self, tiles: Iterable[Storage]) -> None:
+        known = [(tile, tile.interferes) for tile in tiles]
+        super().shorten(tiles)
+        for tile, before in known:
+            both = self.together.get(tile.value, set()) & before
+            tile.coincides = both - tile.interferes
+            tile.interferes = tile.interferes | tile.coincides
+
+    def _pairs(self, op: Op) -> Iterator[tuple[Value, Value]]:
+        """Storage that an op may write over storage that nothing reads behind it."""
+        needed = self.living(op)
+        for handles in in_place(op, self.facts):
+            names = [self.named[op].get(h, NONE) & self.exact for h in handles if h in self.whole]
+            if [len(self.named[op].get(h, NONE)) for h in handles] == [1, 1] == [*map(len, names)]:
+                (out,), (source,) = names
+                if out is not source and source not in needed:
+                    yield out, source
 
 
 def _known(func: Func, target: Target) -> Facts:

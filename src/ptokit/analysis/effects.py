@@ -92,7 +92,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     env = facts.environment(op)
     if not op.page.executes or ALIASES in op.page.traits:  # they make handles, and numbers
         return Effects(pipe=op.page.pipe_of(env))
-    values, signature = _signature(op, facts)
+    values, signature = signature_of(op, facts)
     attrs = tuple(sorted(op.attrs.items()))
     reads, writes, fills, registers = _recorded(op.page, signature, attrs, facts.target)
     return Effects(
@@ -131,7 +131,7 @@ def _part(op: Op, value: Value, facts: Facts) -> ByteRanges:
     return ByteRanges(((number * bits // 8, -(-(number + 1) * bits // 8)),))
 
 
-def _signature(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signature]:
+def signature_of(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signature]:
     """The values of an op, and its operands with them by number: alike for ops that do the same."""
     results = {n: (v,) for n, v in op.named_results()}
     bound = ((o.name, op.bound(o.name) or results.get(o.name, ())) for o in op.page.operands)
@@ -162,7 +162,7 @@ def _recorded(
     page: type[Instr], signature: Signature, attrs: Attributes, target: Target
 ) -> tuple[Found, Found, Found, frozenset[str]]:
     """Reads, writes and fills by number of the value, and the registers that are written."""
-    op, numbers = _rebuilt(page, signature, attrs)
+    op, numbers = rebuilt(page, signature, attrs)
     footprint, registers = _Footprint(op), set[str]()
     try:
         for way in recordings(op, target, numbers) if _elements(op) is not False else ():
@@ -177,7 +177,7 @@ def _recorded(
     return found[0], found[1], found[2], frozenset(registers)
 
 
-def _rebuilt(
+def rebuilt(
     page: type[Instr], signature: Signature, attrs: Attributes
 ) -> tuple[Op, dict[Value, int]]:
     """An op of this signature, in DPS form, and its known numbers."""
@@ -298,13 +298,13 @@ def overwrites(op: Op, name: str) -> bool:
     may be anything that the rules let them be. True only if it holds on every target that takes the
     instruction; one that no target takes never runs.
     """
-    return name in _overwritten(op.page, _signature(op)[1], tuple(sorted(op.attrs.items())))
+    return name in _overwritten(op.page, signature_of(op)[1], tuple(sorted(op.attrs.items())))
 
 
 @lru_cache(maxsize=4096)
 def _overwritten(page: type[Instr], signature: Signature, attrs: Attributes) -> frozenset[str]:
     """The outputs that an instruction overwrites on every target that may take it."""
-    op, _ = _rebuilt(page, signature, attrs)
+    op, _ = rebuilt(page, signature, attrs)
     outs = {o.name: op.bound(o.name)[0] for o in page.outs() if o.name in op.operands}
     outs = {name: v for name, v in outs.items() if page.operand(name).kind in STORED}
     if all(isinstance(v.type, Elided) and name in page.elided for name, v in outs.items()):

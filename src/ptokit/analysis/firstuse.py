@@ -69,6 +69,10 @@ class FirstUses(Interference):
         """The tiles whose content may be needed at an op or behind it, if they hold any."""
         return self.alive[op]
 
+    def replaced(self, op: AnyOp, value: Value) -> Storages:
+        """The tiles that share the bytes of one where an op writes the one over the other."""
+        return NONE
+
     def passed(self, op: AnyOp, names: Names) -> None:
         alive = union(names, (*self.live[op], *used(op)))
         self.alive[op] = self.alive.get(op, NONE) | alive
@@ -86,7 +90,7 @@ class FirstUses(Interference):
             touched = self.touched.get(op, NONE)
             around = self.living(op) & holding | touched
             for value in touched | made:  # the bytes of a new tile are known to hold nothing
-                self._part(value, around)
+                self._part(value, around - self.replaced(op, value))
             for value in self.changed.get(op, NONE) or touched:
                 self.found[value].at.append((op, around - {value}))
             self.present[op] = around | self._inside(op, holding)

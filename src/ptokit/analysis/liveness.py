@@ -64,8 +64,9 @@ class Storage:
 
     `beside` are the tiles that are live where it is defined, or at the op where it is `fullest` of
     those that write it; `interferes` also those that are defined where it is live: it may not share
-    bytes with them. `ops`: where it lives, if not as long as handles may name it. `outlives`: its
-    content is still needed where the next iteration of a loop defines it again.
+    bytes with them, but for those that it `coincides` with if both begin at one address. `ops`:
+    where it lives, if not as long as handles may name it. `outlives`: its content is still needed
+    where the next iteration of a loop defines it again.
     """
 
     value: Value
@@ -74,6 +75,7 @@ class Storage:
     explicit: bool = False
     beside: set[Value] = field(default_factory=set[Value])
     interferes: set[Value] = field(default_factory=set[Value])
+    coincides: set[Value] = field(default_factory=set[Value])
     fullest: AnyOp | None = None
     ops: frozenset[AnyOp] | None = None
 

@@ -3,7 +3,8 @@
 Tiles share bytes only where they do not all fit, and then only those that are never live at the
 same time (see `tileallocator`, `liveness`). Where even so they do not fit, lives begin at the first
 use of a tile (see `firstuse`); where that is not enough, they are those of what tiles hold (see
-`contentliveness`). Addresses that the program gives are its own: tiles there may overlap one
+`contentliveness`), and at last instructions write their output over an input (see `inplace`).
+Addresses that the program gives are its own: tiles there may overlap one
 another. No placed tile ever lies there: a known address is kept free for the whole function, and a
 tile at an address that only the run knows is compared with the placed tiles when it is made
 (`Planned.conflict`, in both engines). Where there are such tiles the others are placed from the end
@@ -45,10 +46,15 @@ LISTED = 8  # most tiles that a diagnostic names
 
 @dataclass
 class Planned:
-    """The placed tiles of a function: addresses by value, and whose bytes are whose."""
+    """The placed tiles of a function: addresses by value, and whose bytes are whose.
+
+    `over` are those that an instruction may write over another: where such a tile is allocated,
+    its bytes may still hold that one.
+    """
 
     addresses: dict[Value, int] = field(default_factory=dict[Value, int])
     tiles: dict[str, list[Storage]] = field(default_factory=dict[str, "list[Storage]"])  # by memory
+    over: set[Value] = field(default_factory=set[Value])
 
     def conflict(
         self, kind: TileType | ConvTileType, address: int, target: Target, value: Value | None
@@ -99,6 +105,7 @@ def place_tiles(
                 places = _places(own, given, limit, facts.target, touched)
         for value, address in places.items():
             tiles[value].address = planned.addresses[value] = address
+        planned.over.update(tile.value for tile in own if tile.coincides)
         if own:
             planned.tiles[space] = own
     return planned
@@ -114,7 +121,17 @@ def _contents(func: Func, target: Target) -> FirstUses:
     return ContentLiveness(func, target).swept()
 
 
-SHORTER = (_first_uses, _contents)  # lives of tiles, where those of their handles are too long
+def _in_place(func: Func, target: Target) -> FirstUses:
+    from ptokit.analysis.contentliveness import InPlaceLiveness
+
+    return InPlaceLiveness(func, target).swept()
+
+
+SHORTER = (
+    _first_uses,
+    _contents,
+    _in_place,
+)  # lives of tiles, where those of their handles are too long
 
 
 def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:

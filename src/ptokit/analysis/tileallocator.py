@@ -160,6 +160,10 @@ class TileAllocator:
         places = Places()
         for tile in order:
             near = tile.interferes & places.keys()
+            over = self._over(tile, near, places)
+            if over is not None:
+                places[tile.value] = over
+                continue
             busy = sorted((*self.used, *((places[o], places[o] + self.sizes[o]) for o in near)))
             at, size = 0, self.sizes[tile.value]
             for start, end in busy:
@@ -168,6 +172,17 @@ class TileAllocator:
                 at = max(at, self._lines(end) * self.alignment)
             places[tile.value] = at
         return places
+
+    def _over(self, tile: Storage, near: set[Value], places: Places) -> int | None:
+        """The first address of a tile that it may be written over, beside all others."""
+        size = self.sizes[tile.value]
+
+        def free(at: int, other: Value) -> bool:
+            here = at == places[other] and other in tile.coincides
+            return here or at + size <= places[other] or places[other] + self.sizes[other] <= at
+
+        starts = sorted({places[other] for other in tile.coincides & near})
+        return next((at for at in starts if all(free(at, other) for other in near)), None)
 
     def _mark(self, lines: bytearray, start: int, end: int, number: int) -> None:
         """Give a number to the lines of some bytes, as far as there are such lines."""

@@ -120,6 +120,7 @@ class Apart(NamedTuple):
     """Operands that may not share bytes, in pairs, on targets of these names.
 
     `placed`: nor may tiles whose addresses the program gives; else only handles on one tile count.
+    Without targets it is no error: only placement keeps them apart.
     """
 
     operands: tuple[Operand, ...]
@@ -128,6 +129,8 @@ class Apart(NamedTuple):
 
     def __str__(self) -> str:
         *names, last = (o.name for o in self.operands)
+        if not self.targets:
+            return f"{', '.join(names)} and {last} are placed apart"
         which = "tiles" if self.placed else "handles on one tile"
         return f"{', '.join(names)} and {last} share no byte as {which} ({', '.join(self.targets)})"
 

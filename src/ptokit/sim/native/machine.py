@@ -98,6 +98,8 @@ class CompiledMachine:
         assert self.value is not None
         address = self.main.planned.addresses[self.value]
         handle = self._handle(kind, address)
+        if self.value in self.main.planned.over:
+            return handle
         space = self.main.space(kind.loc)
         self.main.initial.forget(space.name, address, kind.nbytes)
         if space.name in self.main.tracked:

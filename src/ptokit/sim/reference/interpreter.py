@@ -73,7 +73,8 @@ class InterpretedMachine:
     def new(self, kind: TileType | ConvTileType) -> Matrix:
         """A new tile at the planned address of the value: its content is undefined."""
         assert self.value is not None
-        return self.fresh(kind, self.planned.addresses[self.value])
+        address = self.planned.addresses[self.value]
+        return (self._handle if self.value in self.planned.over else self.fresh)(kind, address)
 
     @staticmethod
     def nowhere(kind: GlobalType) -> GlobalView:

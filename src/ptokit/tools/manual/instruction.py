@@ -51,7 +51,7 @@ def instruction_page(page: type[Instr]) -> str:
 def slugs(page: type[Instr]) -> list[str]:
     """What the rules of a page report, on any target."""
     absent = [] if len(page.homes()) == len(TARGETS) else [NOT_ON_TARGET]
-    shared = [SHARED_STORAGE] if page.apart else []
+    shared = [SHARED_STORAGE] if any(each.targets for each in page.apart) else []
     return absent + [rule.slug for rule in page.all_rules] + shared
 
 

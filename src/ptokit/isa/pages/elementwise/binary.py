@@ -96,6 +96,7 @@ class TFmod(
     It has the sign of src0. By 0 it is NaN, of integers 0.
     """
 
+    apart = (Apart(TILES, targets=()),)
     precision = precision(FMOD)
     disputes = ("E40",)
 

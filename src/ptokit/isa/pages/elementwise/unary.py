@@ -106,6 +106,7 @@ class TRsqrt(Unary, f=reciprocal_root):
 
     tmp = Scratch(Tile, None, doc="of A5's precise algorithm")
     precision = precision(RSQRT)
+    apart = (Apart(PAIR, targets=()),)
     rules = (
         pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32),
         precise(precision == RSQRT["HIGH"], tmp),

@@ -106,6 +106,7 @@ class TFmodS(WithScalar, f=Array.remainder):
     It has the sign of src. By 0 it is NaN, of integers 0.
     """
 
+    apart = (Apart((WithScalar.dst, WithScalar.src), targets=()),)
     precision = precision(FMOD)
     kind = TypeOf(WithScalar.scalar)
     rules = (

@@ -1,0 +1,86 @@
+"""Instructions that may write their output over an input: element by element, each from its own.
+
+Both tiles begin at one address then. An element of the output depends on the elements of the input
+at the same place alone, so it does not matter which are written when others are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from ptokit.analysis.effects import Attributes, Signature, rebuilt, signature_of
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import scratch_of
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import Target
+from ptokit.sim.memory import Elements
+from ptokit.sim.record.code import NotNative
+from ptokit.sim.record.expressions import Apply, Known, Scalar, Traced, WindowRead, WindowStore
+from ptokit.sim.record.isolated import Isolated, recordings
+
+Pairs = frozenset[tuple[int, int]]
+
+
+def in_place(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
+    """Each output with an input that it may be written over.
+
+    None of an instruction that computes in scratch, or whose page keeps the two apart.
+    """
+    scratch = any(op.bound(name) for name in scratch_of(op, facts.target))
+    if not op.page.executes or op.page.declared or scratch:
+        return set()
+    values, signature = signature_of(op, facts)
+    pairs = _pointwise(op.page, signature, tuple(sorted(op.attrs.items())), facts.target)
+    apart = [{v for o in some.operands for v in op.bound(o.name)} for some in op.page.apart]
+    found = {(values[out], values[source]) for out, source in pairs}
+    return {pair for pair in found if not any(set(pair) <= kept for kept in apart)}
+
+
+@lru_cache(maxsize=4096)
+def _pointwise(page: type[Instr], signature: Signature, attrs: Attributes, target: Target) -> Pairs:
+    """The same pairs by number of the value, on every way through the body."""
+    op, numbers = rebuilt(page, signature, attrs)
+    try:
+        ways = [set(_pairs(way)) for way in recordings(op, target, numbers)]
+    except NotNative:
+        return frozenset()
+    return frozenset(ways[0].intersection(*ways[1:])) if ways else frozenset()
+
+
+def _pairs(way: Isolated) -> Iterator[tuple[int, int]]:
+    stores = way.recording.stores
+    if [type(store) for store in stores] != [WindowStore] or not _of_elements(stores[0].parts):
+        return
+    values, (store,) = {id(space): value for value, space in way.spaces.items()}, stores
+    out = values[id(store.cells.memory)]
+    reads: dict[Value, list[WindowRead]] = {}
+    for read in way.recording.reads:
+        reads.setdefault(values[id(read.cells.memory)], []).append(read)
+    for source, windows in reads.items():
+        if source is not out and all(_same_place(read, store) for read in windows):
+            yield int(out.name), int(source.name)
+
+
+def _of_elements(parts: Iterable[Traced]) -> bool:
+    """Whether each element follows from elements at its own place."""
+    left, seen = [*parts], set[int]()
+    while left:
+        part = left.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            if isinstance(part, Apply):
+                left += part.args
+            elif not isinstance(part, Known | Scalar | WindowRead):
+                return False
+    return True
+
+
+def _same_place(read: WindowRead, store: WindowStore) -> bool:
+    windows = (read.row_span, read.col_span) == (store.rows, store.cols)
+    return windows and _layout(read.cells) == _layout(store.cells)
+
+
+def _layout(cells: Elements) -> tuple[object, ...]:
+    return cells.dtype.bits, repr(cells.map), cells.address, cells.origin
