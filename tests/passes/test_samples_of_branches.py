@@ -254,3 +254,88 @@ PAIRS = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
 @pytest.mark.parametrize("chip", ["a2a3", "a5"])
 def test_a_condition_that_is_computed_twice_holds_twice(name: str, chip: str) -> None:
     assert not pto.loads(PAIRS.replace("NAME", name)).races(chip)
+
+
+COMPARED = [  # how the first branch and the second one ask for the same, or for the opposite
+    ("slt, %NAME, %c8", "sge, %NAME, %c8", "else"),
+    ("slt, %NAME, %c8", "sle, %c8, %NAME", "else"),
+    ("slt, %NAME, %c8", "sgt, %c8, %NAME", "then"),
+    ("slt, %NAME, %m", "sge, %NAME, %m", "else"),
+    ("eq, %NAME, %m", "ne, %m, %NAME", "else"),
+    ("ult, %NAME, %c8", "uge, %NAME, %c8", "else"),
+]
+# what the first branch fills is stored where the second condition tells the same
+TWICE = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
+  %b = pto.get_block_idx -> i64
+  %block = arith.index_cast %b : i64 to index
+  %at = pto.load_scalar %which[%c0] : !pto.ptr<i32> -> i32
+  %held = arith.index_cast %at : i32 to index
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %first = arith.cmpi FIRST : index
+  scf.if %first {{
+    pto.tload ins(%p : {P}) outs(%t : {T})
+    pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+  }} else {{
+    pto.tload ins(%p : {P}) outs(%t : {T})
+    pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID1>]
+  }}
+  %second = arith.cmpi SECOND : index
+  scf.if %second {{
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+  }} else {{
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID1>]
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+  }}
+  return
+}}
+"""
+
+
+def compared(first: str, second: str, where: str, name: str) -> str:
+    text = TWICE.replace("FIRST", first).replace("SECOND", second).replace("NAME", name)
+    if where == "else":  # the second condition is the opposite
+        before, after = text.split("%second {")
+        after = after.replace("ID0", "ID2").replace("ID1", "ID0").replace("ID2", "ID1")
+        text = f"{before}%second {{{after}"
+    return text
+
+
+@pytest.mark.parametrize("name", ["n", "block", "held"])
+@pytest.mark.parametrize(("first", "second", "where"), COMPARED)
+def test_conditions_that_go_together_are_one(
+    first: str, second: str, where: str, name: str
+) -> None:
+    other = {"else": "then", "then": "else"}[where]
+    for chip in ("a2a3", "a5"):
+        assert not pto.loads(compared(first, second, where, name)).races(chip)
+        assert pto.loads(compared(first, second, other, name)).races(chip)
+
+
+# what is less than 8 is less than 64: no run both loads and stores
+IMPLIED = f"""{HEAD.replace("(%x", "(%n: index, %x")}\
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.barrier <PIPE_ALL>
+  %fewer = arith.cmpi slt, %n, %c8 : index
+  scf.if %fewer {{
+    pto.tload ins(%p : {P}) outs(%t : {T})
+  }}
+  %few = arith.cmpi slt, %n, %c64 : index
+  scf.if %few {{
+  }} else {{
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+  }}
+  return
+}}
+"""
+
+
+def test_a_condition_that_follows_from_another_holds() -> None:
+    for chip in ("a2a3", "a5"):
+        assert not [d for d in pto.loads(IMPLIED).races(chip) if d.is_error]
+        crossed = IMPLIED.replace("slt, %n, %c64", "sge, %c8, %n")
+        assert not [d for d in pto.loads(crossed).races(chip) if d.is_error]
+        free = IMPLIED.replace("slt, %n, %c64", "sgt, %n, %c64")
+        assert "hazard" in [d.slug for d in pto.loads(free).races(chip)]

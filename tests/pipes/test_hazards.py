@@ -11,7 +11,7 @@ import pytest
 import ptokit as pto
 from ptokit.api.issued import issued
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes import dryrun
+from ptokit.sim.pipes import drylaunch
 from ptokit.sim.pipes.entries import Post
 from ptokit.sim.pipes.hazards import Findings, find
 
@@ -57,8 +57,8 @@ def in_a_long_loop(body: list[str], iterations: str) -> str:
 
 @pytest.fixture
 def few_issued(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dryrun, "MOST_ISSUED", 2_000)
-    monkeypatch.setattr(dryrun, "MOST_SHORTENED", 1_000)
+    monkeypatch.setattr(drylaunch, "MOST_ISSUED", 2_000)
+    monkeypatch.setattr(drylaunch, "MOST_SHORTENED", 1_000)
 
 
 @pytest.mark.usefixtures("few_issued")

@@ -24,22 +24,22 @@ HOUSE = {
     "isa/disputes": 942,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
-    "isa/pages": 12_100,  # all tile instructions of the manual; other cores, ranks; whole products
+    "isa/pages": 12_106,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 927,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
     "text/read": 5_109,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
-    "sim": 2_627,  # windows are placed once, memories used again; merges, addresses
+    "sim": 2_630,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
     "analysis": 4_834,  # queues between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 928,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_584,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_881,  # sessions run again; cores as coroutines, signals; shared code; ranges
-    "sim/pipes": 4_485,  # what is issued, samples; hazards, proofs in compiled code, times; waves
-    "passes": 4_450,  # blocks, cases become regions; what each core runs; addresses; flags
+    "sim/pipes": 4_950,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
+    "passes": 4_456,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_484,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_335,  # a file per command; reports, trace events; comparison, traces, breakpoints

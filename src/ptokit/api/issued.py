@@ -21,20 +21,14 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound, BoundKernel
-from ptokit.sim.pipes.dryrun import (
-    ALONE,
-    FEW_ISSUED,
-    MOST_ISSUED,
-    DryLaunch,
-    decided,
-    depending,
-    dry_runs,
-)
+from ptokit.sim.pipes.drylaunch import MOST_ISSUED, DryLaunch
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.openvalues import depends
-from ptokit.sim.pipes.pathchoices import HeldNumbers
+from ptokit.sim.pipes.openvalues import decided, depending, depends
+from ptokit.sim.pipes.pathchoices import ALONE, HeldNumbers
+from ptokit.sim.pipes.pathruns import dry_runs
 from ptokit.sim.pipes.runissue import RunIssue
-from ptokit.sim.pipes.sampling import Try, blocks_led, most_telling, other_blocks, samples
+from ptokit.sim.pipes.sampling import Try, blocks_led, most_telling, samples
+from ptokit.sim.pipes.variedruns import varied_runs
 
 
 class OfFunctions(Protocol):
@@ -72,7 +66,7 @@ def issued(
     if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
         short: Issue | None = None
         with suppress(PtoError):  # longer, or wrong: the run itself tells
-            short = DryLaunch(bound, target, blocks, FEW_ISSUED).issue()
+            short = DryLaunch(bound, target, blocks, most=FEW_ISSUED).issue()
         if short is not None:
             yield short
             return
@@ -104,7 +98,8 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
 
 
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
-MOST_EXACT = 10_000  # instructions
+FEW_ISSUED = 2_000  # instructions beyond which compiled code, once it is made, is faster
+MOST_EXACT = 10_000  # and of a run on exact numbers
 FEW_SAMPLES = 9  # three numbers, in all places and with none in the last
 FEW_TRIED = 24  # runs in which arrays hold different numbers
 ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
@@ -182,7 +177,7 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
     if blocks == 1:
         given = {arg for arg in executable.every_argument() if launch_query(arg.name)}
-        others = [*other_blocks(launch, given)]
+        others = [*varied_runs(launch, given, before)]
         yield from others
         yield from blocks_led(launch, [*before, *others])
     if executable.cores and before[-1].chosen:  # whether what they exchange adds up, numbers tell

@@ -15,8 +15,8 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import launched_cores, peer_of
-from ptokit.sim.pipes.dryrun import none_iterates
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.openvalues import none_iterates
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.redundant import Pair, redundant
 

@@ -25,7 +25,7 @@ from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, wit
 from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.dryrun import DryLaunch, HeldNumbers, dry_runs
+from ptokit.sim.pipes.drylaunch import DryLaunch
 from ptokit.sim.pipes.entries import (
     Await,
     Drain,
@@ -37,8 +37,11 @@ from ptokit.sim.pipes.entries import (
     Ticket,
 )
 from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.pathchoices import HeldNumbers
+from ptokit.sim.pipes.pathruns import dry_runs
 from ptokit.sim.pipes.runsalike import RunsAlike
-from ptokit.sim.pipes.sampling import Try, most_telling, other_blocks, samples, unreached
+from ptokit.sim.pipes.sampling import Try, most_telling, samples, unreached
+from ptokit.sim.pipes.variedruns import varied_runs
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,7 @@ def _on_samples(
 
     best = most_telling(tries(samples(arguments_of_all(funcs), whole=False)))
     launch = next((launch for launch, issues in tried if issues is best), None)
-    return [*best, *other_blocks(launch)] if launch is not None else best
+    return [*best, *varied_runs(launch, (), best)] if launch is not None else best
 
 
 def _asking(func: Func) -> Func:

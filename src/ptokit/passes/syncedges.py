@@ -21,7 +21,7 @@ from ptokit.isa.lang.instr import CORES, Instr
 from ptokit.isa.lang.traits import FLAGS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind, Pipe, Word
-from ptokit.sim.pipes.dryrun import is_issued
+from ptokit.sim.pipes.openvalues import is_issued
 
 
 class FlagPages(NamedTuple):

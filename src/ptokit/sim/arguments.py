@@ -67,6 +67,11 @@ class Bound:
         other.__dict__.update(kept, candidate_outputs=self.candidate_outputs)
         return other
 
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Bound:  # Any: numbers
+        """The same function where these arguments are other numbers."""
+        own = {value: numbers.get(value.name, n) for value, n in self.numbers.items()}
+        return replace(self, arrays={**self.arrays, **numbers}, numbers=own)
+
     @property
     def every_number(self) -> dict[Value, Any]:
         """All arguments that are numbers, by their values."""

@@ -305,6 +305,13 @@ class Predicate(Word, mlir="cmpi_predicate"):
         for word, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))
     )
 
+    @property
+    def unsigned(self) -> bool:
+        return self.text.startswith("u")
+
+    def holds(self, lhs: int, rhs: int) -> bool:
+        return getattr(operator, self.text[-2:])(lhs, rhs)
+
 
 COMPARED = in_cpp("{predicate}").over(Asm(dialect="arith", shape="compare"))
 
@@ -320,10 +327,9 @@ class CmpI(Instr, own="cmpi signed|unsigned", name="cmpi", asm=COMPARED, pipe=S)
 
     @staticmethod
     def run(lhs: int, rhs: int, predicate: Predicate) -> int:
-        word = predicate.text
-        if word.startswith("u"):
+        if predicate.unsigned:
             lhs, rhs = wrapped(lhs + HALF, 64), wrapped(rhs + HALF, 64)
-        return truth(getattr(operator, word[-2:])(lhs, rhs))
+        return truth(predicate.holds(lhs, rhs))
 
 
 class Select(Instr, own="select", name="select", pipe=S):

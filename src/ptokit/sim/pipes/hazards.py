@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -56,6 +56,7 @@ class Hazard:
     bytes: tuple[str, int, int]  # the memory, and which of its bytes
     inverted: bool = False  # the second was taken first
     times: int = 1
+    shared: bool = False  # in memory that all cores reach
 
 
 @dataclass
@@ -249,7 +250,8 @@ class HazardDetector:
         self.times[key] += 1
         if key not in self.found:
             where = one.here.space.name, *one.here.common(one.there)
-            self.found[key] = Hazard(kind, first, second, where, inverted)
+            shared = one.here.space.core is None
+            self.found[key] = Hazard(kind, first, second, where, inverted, shared=shared)
 
 
 def _commute(one: _Conflict, later: PipeWork) -> bool:
@@ -276,10 +278,7 @@ def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteReg
     detector = HazardDetector(target, len(cores), regions)
     with gc_disabled():
         stuck = PipeQueues(cores, detector).run()
-    hazards = [
-        Hazard(h.kind, h.first, h.second, h.bytes, h.inverted, detector.times[key])
-        for key, h in detector.found.items()
-    ]
+    hazards = [replace(h, times=detector.times[key]) for key, h in detector.found.items()]
     left = [post for posts in detector.up.values() for post in posts]
     flags = [post for post in left if isinstance(post.ticket.channel, FlagChannel) and not stuck]
     return Findings(hazards, [*detector.twice.values()], flags, stuck)

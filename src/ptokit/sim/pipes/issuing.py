@@ -227,6 +227,7 @@ class Issue(Observer):
         self.cut = False  # what was executed last is missing
         self.turns = set[Turn]()  # of the branches that were chosen
         self.chosen = False  # its iterations and branches were chosen: those of cores may not fit
+        self.given: Sequence[str] = ()  # the numbers that only this run is about
         self.ended: Sequence[Diagnostic] = ()  # why cores did not come to their ends
 
     @property

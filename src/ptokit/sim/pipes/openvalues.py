@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.isa.lang.traits import BY_LANE, CORE
+from ptokit.isa.lang.traits import ALIASES, BY_LANE, CORE, FLOW, RESIZES
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
+from ptokit.sim.pipes.issuing import Issue
 
 SELECT = "select"  # the shape of what is one of two values
+SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 
 
 def block_queries(func: Func) -> Iterator[Value]:
@@ -27,20 +30,6 @@ def picking(op: Op) -> Iterator[Value]:
     """The condition of what is one of two tiles or views: which bytes are meant hangs on it."""
     if op.page.asm.shape == SELECT and not isinstance(op.results[0].type, ScalarType):
         yield next(value for _, value in op.values())
-
-
-def computed_alike(func: Func) -> dict[str, frozenset[str]]:
-    """The names of the values that are equal to each, by the numbering of values."""
-    numbers, keys = dict[Value, int](), dict[object, int]()
-    alike: dict[int, set[str]] = {}
-    for op in func.body.walk():
-        if not isinstance(op, Op) or op.regions or moves(op) or len(op.results) != 1:
-            continue
-        inputs = tuple(numbers.get(value, id(value)) for _, value in op.values())
-        number = keys.setdefault((op.page, inputs, repr(sorted(op.attrs.items()))), len(keys))
-        numbers[op.results[0]] = number
-        alike.setdefault(number, set()).add(op.results[0].name)
-    return {name: frozenset(names) for names in alike.values() for name in names}
 
 
 def undecided(func: Func) -> frozenset[Value]:
@@ -83,3 +72,65 @@ def _depends(block: Block, found: set[Value]) -> None:
                 found.update((*region.args, *op.results))
         if not found.isdisjoint(inputs):
             found.update(op.results)
+
+
+def idle(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
+    """Whether one choice alone is legal, or no loop iterates: other samples may do."""
+    return (len(issues) == 1 and issues[0].chosen) or none_iterates(funcs, issues)
+
+
+def none_iterates(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
+    """Whether loops whose extents are not known issue something, but not in these runs."""
+    found = any(_issues(op) for func in funcs for op in open_flow(func, depending(func)))
+    entries = (entry for issue in issues for core in issue.cores for entry in core)
+    return found and not any(entry.iteration for entry in entries)
+
+
+def _issues(op: Op) -> bool:
+    """Whether it is a loop with something for a pipe in it."""
+    again = (region for region in op.regions if repeats(op, region))
+    return any(isinstance(one, Op) and moves(one) for region in again for one in region.walk())
+
+
+def depending(func: Func) -> frozenset[Value]:
+    """The values that depend on arguments, or on what is in memory."""
+    return depends(func, frozenset(a for a in func.args if isinstance(a.type, ScalarType)))
+
+
+def decided(func: Func, values: frozenset[Value]) -> bool:
+    """Whether a loop or a branch depends on one of these."""
+    return any(True for _ in open_flow(func, values))
+
+
+def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
+    """The loops and branches that depend on one of these."""
+    free = values & undecided(func)
+    for op in func.body.walk():
+        if isinstance(op, Op):
+            branches = FLOW in op.page.uses
+            if not (values.isdisjoint(deciding(op)) if branches else free.isdisjoint(picking(op))):
+                yield op
+
+
+def deciding(op: Op) -> Iterator[Value]:
+    """What an op with regions depends on, and what in them decides whether they run again."""
+    ends = (region.terminator for region in op.regions)
+    yield from (value for _, value in op.values())
+    for end in ends:
+        yield from (v for name, v in end.values() if name != "values") if end else ()
+
+
+def is_issued(op: Op) -> bool:
+    """Whether it goes into a queue."""
+    return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or _keeps_numbers(op))
+
+
+def _keeps_numbers(op: Op) -> bool:
+    """Whether it is about arrays and structs of the scalar unit, which no other pipe reaches."""
+    kinds = {op.page.operand(name).kind for name, _ in op.values()}
+    return bool(kinds & SCALAR_STORAGE) and kinds <= SCALAR_STORAGE | {Kind.SCALAR, Kind.INDEX}
+
+
+def source(op: Op) -> str:
+    """The name of what an op reads first."""
+    return next((value.name for _, value in op.values()), "")

@@ -74,6 +74,7 @@ class RaceReport:
         first, second = hazard.first, hazard.second
         slug, pipes = "hazard", f"{first.queue.pipe} -> {second.queue.pipe}"
         lenient = first.queue == second.queue and second.queue.pipe is not Pipe.V
+        lenient |= hazard.shared and bool(self.issue.given)  # which are the caller's to choose
         space, low, high = hazard.bytes
         times = f", {hazard.times} times" if hazard.times > 1 else ""
         here, there = self._place(second), self._place(first)
@@ -241,6 +242,15 @@ def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
     return found.values()
 
 
+def _told(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
+    """A finding with the numbers that it takes: with others there may be none."""
+    if not given:
+        return replace(found)
+    severity = found.severity if found.slug == "hazard" else Severity.WARNING
+    notes = (*found.notes, Note("with " + ", ".join(given)))
+    return replace(found, severity=severity, notes=notes)
+
+
 def races(
     issues: Iterable[Issue], target: Target, *, blocks_only: bool = False
 ) -> list[Diagnostic]:
@@ -258,5 +268,5 @@ def races(
         for one in (*issue.ended, *RaceReport(issue, target, found).diagnostics()):
             notes = tuple(note.span for note in one.notes)
             key = one.slug, one.span, notes if one.slug == "hazard" else ()
-            together.setdefault(key, replace(one))
+            together.setdefault(key, _told(one, issue.given))
     return sorted(together.values(), key=lambda d: not d.is_error)

@@ -16,17 +16,15 @@ from ptokit.isa.lang.traits import FLAGS, RESIZES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType, Type
-from ptokit.sim.pipes.dryrun import (
-    DryLaunch,
-    decided,
+from ptokit.sim.pipes.drylaunch import DryLaunch
+from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.openvalues import (
     depending,
-    dry_runs,
+    depends,
     idle,
     is_issued,
-    led_runs,
 )
-from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.openvalues import block_queries, depends
+from ptokit.sim.pipes.pathruns import led_runs
 
 MIXED = 20  # further samples, of several numbers
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
@@ -73,20 +71,6 @@ def unreached(funcs: Sequence[Func], issues: Collection[Issue]) -> list[Op]:
     ]
 
 
-def other_blocks(launch: DryLaunch, given: Collection[Value] = ()) -> Iterator[Issue]:
-    """What the second and the third of three blocks issue, each alone, if they may do other things.
-
-    `given`: the arguments that say which block it is. What lies between blocks that numbers and
-    arrays are samples nobody knows.
-    """
-    every = replace(launch, blocks=3, mixed=False, refused=[])
-    if every.together or not any(_by_block(func, given) for func in launch.funcs):
-        return
-    with suppress(PtoError):  # it is too long, or not legal
-        for issue in dry_runs(every):
-            yield from filter(None, map(issue.alone, (1, 2)))
-
-
 def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
     """What some block issues that is none of the first three."""
     every = replace(launch, mixed=False, refused=[])
@@ -94,12 +78,6 @@ def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
         with suppress(PtoError):  # it is too long
             begun = set[int]().union(*(issue.begun | issue.reached for issue in before))
             yield from led_runs(every, begun)
-
-
-def _by_block(func: Func, given: Collection[Value]) -> bool:
-    """Whether a loop or a branch depends on which block it is."""
-    asked = depends(func, frozenset((*given, *block_queries(func))))
-    return decided(func, asked - depends(func, frozenset()))
 
 
 def _open_extents(func: Func) -> frozenset[Value]:

@@ -1,0 +1,166 @@
+"""A dry launch: the cores of a kernel run dry, at once, and wait for one another as in any run.
+
+Where a run would be too long, the middle of its long loops is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.garbage import gc_disabled
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.model.targets import Target
+from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.execute import Core
+from ptokit.sim.pipes.dryrun import DryRun, DryRunLimits
+from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.openvalues import from_memory, source, undecided
+from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
+from ptokit.sim.pipes.pathconditions import Condition, conditions_of
+from ptokit.sim.pipes.runsalike import RunsAlike
+from ptokit.sim.reference.interpretedkernel import InterpretedKernel
+from ptokit.sim.reference.interpreter import InterpretedMachine
+from ptokit.sim.reference.launch import placed
+
+# what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
+# iterations take in rotation go on with the same one
+PERIODS = (240, 24, 12, 4)
+MOST_ISSUED = 50_000  # instructions of one dry run
+MOST_SHORTENED = 10_000  # and of one with shortened loops
+
+
+@dataclass
+class DryLaunch:
+    """A function of one core, block after block, or those of a kernel's cores, to be issued."""
+
+    bound: Bound | BoundKernel
+    target: Target
+    blocks: int = 1
+    most: int | None = None  # instructions; None: MOST_ISSUED, or MOST_SHORTENED
+    mixed: bool = False  # branches go also different ways in one run, as if data decided each
+    held: HeldNumbers | None = None  # where arrays may hold different numbers
+    periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
+    refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
+    alike: RunsAlike = field(default_factory=RunsAlike)
+
+    @cached_property
+    def funcs(self) -> list[Func]:
+        return [bound.func for bound in self._bounds]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What the arguments are that are numbers, by name."""
+        return {v.name: n for bound in self._bounds for v, n in bound.numbers.items()}
+
+    @property
+    def _bounds(self) -> list[Bound]:
+        return [*self.bound.cores.values()] if isinstance(self.bound, BoundKernel) else [self.bound]
+
+    def with_numbers(self, numbers: Mapping[str, int]) -> DryLaunch:
+        """The same launch on other numbers."""
+        made = [bound.with_numbers(numbers) for bound in self._bounds]
+        bound: Bound | BoundKernel = made[0]
+        if isinstance(self.bound, BoundKernel):
+            bound = BoundKernel(dict(zip(self.bound.cores, made, strict=True)))
+        return replace(self, bound=bound, refused=[], alike=RunsAlike(self.alike.marks))
+
+    @gc_disabled()
+    def issue(
+        self,
+        choice: PathChoice = ALONE,
+        unknown: frozenset[Value] = frozenset(),
+        *,
+        checks: bool = False,
+    ) -> Issue:
+        """The entries of one run.
+
+        `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
+        ever, or too many instructions are issued.
+        """
+        most = self.most or (MOST_ISSUED if choice.period is None else MOST_SHORTENED)
+        issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
+        issue.chosen = bool(unknown) or choice.period is not None
+        free = frozenset[Value]().union(*map(undecided, self.funcs)) if unknown else unknown
+        conditions = self.conditions if unknown else dict[Value, Condition]()
+        made = partial(DryRun, issue, choice, unknown, free, conditions, checks, self.alike)
+        if isinstance(self.bound, BoundKernel):
+            self._kernel.interpreter = made
+            self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))
+            return issue
+        shared = self.bound.shared()
+        for index in range(self.blocks):
+            core = Core(self.target, CPU_READING, index, self.blocks)
+            issue.prepared(core, self.bound.func.body)
+            run = made(core, Facts(core.target, self.bound.every_number), self._planned, limits)
+            local = self.bound.local(InterpretedMachine(core), self._planned.addresses)
+            run.block(self.bound.func.body)(shared | local)
+        return issue
+
+    @cached_property
+    def conditions(self) -> Mapping[Value, Condition]:
+        """What each condition asks for."""
+        return {value: one for func in self.funcs for value, one in conditions_of(func).items()}
+
+    @cached_property
+    def _planned(self) -> Planned:
+        assert isinstance(self.bound, Bound)
+        return placed(self.bound, self.target)
+
+    @cached_property
+    def _kernel(self) -> InterpretedKernel:
+        assert isinstance(self.bound, BoundKernel)
+        return InterpretedKernel(self.bound, self.target, CPU_READING, self.blocks)
+
+    @property
+    def together(self) -> bool:
+        """Whether cores of several blocks wait for one another."""
+        return isinstance(self.bound, BoundKernel) and self._kernel.grid.together
+
+    def first_legal(self, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
+        """The run with the first number in memory with which it breaks no rule, if there is one.
+
+        PtoError if it is too long even with shortened loops: what it would show nobody knows.
+        """
+        every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
+        sources = [*dict.fromkeys(source(op) for op in every if from_memory(op))]
+        plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
+        split = self.held.choices(choice, sources) if self.held is not None else ()
+        known = self.held is not None and self.held.known is not None
+        for one in chain(split, plain) if known else chain(plain[:1], split, plain[1:]):
+            try:
+                issue = self._short_enough(one, unknown)
+            except _Illegal as end:
+                if self.periods[0] is None:  # else cores may be shortened unlike
+                    self.refused.append(end.problem)
+                continue
+            if self.held is not None and one.indices:
+                self.held.known = one
+            yield issue
+            return
+
+    def _short_enough(self, choice: PathChoice, unknown: frozenset[Value]) -> Issue:
+        """The whole run, or the longest shortened one within the limit; later ones are as short."""
+        while True:
+            try:
+                return self.issue(replace(choice, period=self.periods[0]), unknown, checks=True)
+            except PtoError as problem:
+                if problem.diagnostics[0].slug != "instruction-limit":
+                    raise _Illegal(problem) from problem
+                if len(self.periods) == 1:
+                    raise
+                self.periods = self.periods[1:]
+
+
+class _Illegal(Exception):
+    """A sample breaks a rule."""
+
+    def __init__(self, problem: PtoError) -> None:
+        super().__init__()
+        self.problem = problem

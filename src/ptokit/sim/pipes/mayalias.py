@@ -1,0 +1,126 @@
+"""May-alias: which unknown numbers decide what shares bytes, and what did so in a run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from typing import TypeAlias
+
+from ptokit.analysis.aliases import AliasClasses, PointsTo
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.lang.traits import ALLOCATES, FLOW
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.types import Kind, PtrType, ScalarType
+from ptokit.sim.execute import moves
+from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace
+from ptokit.sim.pipes.entries import PipeWork, QueueEntry
+from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.openvalues import from_memory
+
+DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, by identity
+Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # whether it writes; the op, by identity
+FAR = 4  # iterations
+SHARED = PtrType | GlobalType  # handles on memory that all cores reach
+
+
+def placing(func: Func) -> frozenset[Value]:
+    """The numbers that decide where handles lead, as far as others may lead to the same bytes.
+
+    A handle on global memory counts if what it leads to is written, and reached by another one.
+    """
+    contested = _contested(func)
+    return frozenset(
+        number
+        for op in func.body.walk()
+        if isinstance(op, Op) and FLOW not in op.page.uses
+        for number in _places(op)
+        if not _all_shared(op) or not contested.isdisjoint(op.results)
+    )
+
+
+def _places(op: Op) -> Iterator[Value]:
+    """The numbers among the operands of an op that say where: no data, no extents of new tiles."""
+    handles = any(not isinstance(value.type, ScalarType) for value in op.results)
+    new = ALLOCATES in op.page.traits
+    for name, value in op.values():
+        operand = op.page.operand(name)
+        says = operand.kind is Kind.INDEX or (handles and isinstance(value.type, ScalarType))
+        if says and not (new and operand.counts) and not from_memory(op):
+            yield value
+
+
+def _all_shared(op: Op) -> bool:
+    return bool(op.results) and all(isinstance(value.type, SHARED) for value in op.results)
+
+
+def _contested(func: Func) -> frozenset[Value]:
+    """The handles on global memory that is written, and reached by several of them."""
+    classes = AliasClasses(PointsTo(func))
+    reached, written = defaultdict[Value, set[Value]](set), set[Value]()
+    for op in func.body.walk():
+        if not isinstance(op, Op) or not moves(op):
+            continue
+        outs = {value for operand in op.page.outs() for value in op.bound(operand.name)}
+        for _, value in op.values():
+            if isinstance(value.type, SHARED):
+                reached[classes.of(value)].add(value)
+                if value in outs:
+                    written.add(classes.of(value))
+    several = {one for one in written if len(reached[one]) > 1}
+    made = (value for op in func.body.walk() for value in op.results)
+    return frozenset(value for value in made if classes.of(value) in several)
+
+
+def alias_pattern(issue: Issue) -> Hashable:
+    """What shares bytes in a run: two runs of one pattern have the same hazards.
+
+    Where an array begins makes no difference, nor do arrays that nobody writes.
+    """
+    cores = [core for core in issue.cores if core]
+    work = (entry for core in cores for entry in core if isinstance(entry, PipeWork))
+    written = {region.space for entry in work for region in entry.writes}
+    first = dict[Hashable, int]()
+
+    def places(entry: QueueEntry) -> Iterator[Hashable]:
+        if not isinstance(entry, PipeWork):
+            return
+        for number, regions in enumerate((entry.reads, entry.writes)):
+            for region in regions:
+                space = region.space
+                if space not in written:
+                    continue
+                origin = first.setdefault(space, region.start) if space.core is None else 0
+                local = space.name if space.core is not None else space
+                size = region.stop - region.start
+                yield number, local, region.start - origin, size, len(region.ranges)
+
+    return tuple(tuple((id(e.op), *places(e)) for e in core) for core in cores)
+
+
+def dependence_distances(issue: Issue) -> set[DependenceDistance]:
+    """Which instructions depend on which others, how many iterations after the last time."""
+    found = set[DependenceDistance]()
+    for core in issue.cores:
+        last = defaultdict[MemorySpace, dict[Access, PipeWork]](dict)
+        for entry in core:
+            if not isinstance(entry, PipeWork):
+                continue
+            for region, writes in _accesses(entry):
+                there = last[region.space]
+                for (other, wrote, _), before in there.items():
+                    if (writes or wrote) and (other is region or other.overlaps(region)):
+                        found.add((id(before.op), id(entry.op), _iterations(before, entry)))
+                there[region, writes, id(entry.op)] = entry
+    return found
+
+
+def _accesses(entry: PipeWork) -> Iterator[tuple[ByteRegion, bool]]:
+    """The regions that an instruction touches, and whether it writes them."""
+    yield from ((region, False) for region in entry.reads)
+    yield from ((region, True) for region in entry.writes)
+
+
+def _iterations(before: PipeWork, after: PipeWork) -> tuple[int, ...]:
+    """The distance between iterations of the loops around both, as far as it is short."""
+    pairs = zip(before.iteration, after.iteration, strict=False)
+    return tuple(max(-FAR, min(b - a, FAR)) for (_, a), (_, b) in pairs)

@@ -1,0 +1,133 @@
+"""Which dry runs show all that a program may do: trip counts, and ways of its branches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+
+from ptokit.analysis.aliases import repeats
+from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.sim.pipes.drylaunch import DryLaunch
+from ptokit.sim.pipes.issuing import Issue, Turn
+from ptokit.sim.pipes.openvalues import (
+    block_queries,
+    decided,
+    deciding,
+    depending,
+    depends,
+    is_issued,
+    open_flow,
+)
+from ptokit.sim.pipes.pathchoices import ALONE, PathChoice
+from ptokit.sim.pipes.pathconditions import PathCondition
+
+TRIP_COUNTS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
+MOST_LED = 24  # runs that are led to what no other issues
+MOST_MIXED = 24  # runs whose branches go any way
+STALE = 4  # such runs without a turn that no run before has: they are enough
+
+
+def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
+    """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
+
+    What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
+    run that breaks a rule is left out; if none is left with several iterations, samples decide. In
+    a mixed launch it is unknown, too, what a block does by its number; then the first is issued.
+    """
+    known, wider = _unknown(launch.funcs), _unknown(launch.funcs, any_block=True)
+    if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
+        yield from _on_choices(launch, wider)
+    yield from _on_choices(launch, known)
+
+
+def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
+    """Runs of a block that is any, to what has not begun in others."""
+    unknown, found = _unknown(launch.funcs, any_block=True), {*begun}
+    for choice in _led(launch, unknown, found):
+        for issue in launch.first_legal(choice, unknown):
+            if not found.issuperset(new := issue.begun | issue.reached):
+                found |= new
+                yield issue
+
+
+def _unknown(funcs: Sequence[Func], *, any_block: bool = False) -> frozenset[Value]:
+    """The values that depend on arguments, on memory, and perhaps on which block it is."""
+    known = frozenset(value for func in funcs for value in depending(func))
+    asked = frozenset(v for func in funcs for v in block_queries(func) if any_block)
+    return frozenset(v for func in funcs for v in depends(func, known | asked))
+
+
+def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:
+    """The same where just these values are unknown."""
+    several, turns, begun = False, set[Turn](), set[int]()
+    led = (choice for choice in _led(launch, unknown, begun) if choice.against)
+    for choice in chain(_choices(launch.funcs, unknown), led):
+        for issue in launch.first_legal(choice, unknown):
+            several |= choice.iterations > 1
+            turns |= issue.turns
+            begun |= issue.begun | issue.reached
+            yield issue
+    if not several:
+        yield from launch.first_legal(ALONE, frozenset())
+    if launch.mixed and turns:
+        yield from _mixed(launch, unknown, turns)
+
+
+def _led(
+    launch: DryLaunch, unknown: frozenset[Value], begun: Collection[int]
+) -> Iterator[PathChoice]:
+    """Ways to what has not begun yet: behind one branch and not behind another inside it."""
+    tried = set[frozenset[str]]()
+    asked = [value for value in launch.conditions if value in unknown]
+    nothing = PathCondition(launch.conditions)
+    for op, path in [p for func in launch.funcs for p in _paths(func.body, unknown, nothing)]:
+        if id(op) in begun or len(tried) == MOST_LED:
+            continue
+        against = frozenset(value.name for value in asked if path.decided(value) is False)
+        if against not in tried:
+            tried.add(against)
+            yield PathChoice(TRIP_COUNTS[0], against=against)
+
+
+def _paths(
+    block: Block, unknown: frozenset[Value], path: PathCondition
+) -> Iterator[tuple[Op, PathCondition]]:
+    """What a block issues, each with the path condition there; without paths that none takes."""
+    for op in block.ops:
+        if not isinstance(op, Op):
+            continue
+        if is_issued(op):
+            yield op, path
+        asked = [value for value in deciding(op) if value in unknown]
+        again = any(repeats(op, region) for region in op.regions)
+        for number, region in enumerate(op.regions):
+            inner = path.with_way(asked[0], not number) if asked and not again else path
+            if inner is not None:
+                yield from _paths(region, unknown, inner)
+
+
+def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> Iterator[Issue]:
+    """Runs whose branches follow one another as in none before, until there seem to be no more."""
+    stale = 0
+    for seed in range(MOST_MIXED):
+        before = len(turns)
+        choice = PathChoice(TRIP_COUNTS[seed % 2], seed=seed)
+        for issue in launch.first_legal(choice, unknown):
+            turns |= issue.turns
+            if len(turns) > before:
+                yield issue
+        stale = 0 if len(turns) > before else stale + 1
+        if stale == STALE:
+            return
+
+
+def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[PathChoice]:
+    """All trip counts and ways, if there are loops and branches that depend on these values.
+
+    What is one of two tiles or views is a branch, too.
+    """
+    flows = [op for func in funcs for op in open_flow(func, unknown)]
+    loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
+    ways = (True, False) if len(loops) < len(flows) else (True,)
+    counts = TRIP_COUNTS if loops else TRIP_COUNTS[:1]
+    return [PathChoice(n, way) for n in counts for way in ways] if flows else []

@@ -1,0 +1,121 @@
+"""Places that depend on the block, or on numbers: runs on others share other bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.api.program import Program
+from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
+
+T = "!pto.tile_buf<vec, 1x64xf32>"
+MULTI = "!pto.multi_tile_buf<vec, 1x64xf32, count=2>"
+V, P = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<1x64xf32>"
+HEAD = f"""\
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>ARGUMENT) \
+attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %a0 = arith.constant 0 : i64
+  %half = arith.constant 0.5 : f32
+  %b = pto.get_block_idx -> i64
+  %block = arith.index_cast %b : i64 to index
+  %mb = pto.alloc_multi_tile addr = %a0 : {MULTI}
+  %t = pto.multi_tile_get %mb[%c0] : {MULTI} -> {T}
+  %u = pto.multi_tile_get %mb[%c1] : {MULTI} -> {T}
+  %v = pto.make_tensor_view %x, shape = [%c64, %c64], strides = [%c64, %c1] : {V}
+  %w = pto.make_tensor_view %y, shape = [%c64, %c64], strides = [%c64, %c1] : {V}
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%block, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.texpands ins(%half : f32) outs(%t : {T})
+  pto.texpands ins(%half : f32) outs(%u : {T})
+  pto.barrier <PIPE_ALL>
+"""
+# the second tile is stored, and what the number picks is filled before
+SLOT = f"""{HEAD}\
+  %m = arith.remui %NUMBER, %c2 : index
+  %z = pto.multi_tile_get %mb[%m] : {MULTI} -> {T}
+  pto.tload ins(%p : {P}) outs(%z : {T})
+  pto.tstore ins(%u : {T}) outs(%q : {P})
+  return
+}}
+"""
+# the same by an address, of a tile
+ADDRESS = f"""{HEAD}\
+  %m = arith.minsi %NUMBER, %c3 : index
+  %bytes = arith.muli %m, %c256 : index
+  %at = arith.index_cast %bytes : index to i64
+  %z = pto.alloc_tile addr = %at : {T}
+  %a3 = arith.constant 256 : i64
+  %s = pto.alloc_tile addr = %a3 : {T}
+  pto.tload ins(%p : {P}) outs(%z : {T})
+  pto.tstore ins(%s : {T}) outs(%q : {P})
+  return
+}}
+"""
+# a row is stored, and another one loaded from the same array
+ROWS = f"""{HEAD}\
+  %three = arith.muli %NUMBER, %c3 : index
+  %row = arith.remui %three, %c8 : index
+  %r = pto.partition_view %w, offsets = [%row, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %fixed = pto.partition_view %w, offsets = [%c5, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  pto.tstore ins(%t : {T}) outs(%r : {P})
+  pto.tload ins(%fixed : {P}) outs(%u : {T})
+  return
+}}
+"""
+NUMBERS = {"block": "", "n": ", %n: index"}
+PROGRAMS = [SLOT, ADDRESS, ROWS]
+
+
+def program(text: str, number: str) -> Program:
+    return pto.loads(text.replace("NUMBER", number).replace("ARGUMENT", NUMBERS[number]))
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("text", PROGRAMS, ids=["slot", "address", "rows"])
+def test_places_that_meet_for_some_number_are_looked_at(text: str, number: str, chip: str) -> None:
+    (found,) = [d for d in program(text, number).races(chip) if d.slug == "hazard"]
+    assert found.is_error == (number == "block" or text is not ROWS)
+    assert number == "block" or any("with %n = " in note.message for note in found.notes)
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("text", PROGRAMS, ids=["slot", "address", "rows"])
+def test_they_are_synchronised(text: str, number: str, chip: str) -> None:
+    bare = text.replace("  pto.barrier <PIPE_ALL>\n", "")
+    module = program(bare, number).module
+    made = Program(run_passes(module, ["synchronise"], TARGETS[chip]))
+    assert "_flag" in made.text()
+    assert not made.races(chip)
+    x, y = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+    for n in range(8):
+        given: dict[str, Any] = {} if number == "block" else {"n": n}
+        found = made.races(chip, blocks=8 if number == "block" else 1, x=x, y=y, **given)
+        assert not [d for d in found if "block" not in (d.help or "")]
+
+
+def test_places_that_never_meet_are_no_hazard() -> None:
+    """One is even and the other one is odd, whatever the number is."""
+    for number in NUMBERS:
+        apart = SLOT.replace("tstore ins(%u", "tstore ins(%o").replace(
+            "  pto.tload",
+            f"""\
+  %next = arith.addi %NUMBER, %c1 : index
+  %k = arith.remui %next, %c2 : index
+  %o = pto.multi_tile_get %mb[%k] : {MULTI} -> {T}
+  pto.tload""",
+        )
+        assert not [d for d in program(apart, number).races("a2a3") if d.slug == "hazard"]
