@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
@@ -249,13 +248,7 @@ def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
 def global_map(
     layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> IndexMap:
-    """The logical matrix of a global tensor as an index map; of symbols it is made anew."""
-    known = all(type(n) is int for n in (*shape, *stride))
-    return (_map if known else _map.__wrapped__)(layout, shape, stride)
-
-
-@lru_cache(maxsize=4096)
-def _map(layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]) -> IndexMap:
+    """The logical matrix of a global tensor as an index map."""
     digits = list(zip(shape, stride, strict=True))
     while len(digits) < 5:
         digits.insert(0, (1, digits[0][0] * digits[0][1] if digits else 1))

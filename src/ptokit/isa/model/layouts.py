@@ -68,7 +68,7 @@ class Axis:
 
     digits: Digits
 
-    @cached_property
+    @property
     def extent(self) -> int:
         return prod(count for count, _ in self.digits)
 
