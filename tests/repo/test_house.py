@@ -33,7 +33,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_630,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_834,  # queues between cores; caches of ranks; maps; parts of boxes
+    "analysis": 4_839,  # queues between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 928,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_584,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared

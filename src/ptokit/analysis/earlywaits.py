@@ -6,14 +6,15 @@ what raises the flag. Then the order of the text is not the order of what the pi
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.execute import given
-from ptokit.sim.state import Queue
+
+if TYPE_CHECKING:
+    from ptokit.sim.state import Queue
 
 
 class _Flag(NamedTuple):
@@ -50,10 +51,14 @@ class _Noted:
 
 def waits_early(func: Func) -> bool:
     """Whether a function awaits a flag that only a line below raises, in another queue."""
+    signals = [op for op in func.body.walk() if isinstance(op, Op) and op.page.uses == (FLAGS,)]
+    if not signals:
+        return False
+    from ptokit.sim.execute import given  # it needs numpy, which most checks do without
+
     noted = _Noted()
-    for op in func.body.walk():
-        if isinstance(op, Op) and op.page.uses == (FLAGS,):
-            unknown = {name: () if op.page.operand(name).many else None for name, _ in op.values()}
-            op.page.run(**arguments(op.page, given(op) | unknown, {FLAGS: noted}))
+    for op in signals:
+        unknown = {name: () if op.page.operand(name).many else None for name, _ in op.values()}
+        op.page.run(**arguments(op.page, given(op) | unknown, {FLAGS: noted}))
     late = [flag for flag in noted.early if flag.target is not Pipe.S]
     return any(flag.may_be(other) for flag in late for other in noted.raised)
